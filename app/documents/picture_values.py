@@ -18,6 +18,7 @@ from app.documents.problems import Refused, WhyNot
 Image = QImage  # as those name it who pass it on
 THUMBNAIL_PX = 128  # 64 on a screen of twice the density
 _THUMBNAIL_QUALITY = 80
+_DOTS_PER_METER = 2835  # Qt takes those of the screen, and one picture would have other bytes on each
 _PNG_QUALITY = 70  # that is how hard zlib tries; all of them are without loss
 
 
@@ -67,7 +68,7 @@ def as_stored(image: QImage) -> StoredPicture:
 
 def image_of(png: bytes) -> QImage | None:
     """Of what is stored; None: it is damaged."""
-    image = QImage.fromData(png, "PNG")  # type: ignore[call-overload]
+    image = QImage.fromData(png, "PNG")  # type: ignore[arg-type]
     return None if image.isNull() else image
 
 
@@ -120,6 +121,8 @@ def _square(image: QImage) -> QImage:
 
 
 def _written(image: QImage, kind: bytes, quality: int) -> bytes:
+    image.setDotsPerMeterX(_DOTS_PER_METER)
+    image.setDotsPerMeterY(_DOTS_PER_METER)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QImageWriter(buffer, QByteArray(kind))

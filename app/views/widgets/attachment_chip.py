@@ -288,4 +288,4 @@ class AttachmentChip(Translated, PaintedButton):
 
 def _thumbnail(content: ChipContent) -> QPixmap:
     data = QByteArray.fromBase64(content.thumbnail.encode())
-    return QPixmap.fromImage(QImage.fromData(data, "JPEG")) if content.thumbnail else QPixmap()  # type: ignore[call-overload]
+    return QPixmap.fromImage(QImage.fromData(data, "JPEG")) if content.thumbnail else QPixmap()  # type: ignore[arg-type]
