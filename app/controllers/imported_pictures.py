@@ -1,4 +1,4 @@
-"""Pictures of chats that are to be imported: each is decoded as any stranger's, and stored as if it were attached."""
+"""Pictures of chats that are to be imported: each is decoded and stored as if it were attached."""
 
 from __future__ import annotations
 
