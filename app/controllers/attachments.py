@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from mimetypes import guess_type
 from itertools import count
+from mimetypes import guess_type
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
