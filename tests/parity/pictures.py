@@ -17,6 +17,7 @@ import numpy as np
 from PIL import Image
 
 from engine import PictureDetail, Request
+from engine.decoding.accept import integers
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel, load_model
@@ -63,7 +64,7 @@ def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.
     sequence.close_step(len(tokens))
     newest, generated = logits[-1], list[int]()
     for _ in range(_GENERATED):
-        generated.append(int(mx.argmax(newest).item()))
+        generated.extend(integers(mx.argmax(newest, keepdims=True)))
         newest = sequence.feed(mx.array(generated[-1:]))[0]
         sequence.close_step(1)
     return logits, generated
@@ -94,7 +95,7 @@ class _Theirs:
         theirs = [mx.concatenate([embedded[span.start : span.end] for span in self._spans])]
         if (deeper := self._given.get("deepstack_visual_embeds")) is not None:
             theirs.extend(deeper)
-        ours = [mx.concatenate(rows) for rows in zip(*features, strict=True)]
+        ours = [mx.concatenate(list(rows)) for rows in zip(*features, strict=True)]
         return max(float(mx.abs(one - other).max()) for one, other in zip(ours, theirs, strict=True))
 
     def logits(self) -> tuple[mx.array, list[int]]:
@@ -104,7 +105,7 @@ class _Theirs:
         logits = network(self._ids, cache=cache, **given).logits[0]
         newest, generated = logits[-1], list[int]()
         for _ in range(_GENERATED):
-            generated.append(int(mx.argmax(newest).item()))
+            generated.extend(integers(mx.argmax(newest, keepdims=True)))
             said = network(mx.array([generated[-1:]]), cache=cache, rope_deltas=given.get("rope_deltas"))
             newest = said.logits[0, -1]
         return logits, generated
@@ -122,16 +123,17 @@ def _gemma(kind: str, folder: Path) -> Case:
     given = (_square if kind == "gemma3" else _in_patches)(spans, model.sight)
     pixels = {name: torch.tensor(np.stack(arrays)) for name, arrays in given.items()}
     kinds = "token_type_ids" if kind == "gemma3" else "mm_token_type_ids"
-    place, generated, first = model.sight.placeholder, list[int](), None
+    place, generated = model.sight.placeholder, list[int]()
+    firsts: list[Any] = []
     ids = [place if token >= FIRST_NAME else token for token in tokens]
     with torch.no_grad():
         for _ in range(_GENERATED):
             marked = {kinds: torch.tensor([[int(token == place) for token in ids]])}
             said = network(input_ids=torch.tensor([ids]), **pixels, **marked).logits[0]
-            first = said.numpy() if first is None else first
+            firsts.append(said.numpy())
             generated.append(int(said[-1].argmax()))
             ids = [*ids, generated[-1]]
-    apart = float(np.abs(first - np.array(logits)).max() / np.abs(first).max())
+    apart = float(np.abs(firsts[0] - np.array(logits)).max() / np.abs(firsts[0]).max())
     return f"pictures, logits of {kind}", len(tokens), int(greedy != generated), apart
 
 

@@ -538,8 +538,9 @@ def test_a_damaged_memory_only_costs_time(tmp_path: Path, damage: str) -> None:
     known.save(file, {model.folder for model in before})
     whole = file.read_text()
     content = read_kept(file, len(whole))
-    for row in object_at(content, "models").values():
-        row["caches"] = "nothing"
+    models = object_at(content, "models")
+    for name in models:
+        object_at(models, name)["caches"] = "nothing"
     write_kept(file, content)
     digits = [at for at, letter in enumerate(whole) if letter.isdecimal()]
     turned = [whole[:at] + str((int(whole[at]) + 1) % 10) + whole[at + 1 :] for at in digits[:: len(digits) // 9]]
