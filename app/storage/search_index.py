@@ -10,7 +10,8 @@ that was killed it is made anew.
 
 A piece is one or two characters of Chinese, Japanese and Korean, and up to three of all else. Messages of a chat that
 were written one after another are a block of some thousand characters. Pieces are kept by block: a third of the room.
-MEASURED: 0.2 ms of CPU for a message of 700 bytes, and a third of the database; 0.03 s for the sum over 100 MB.
+MEASURED among a million messages of 700 bytes, beside busy cores: 0.45 ms of CPU for each, and a quarter of the
+database. 0.03 s for the sum over 100 MB.
 """
 
 from __future__ import annotations
