@@ -43,8 +43,8 @@ class ToolSyntax:
         write = _SYNTAXES.get(self._parse.__module__.rpartition(".")[2])
         if write is None:
             raise InvalidRequest(field, "this model's syntax of calls is not known here", "what can be enforced")
-        given = [function for tool in self._tools if isinstance(function := tool.get("function"), dict)]
-        functions = [function for function in given if function.get("name") in (names or [function.get("name")])]
+        given = [function for tool in self._tools if "name" in (function := tool.get("function") or {})]
+        functions = [function for function in given if not names or function["name"] in names]
         if not functions or set(names) - {function["name"] for function in functions}:
             raise InvalidRequest(field, "a tool that is not given", "one of the tools")
         start, end = (self._marker(marker) for marker in (self.start, self.end))

@@ -135,7 +135,7 @@ def test_a_call_that_is_demanded_comes_whatever_the_model_would_say(
 ) -> None:
     client = shared_engine
     assert isinstance(client.load(caller_folder), ModelReady)
-    place = {"type": "object", "properties": {"at": {"$ref": "#/$defs/at"}}, "required": ["at"]}
+    place: dict[str, Any] = {"type": "object", "properties": {"at": {"$ref": "#/$defs/at"}}, "required": ["at"]}
     place |= {"additionalProperties": False, "$defs": {"at": {"enum": ["sky", "sea"]}}}
     tools = tuple({"type": "function", "function": {"name": name, "parameters": place}} for name in ("look", "go"))
     asked = Request((USER,), tools=tools, must_call=("go",), several_calls=False, sampling=Sampling(0.8, seed=4))

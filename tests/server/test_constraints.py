@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -20,7 +20,9 @@ SCHEMA: dict[str, Any] = {
 FORMAT = {"type": "json_schema", "json_schema": {"name": "being", "schema": SCHEMA}}
 FLAT = {"type": "json_schema", "name": "being", "schema": SCHEMA}
 SAID = {"model": "default", "messages": [{"role": "user", "content": "A dog?"}]}
-TOOLS = [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("look", "go")]
+TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("look", "go")
+]
 ONE = {"type": "function", "function": {"name": "go"}}
 
 
@@ -28,7 +30,7 @@ def of_chat(answer: dict[str, Any]) -> str:
     return str(answer["choices"][0]["message"]["content"])
 
 
-DIALECTS = {
+DIALECTS: dict[str, tuple[str, dict[str, Any], Callable[[dict[str, Any]], str]]] = {
     "chat": ("/v1/chat/completions", SAID | {"response_format": FORMAT}, of_chat),
     "responses": (
         "/v1/responses",
@@ -83,7 +85,7 @@ def served(scripted: FakeEngine) -> Iterator[Served]:
         yield house
 
 
-FLAT_TOOLS = [{"type": "function", **tool["function"]} for tool in TOOLS]
+FLAT_TOOLS: list[dict[str, Any]] = [{"type": "function", **tool["function"]} for tool in TOOLS]
 INPUTS = [{"name": tool["name"], "input_schema": SCHEMA} for tool in FLAT_TOOLS]
 RESPONSE, MESSAGE = {"model": "default", "input": "x", "tools": FLAT_TOOLS}, SAID | {"max_tokens": 9, "tools": INPUTS}
 
