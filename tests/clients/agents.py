@@ -106,7 +106,7 @@ def told(houses: Houses, name: str, read: int, cached: int, done: str) -> str:
 def run_in(houses: Houses, command: str) -> str:
     folder = houses.folder / "work"
     folder.mkdir(exist_ok=True)
-    said = run(["sh", "-c", command], houses, cwd=folder, PATH=f"{NODE}:{os.environ['PATH']}")
+    said = run(["sh", "-c", command], houses, {"PATH": f"{NODE}:{os.environ['PATH']}"}, cwd=folder)
     with (MODULES.parent / "agents.log").open("a") as log:
         log.write(f"{command}\n{said}\n\n")
     return said

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +26,12 @@ class Houses:
     folder: Path  # for what programs write
 
 
-def run(command: Sequence[str | Path], houses: Houses, *, cwd: Path | None = None, **more: str) -> str:
+def run(
+    command: Sequence[object], houses: Houses, more: Mapping[str, str] | None = None, *, cwd: Path | None = None
+) -> str:
     home = houses.folder / "home"
     home.mkdir(exist_ok=True)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"} | more
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **(more or {})}
     ended = subprocess.run(
         [str(each) for each in command],
         env=environment,
@@ -49,7 +51,7 @@ def python(module: str, houses: Houses) -> str:
     pair, caller = houses.pair, houses.caller
     given = {"HOUSE": pair.address, "MODEL": pair.model, "CALLER": caller.address, "KEY": KEY}
     given |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # it would fetch one
-    return run([BIN / "python", "-m", f"tests.clients.{module}"], houses, **given).splitlines()[-1]
+    return run([BIN / "python", "-m", f"tests.clients.{module}"], houses, given).splitlines()[-1]
 
 
 def comply(form: str, houses: Houses) -> str:
@@ -74,9 +76,9 @@ def words(houses: Houses) -> str:
     )
     ask = [BIN / "llm", "-m", "here", "--key", "any", "-o", "max_tokens", "20", "-o", "temperature", "0"]
     given = {"LLM_USER_PATH": str(settings)}
-    streamed = run([*ask, "What is a draft model?"], houses, **given)
-    assert streamed == run([*ask, "--no-stream", "What is a draft model?"], houses, **given) != ""
-    again = run([*ask, "-c", "And a main model?"], houses, **given)
+    streamed = run([*ask, "What is a draft model?"], houses, given)
+    assert streamed == run([*ask, "--no-stream", "What is a draft model?"], houses, given) != ""
+    again = run([*ask, "-c", "And a main model?"], houses, given)
     assert again
     return f"said {streamed[:40]!r}"
 
@@ -99,7 +101,7 @@ def schemathesis(vendor: str, paths: Sequence[str], houses: Houses) -> str:
     limits = ["--max-examples", "15", "--seed", "1", "--request-timeout", "60", "--phases", "fuzzing"]
     hooks = {"SCHEMATHESIS_HOOKS": "tests.clients.sensible_bodies", "PYTHONPATH": str(Path.cwd())}
     command = [BIN / "schemathesis", "run", file, "--url", base, *chosen, *checks, *limits, "--no-color"]
-    said = run(command, houses, cwd=houses.folder, **hooks)
+    said = run(command, houses, hooks, cwd=houses.folder)
     (cases,) = re.findall(r"\d+ generated, \d+ passed", said)
     return str(cases)
 

@@ -20,14 +20,14 @@ from tests.clients.proof import CALLER, KEY
 called: list[str] = []
 
 
-@function_tool
+@function_tool  # type: ignore[untyped-decorator]
 def weather(city: str) -> str:
     """Of a city."""
     called.append(city)
     return "Rain."
 
 
-@function_tool
+@function_tool  # type: ignore[untyped-decorator]
 def population(city: str) -> int:
     """Of a city."""
     return len(city)
