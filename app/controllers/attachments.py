@@ -334,10 +334,8 @@ class AttachmentController(QObject):
         name, number, stop = name_of(Path(path)), 0, Stop()
 
         def job() -> Attachment:
-            def told(share: float) -> None:
-                self._deliver(lambda: self._progress(number, share))
-
-            return read_file(Path(path), stop, told, self._storage.pictures.put, only_end=only_end)
+            told, put = lambda share: self._deliver(lambda: self._progress(number, share)), self._storage.pictures.put
+            return read_file(Path(path), stop, told, put, only_end=only_end)
 
         number = self._begin(place, name, job, stop, path)
 
