@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from mimetypes import guess_type
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -331,20 +330,19 @@ class AttachmentController(QObject):
     # Reading
 
     def _read(self, path: str, place: int, only_end: bool) -> None:
-        name, number, stop = name_of(Path(path)), 0, Stop()
+        number, stop, put = 0, Stop(), self._storage.pictures.put
 
-        def job() -> Attachment:
-            told, put = lambda share: self._deliver(lambda: self._progress(number, share)), self._storage.pictures.put
-            return read_file(Path(path), stop, told, put, only_end=only_end)
+        def told(share: float) -> None:
+            self._deliver(partial(self._progress, number, share))
 
-        number = self._begin(place, name, job, stop, path)
+        job = partial(read_file, Path(path), stop, told, put, only_end=only_end)
+        number = self._begin(place, path, job, stop)
 
-    def _begin(self, place: int, name: str, job: Callable[[], Attachment], stop: Stop, path: str = "") -> int:
-        """A row for what `job` reads; returns its number. `path`: of the file, if it is one."""
-        number = self._rows.begin(place, name)
+    def _begin(self, place: int, path: str, job: Callable[[], Attachment], stop: Stop) -> int:
+        """A row for what `job` reads; returns its number."""
+        number = self._rows.begin(place, _name(path))
         self._stops[number] = stop
-        failed = partial(self._on_failed, number, path or name)
-        self._reader.ask(job, lambda found: self._on_read(number, found), failed)
+        self._reader.ask(job, partial(self._on_read, number), partial(self._on_failed, number, path))
         return number
 
     def _progress(self, number: int, share: float) -> None:
@@ -366,7 +364,7 @@ class AttachmentController(QObject):
         self._rows.drop(number)
         self._show()
         if wanted and isinstance(error, Refused):
-            self._problems.append(_not_attached(Path(path), place, error))
+            self._problems.append(_not_attached(path, place, error))
         self._tell_refused()
         if not isinstance(error, Refused | Stopped):
             raise error  # our own mistake, reported like any other
@@ -422,12 +420,15 @@ class AttachmentController(QObject):
         self.tokens_changed.emit(tokens, info.context_tokens or 0 if info is not None else 0)
 
 
-def _not_attached(path: Path, place: int, error: Refused) -> NotAttached:
+def _not_attached(path: str, place: int, error: Refused) -> NotAttached:
     """With its path where the end of it can be attached to the composer."""
-    kind, _ = guess_type(path.name)
-    is_text = path.is_file() and not (kind or "").startswith(("image/", "application/pdf"))
-    has_end = is_text and error.why in (WhyNot.TOO_LARGE, WhyNot.TOO_LONG)
-    return NotAttached(name_of(path), error.why, error.limit, str(path) if has_end and place >= 0 else "")
+    has_end = error.why in (WhyNot.TOO_LARGE, WhyNot.TOO_LONG) and Path(path).suffix.lower() != ".pdf"
+    return NotAttached(_name(path), error.why, error.limit, path if has_end and place >= 0 else "")
+
+
+def _name(path: str) -> str:
+    """Of a file; what was pasted has none."""
+    return name_of(Path(path)) if path else ""
 
 
 def _ignore(_outcome: object) -> None:

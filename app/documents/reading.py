@@ -46,7 +46,8 @@ def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool
         _check_size(size, MOST_PDF_BYTES)
         text, kind = pdf.text_of(path, MOST_CHARACTERS, stop, progress), AttachmentKind.PDF
     elif (picture := pictures.kind_of(head)) is not None:
-        _check_size(size, pictures.MOST_BYTES)
+        if size > pictures.MOST_BYTES:  # of a text, its end could be attached
+            raise Refused(WhyNot.PICTURE_TOO_LARGE)
         return kept(pictures.picture_of(path, picture, stop), name_of(path), keep)
     elif only_end:
         text, kind = end_of(_text(_bytes(path, _END_BYTES, size)), _END_BYTES), AttachmentKind.TEXT

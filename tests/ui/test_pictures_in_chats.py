@@ -76,8 +76,8 @@ def test_a_screenshot_is_a_thumbnail_goes_alone_and_comes_to_the_model_as_it_was
     (chip,) = chips(app)
     assert (chip.width(), chip.height()) == (64, 64)
     assert chip.accessibleName() == "Picture, 40 × 20"
-    seen = chip.grab().toImage().pixelColor(32, 32)
-    assert max(abs(seen.red() - 0x12), abs(seen.green() - 0x34), abs(seen.blue() - 0x56)) < 4
+    shown = chip.grab().toImage().pixelColor(32, 32)
+    assert max(abs(shown.red() - 0x12), abs(shown.green() - 0x34), abs(shown.blue() - 0x56)) < 4
     assert not app.window.composer.unseen_note.isVisible()
     send(app, qtbot)
     (picture,) = app.engine.requests[0].messages[-1].pictures
