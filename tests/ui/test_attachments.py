@@ -361,7 +361,7 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
     removed = threading.Event()
 
     def held(
-        path: Path, stop: Stop, told: Callable[[float], None], *keep: Callable[[bytes], str], **more: bool
+        path: Path, stop: Stop, told: Callable[[float], None], keep: Callable[[bytes], str], *, only_end: bool
     ) -> Attachment:
         """It is not read to its end before the window has looked."""
 
@@ -369,7 +369,7 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
             told(share)
             removed.wait(60)
 
-        return read_file(path, stop, tell, *keep, **more)
+        return read_file(path, stop, tell, keep, only_end=only_end)
 
     monkeypatch.setattr("app.controllers.attachments.read_file", held)
     path = tmp_path / "long.pdf"
