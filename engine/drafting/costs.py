@@ -262,10 +262,7 @@ class Account:
 
 def _forward_times(verify_s: Mapping[int, float]) -> tuple[float, ...]:
     """Seconds by width, 0 to MAX_WIDTH; linear between measured widths."""
-    if not verify_s:
-        return ()
-    widths = sorted(verify_s)
-    return tuple(_interpolated(verify_s, widths, max(width, 1)) for width in range(MAX_WIDTH + 1))
+    return tuple(_continued(verify_s, max(width, 1)) for width in range(MAX_WIDTH + 1)) if verify_s else ()
 
 
 def _interpolated(seconds: Mapping[int, float], widths: list[int], width: int) -> float:

@@ -63,13 +63,21 @@ def test_before_any_round_a_price_is_the_calibrated_one(source: str, length: int
         ({1: 10.0, 17: 26.0}, 32, 42.0),
         ({4: 13.0, 17: 26.0}, 0, 10.0),
         ({1: 10.0, 5: 30.0, 7: 31.0}, 2, 20.0),
-        ({1: 10.0, 5: 30.0, 7: 31.0}, 10, 33.0),
+        ({1: 10.0, 5: 30.0, 7: 31.0}, 10, 45.0),
     ],
 )
 def test_widths_that_were_not_measured_lie_on_the_nearest_line(
     verify: dict[int, float], length: int, price: float
 ) -> None:
     assert costs(verify).price_s("lookup", length) == pytest.approx(price)
+
+
+@pytest.mark.parametrize("widest", [1.0, 54.0, 56.0, 200.0])
+def test_beyond_the_widest_measured_forward_none_is_cheaper(widest: float) -> None:
+    """The first calibration ends at 16 tokens, and each of its forwards was timed once."""
+    prices = costs({1: 46.0, 2: 49.0, 4: 47.0, 8: 55.0, 16: widest}).prices_s("draft", MAX_DRAFT_TOKENS)
+    assert min(prices) > 0
+    assert prices[15:] == sorted(prices[15:])
 
 
 def test_a_slow_machine_raises_every_price_alike() -> None:
