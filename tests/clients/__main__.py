@@ -18,12 +18,12 @@ from functools import partial
 from pathlib import Path
 
 from tests.clients.agents import AGENTS, install
-from tests.clients.houses import agents_house, pair_house, scripted_house
-from tests.clients.programs import Houses, comply, curl, promtool, python, schemathesis, words
+from tests.clients.programs import Servers, comply, curl, promtool, python, schemathesis, words
+from tests.clients.servers import agents_server, pair_server, scripted_server
 
 OUT = Path("build/clients")
 
-PROGRAMS: dict[str, Callable[[Houses], str]] = {
+PROGRAMS: dict[str, Callable[[Servers], str]] = {
     "comply-openai": partial(comply, "openai-chat"),
     "comply-anthropic": partial(comply, "anthropic"),
     "comply-responses": partial(comply, "open-responses"),
@@ -52,18 +52,18 @@ def main() -> int:
         agents = any(name in AGENTS for name in names)
         if agents:
             install()
-        house = agents_house if agents else pair_house
-        pair = stack.enter_context(house(folder, OUT / "pair.log"))
-        caller = stack.enter_context(scripted_house(OUT / "caller.log"))
+        server = agents_server if agents else pair_server
+        pair = stack.enter_context(server(folder, OUT / "pair.log"))
+        caller = stack.enter_context(scripted_server(OUT / "caller.log"))
         for name in names:
-            failed += not _tell(name, everything[name], Houses(pair, caller, folder))
+            failed += not _tell(name, everything[name], Servers(pair, caller, folder))
     return 1 if failed else 0
 
 
-def _tell(name: str, show: Callable[[Houses], str], houses: Houses) -> bool:
+def _tell(name: str, show: Callable[[Servers], str], servers: Servers) -> bool:
     started = time.monotonic()
     try:
-        told, works = show(houses), True
+        told, works = show(servers), True
     except Exception as error:  # noqa: BLE001  a program's line, whatever it is
         told, works = str(error) if isinstance(error, AssertionError) else traceback.format_exc(), False
     print(f"{'works' if works else 'FAILS'}  {name:24} {told}  ({time.monotonic() - started:.0f} s)", flush=True)

@@ -14,8 +14,8 @@ from typing import Any
 
 from app.words.clients import CLIENTS, Reached
 from tests.clients.caller import AFTER, BEFORE
-from tests.clients.houses import KEY, LONG_TOKENS, House
-from tests.clients.programs import Houses, run
+from tests.clients.programs import Servers, run
+from tests.clients.servers import KEY, LONG_TOKENS, Server
 
 MODULES = Path("build/clients/node_modules").resolve()
 NODE = MODULES / ".bin"
@@ -34,86 +34,86 @@ def install() -> None:
         subprocess.run(["node", MODULES / script], cwd=(MODULES / script).parent, check=True)
 
 
-def reached(house: House, key: str = "") -> Reached:
-    return Reached(house.address, house.model_of(key), LONG_TOKENS, key)
+def reached(server: Server, key: str = "") -> Reached:
+    return Reached(server.address, server.model_of(key), LONG_TOKENS, key)
 
 
-def claude(houses: Houses) -> str:
-    def turn(words: str, house: Reached, more: str) -> dict[str, Any]:
-        command = f"{CLIENTS['claude'].text(house).rstrip()} -p {json.dumps(words)} --output-format json {more}"
-        answer = json.loads(run_in(houses, command).splitlines()[-1])
+def claude(servers: Servers) -> str:
+    def turn(words: str, server: Reached, more: str) -> dict[str, Any]:
+        command = f"{CLIENTS['claude'].text(server).rstrip()} -p {json.dumps(words)} --output-format json {more}"
+        answer = json.loads(run_in(servers, command).splitlines()[-1])
         assert not answer["is_error"], answer
         return dict(answer)
 
-    pair = reached(houses.pair)
+    pair = reached(servers.pair)
     first, second = (turn(words, pair, more) for words, more in zip(TURNS, ("", "--continue"), strict=True))
     read, cached = (
         first["usage"]["input_tokens"] + first["usage"]["cache_read_input_tokens"],
         second["usage"]["cache_read_input_tokens"],
     )
-    done = task(houses, lambda words, house: turn(words, house, "--allowedTools Read,Edit")["result"])
-    return told(houses, "claude", read, cached, done)
+    done = task(servers, lambda words, server: turn(words, server, "--allowedTools Read,Edit")["result"])
+    return told(servers, "claude", read, cached, done)
 
 
-def codex(houses: Houses) -> str:
-    def turn(words: str, house: Reached, more: str = "") -> list[dict[str, Any]]:
-        put(houses, ".codex/config.toml", CLIENTS["codex"].text(house))
+def codex(servers: Servers) -> str:
+    def turn(words: str, server: Reached, more: str = "") -> list[dict[str, Any]]:
+        put(servers, ".codex/config.toml", CLIENTS["codex"].text(server))
         options = "--skip-git-repo-check --json --dangerously-bypass-approvals-and-sandbox"
-        said = run_in(houses, f"codex exec {options} {more} {json.dumps(words)}")
+        said = run_in(servers, f"codex exec {options} {more} {json.dumps(words)}")
         events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         assert events[-1]["type"] == "turn.completed", events
         return events
 
-    pair = reached(houses.pair)
+    pair = reached(servers.pair)
     first, second = turn(TURNS[0], pair), turn(TURNS[1], pair, "resume --last")
     read, cached = first[-1]["usage"]["input_tokens"], second[-1]["usage"]["cached_input_tokens"]
-    done = task(houses, lambda words, house: json.dumps(turn(words, house)))
-    return told(houses, "codex", read, cached, done)
+    done = task(servers, lambda words, server: json.dumps(turn(words, server)))
+    return told(servers, "codex", read, cached, done)
 
 
-def opencode(houses: Houses) -> str:
-    def turn(words: str, house: Reached, more: str = "") -> list[dict[str, Any]]:
-        put(houses, ".config/opencode/opencode.json", CLIENTS["opencode"].text(house))
-        said = run_in(houses, f"opencode run --format json {more} {json.dumps(words)}")
+def opencode(servers: Servers) -> str:
+    def turn(words: str, server: Reached, more: str = "") -> list[dict[str, Any]]:
+        put(servers, ".config/opencode/opencode.json", CLIENTS["opencode"].text(server))
+        said = run_in(servers, f"opencode run --format json {more} {json.dumps(words)}")
         events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         assert not [event for event in events if event["type"] == "error"], events
         return events
 
-    pair = reached(houses.pair)
+    pair = reached(servers.pair)
     first, second = turn(TURNS[0], pair), turn(TURNS[1], pair, "--continue")
     ends = [last(events, "step_finish")["part"]["tokens"] for events in (first, second)]
     read = ends[0]["input"] + ends[0]["cache"]["read"]
-    done = task(houses, lambda words, house: json.dumps(turn(words, house)))
-    return told(houses, "opencode", read, ends[1]["cache"]["read"], done)
+    done = task(servers, lambda words, server: json.dumps(turn(words, server)))
+    return told(servers, "opencode", read, ends[1]["cache"]["read"], done)
 
 
-def task(houses: Houses, ask: Callable[[str, Reached], str]) -> str:
+def task(servers: Servers, ask: Callable[[str, Reached], str]) -> str:
     """Over the script: a file is read, edited and read again by the agent's own tools."""
-    note = houses.folder / "work" / "note.txt"
+    note = servers.folder / "work" / "note.txt"
     note.write_text(f"Here is {BEFORE}.\n")
-    said = ask(TASK.format(note), reached(houses.caller, KEY))
+    said = ask(TASK.format(note), reached(servers.caller, KEY))
     assert note.read_text() == f"Here is {AFTER}.\n", (note.read_text(), said[-3000:])
     assert "I have read the results." in said, said[-3000:]
     return "a file edited"
 
 
-def told(houses: Houses, name: str, read: int, cached: int, done: str) -> str:
+def told(servers: Servers, name: str, read: int, cached: int, done: str) -> str:
     assert cached >= 0.95 * read, f"turn 2 found {cached} of turn 1's {read} tokens"
-    version = run_in(houses, f"{name} --version").splitlines()[-1]
+    version = run_in(servers, f"{name} --version").splitlines()[-1]
     return f"{version}: turn 2 found {cached} of {read} tokens, {done}"
 
 
-def run_in(houses: Houses, command: str) -> str:
-    folder = houses.folder / "work"
+def run_in(servers: Servers, command: str) -> str:
+    folder = servers.folder / "work"
     folder.mkdir(exist_ok=True)
-    said = run(["sh", "-c", command], houses, {"PATH": f"{NODE}:{os.environ['PATH']}"}, cwd=folder)
+    said = run(["sh", "-c", command], servers, {"PATH": f"{NODE}:{os.environ['PATH']}"}, cwd=folder)
     with (MODULES.parent / "agents.log").open("a") as log:
         log.write(f"{command}\n{said}\n\n")
     return said
 
 
-def put(houses: Houses, name: str, text: str) -> None:
-    file = houses.folder / "home" / name
+def put(servers: Servers, name: str, text: str) -> None:
+    file = servers.folder / "home" / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
 
@@ -122,4 +122,4 @@ def last(events: Iterable[dict[str, Any]], kind: str) -> dict[str, Any]:
     return [event for event in events if event["type"] == kind][-1]
 
 
-AGENTS: dict[str, Callable[[Houses], str]] = {"claude": claude, "codex": codex, "opencode": opencode}
+AGENTS: dict[str, Callable[[Servers], str]] = {"claude": claude, "codex": codex, "opencode": opencode}

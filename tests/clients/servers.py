@@ -20,7 +20,7 @@ from mlx.utils import tree_flatten
 
 from tests.helpers.tiny_models import build, qwen3_config
 
-KEY = "secret"  # of the scripted house
+KEY = "secret"  # of the scripted server
 STARTER = Path("resources/starter")
 LONG_TOKENS = 131_072  # Claude Code's least
 TEMPLATE = (
@@ -33,7 +33,7 @@ TEMPLATE = (
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Server:
     address: str  # "http://127.0.0.1:4862"
     process: int
 
@@ -95,34 +95,34 @@ def quick_model(folder: Path) -> Path:
 
 
 @contextmanager
-def pair_house(folder: Path, log: Path) -> Iterator[House]:
+def pair_server(folder: Path, log: Path) -> Iterator[Server]:
     main, draft = (long_copy(STARTER / name, folder / name) for name in ("main", "draft"))
     with _started(
         ["engine", "serve", "--model", str(main), "--draft", str(draft), "--port", "0", "--log"], log
-    ) as house:
-        yield house
+    ) as server:
+        yield server
 
 
 @contextmanager
-def agents_house(folder: Path, log: Path) -> Iterator[House]:
+def agents_server(folder: Path, log: Path) -> Iterator[Server]:
     model = quick_model(folder / "quick")
-    with _served(log, "--model", model) as house:
-        yield house
+    with _served(log, "--model", model) as server:
+        yield server
 
 
 @contextmanager
-def scripted_house(log: Path) -> Iterator[House]:
+def scripted_server(log: Path) -> Iterator[Server]:
     """Calls the tools that it is given; wants a key."""
-    with _started(["tests.clients.caller", KEY], log) as house:
-        yield house
+    with _started(["tests.clients.caller", KEY], log) as server:
+        yield server
 
 
-def _served(log: Path, *models: str | Path) -> AbstractContextManager[House]:
+def _served(log: Path, *models: str | Path) -> AbstractContextManager[Server]:
     return _started(["engine", "serve", "--port", "0", "--log", *(str(each) for each in models)], log)
 
 
 @contextmanager
-def _started(arguments: list[str], log: Path) -> Iterator[House]:
+def _started(arguments: list[str], log: Path) -> Iterator[Server]:
     command = [sys.executable, "-m", *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     with (
@@ -133,6 +133,6 @@ def _started(arguments: list[str], log: Path) -> Iterator[House]:
             assert process.stdout is not None
             line = process.stdout.readline()
             assert line, log.read_text(errors="replace")[-4000:]
-            yield House(json.loads(line)["serving"][0], process.pid)
+            yield Server(json.loads(line)["serving"][0], process.pid)
         finally:
             process.terminate()
