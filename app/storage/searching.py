@@ -27,7 +27,7 @@ MATCHES = 3  # of one chat
 ALL = -1  # as SQLite says it
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
 _MOST_BLOCKS = 20_000  # that are read of the index at first: who has a word in more of them is soon found by looking
-_TRIED = 400  # chats that are looked at before all that the index knows is read
+_MOST_MISSES = 10  # chats that are looked at in vain before all that the index knows is read
 _MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
 _LATEST_S = 4e10  # a later moment has no date
 
@@ -53,6 +53,7 @@ class Searching:
         self._cancelled = cancelled
         self._known = known or KnownChats()
         self._not_read: set[int] = set()
+        self._misses = 0  # chats that were looked at in vain
 
     def find(self, query: str, limit: int = ALL) -> list[ChatSummary]:
         """The chats whose title or messages have all words of the query, in the order of the list."""
@@ -61,22 +62,24 @@ class Searching:
         asked = {fold(word): word for word in reversed(query.split())}
         words = [_Word(asked[folded], folded) for folded in reversed(asked)]
         found: list[ChatSummary] = []
+        self._misses = 0
         for chat_id in self._likely(words):
             if self._cancelled() or len(found) == limit:
                 break
-            found += self._looked_up(chat_id, words, query)
+            here = self._looked_up(chat_id, words, query)
+            self._misses += not here
+            found += here
         return found
 
     def _likely(self, words: Sequence[_Word]) -> Iterator[int]:
         """The chats that may have all words; first by what is quickly known."""
         self._ask_index(words, _MOST_BLOCKS)
-        tried = 0
-        for chat_id in self._known.in_order(self._with_all(words)):
-            if tried == _TRIED:
+        rest, all_asked = self._with_all(words), False
+        for chat_id in self._known.in_order(rest):
+            if self._misses >= _MOST_MISSES and not all_asked:
                 self._ask_index(words)
-                rest = self._with_all(words)
-            if tried < _TRIED or rest is None or chat_id in rest:
-                tried += 1
+                rest, all_asked = self._with_all(words), True
+            if rest is None or chat_id in rest:
                 yield chat_id
 
     def _ask_index(self, words: Sequence[_Word], most: int = ALL) -> None:

@@ -48,7 +48,8 @@ _MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = thi
 _HOPELESS = 0.8
 _LEAST_S = 1e-9
 _CHAIN_TOKENS = 4  # length of the draft that is timed
-_CONTEXT_TOKENS = 8  # in one forward: a wider one would keep a request waiting longer than a round
+# In one forward: a wider one would keep a request waiting longer than a round.
+_CONTEXT_TOKENS = 8
 _ROLLBACK_WIDTH = 4
 _ROUNDING_CONTEXT = 64
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)

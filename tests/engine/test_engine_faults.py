@@ -67,7 +67,7 @@ def test_without_mlx_every_call_is_answered() -> None:
     command = [sys.executable, "-c", _WITHOUT_MLX]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
 
-    assert done.stdout.strip() == "['InternalError', 'InternalError'] True True"
+    assert done.stdout.strip() == "['MlxUnusable', 'MlxUnusable'] True True"
 
 
 @pytest.mark.parametrize("part", ["_check_memory", "_end_interrupted"])

@@ -76,11 +76,8 @@ def loaded(network: Network) -> LoadedModel:
     """As much of a loaded model as rounds need: a network and its caches."""
     width = network(mx.array([[1]])).shape[-1]
     info = SimpleNamespace(context_tokens=4096)
-    maker, ends = CacheMaker(network), frozenset[int]()
-    return cast(
-        LoadedModel,
-        SimpleNamespace(info=info, network=network, make_caches=maker, logit_width=width, ends=ends, translation=None),
-    )
+    parts = {"info": info, "network": network, "make_caches": CacheMaker(network), "logit_width": width}
+    return cast(LoadedModel, SimpleNamespace(**parts, ends=frozenset[int](), translation=None, sight=None))
 
 
 def mlx_lm_reply(network: Network, tokens: int = REPLY_TOKENS) -> list[int]:

@@ -25,6 +25,7 @@ _TESTS = {
         "engine/test_draft_model",
         "engine/test_tree_drafts",
     ),
+    "engine/decoding/constraint": ("engine/test_constraints",),
     "engine/decoding/hidden_states": ("engine/test_hidden_states", "engine/test_tree_drafts"),
     "engine/decoding/round": (
         "engine/test_round",

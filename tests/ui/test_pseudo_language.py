@@ -17,7 +17,8 @@ from tests.helpers.window_pages import PAGES
 
 # Names, keys and units, and what the tests themselves put there.
 NAMES = frozenset(
-    {"Main", "Draft", "Hunch", "MLX", "Hugging", "Face", "English", "TeX", "Python", "PySide", "Markdown", "JSON"}
+    {"Main", "Draft", "Hunch", "MLX", "mlx", "lm", "Hugging", "Face", "English", "TeX", "Python", "PySide", "Qt"}
+    | {"Markdown", "JSON"}
     | {"Gemma", "GLM", "Flash", "GPT", "OSS", "Qwen"}
     | {
         "Ctrl",

@@ -69,6 +69,7 @@ def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
 
 def test_wrong_usage_is_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["hunch"])
+    monkeypatch.delitem(sys.modules, "engine.__main__", raising=False)  # of another test; the app has it once at most
     assert main(["ask", "x", "--bad", "--profile-dir", str(tmp_path)]) == 2
 
 
