@@ -3602,6 +3602,10 @@
         <translation>%1 ビット</translation>
     </message>
     <message>
+        <source>sees pictures</source>
+        <translation>画像認識対応</translation>
+    </message>
+    <message>
         <source>%1, not quantized</source>
         <translation>%1、量子化なし</translation>
     </message>
@@ -3652,6 +3656,10 @@
     <message>
         <source>Chat model</source>
         <translation>チャットモデル</translation>
+    </message>
+    <message>
+        <source>pictures</source>
+        <translation>画像</translation>
     </message>
     <message>
         <source>thinking</source>
@@ -6063,8 +6071,16 @@
         <translation>%1 は画像を認識できません。</translation>
     </message>
     <message>
+        <source>%1 can, about %2.</source>
+        <translation>%1 なら認識できます（約 %2）。</translation>
+    </message>
+    <message>
         <source>Use %1</source>
         <translation>%1 を使う</translation>
+    </message>
+    <message>
+        <source>Install %1</source>
+        <translation>%1 をインストール</translation>
     </message>
     <message>
         <source>Find One That Can</source>

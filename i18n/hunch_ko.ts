@@ -3602,6 +3602,10 @@
         <translation>%1비트</translation>
     </message>
     <message>
+        <source>sees pictures</source>
+        <translation>이미지 인식</translation>
+    </message>
+    <message>
         <source>%1, not quantized</source>
         <translation>%1, 양자화 안 됨</translation>
     </message>
@@ -3652,6 +3656,10 @@
     <message>
         <source>Chat model</source>
         <translation>채팅 모델</translation>
+    </message>
+    <message>
+        <source>pictures</source>
+        <translation>이미지</translation>
     </message>
     <message>
         <source>thinking</source>
@@ -6063,8 +6071,16 @@
         <translation>%1 모델은 이미지를 볼 수 없어요.</translation>
     </message>
     <message>
+        <source>%1 can, about %2.</source>
+        <translation>%1 모델은 볼 수 있어요(약 %2).</translation>
+    </message>
+    <message>
         <source>Use %1</source>
         <translation>%1 사용</translation>
+    </message>
+    <message>
+        <source>Install %1</source>
+        <translation>%1 설치</translation>
     </message>
     <message>
         <source>Find One That Can</source>

@@ -3602,6 +3602,10 @@
         <translation>%1 位</translation>
     </message>
     <message>
+        <source>sees pictures</source>
+        <translation>支持识图</translation>
+    </message>
+    <message>
         <source>%1, not quantized</source>
         <translation>%1，未量化</translation>
     </message>
@@ -3652,6 +3656,10 @@
     <message>
         <source>Chat model</source>
         <translation>对话模型</translation>
+    </message>
+    <message>
+        <source>pictures</source>
+        <translation>图片</translation>
     </message>
     <message>
         <source>thinking</source>
@@ -6063,8 +6071,16 @@
         <translation>%1 无法识别图片。</translation>
     </message>
     <message>
+        <source>%1 can, about %2.</source>
+        <translation>%1 可以（约 %2）。</translation>
+    </message>
+    <message>
         <source>Use %1</source>
         <translation>使用 %1</translation>
+    </message>
+    <message>
+        <source>Install %1</source>
+        <translation>安装 %1</translation>
     </message>
     <message>
         <source>Find One That Can</source>

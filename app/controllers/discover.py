@@ -292,5 +292,6 @@ def _of_info(repository: str, info: ModelInfo, mains: tuple[str, ...] = ()) -> H
         info.weight_bytes,
         size_is_estimated=not info.folder,
         drafter=info.drafter.kind if info.drafter is not None else None,
+        sees=info.sees,
         base_models=mains,
     )

@@ -212,4 +212,5 @@ def _offer(pair: CatalogPair, here: set[str]) -> PairOffer:
         gain_on=pair.gain.on if pair.gain else "",
         gain_machine=pair.gain.machine if pair.gain else "",
         installed=not missing,
+        sees=pair.main.sees,
     )

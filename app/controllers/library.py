@@ -13,7 +13,7 @@ from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
 from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_offers
 from app.settings import Settings
-from app.view_models.installed_list import PairOffer
+from app.view_models.installed_list import ModelOffer, PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from engine import (
     Catalog,
@@ -35,6 +35,7 @@ from engine import (
     UpdateChecked,
     VerifyProgress,
     load_catalog,
+    model_memory_bytes,
 )
 
 _MOST_REMEMBERED = 200
@@ -108,6 +109,11 @@ class LibraryController(QObject):
         if key not in self._offers:
             self._offers = {key: pair_offers(self.catalog, language, self.installed, measured=self._measured)}
         return self._offers[key]
+
+    def offer_that_sees(self, language: str) -> ModelOffer | None:
+        """The best model of the catalog that sees pictures, for this machine and for users who write `language`."""
+        found = self.catalog.best_that_sees(model_memory_bytes(), language)
+        return ModelOffer(found.repository, found.name, found.download_bytes) if found is not None else None
 
     def predicted(self, main: str, draft: str) -> PredictedGain | None:
         """What a draft may bring on this machine; by repositories."""

@@ -48,6 +48,16 @@ class PairOffer:
     gain_machine: str = ""
     predicted: PredictedGain | None = None  # for this machine
     installed: bool = False
+    sees: bool = False  # the main model; pictures
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOffer:
+    """A model of the catalog that is not here yet."""
+
+    repository: str
+    name: str
+    download_bytes: int  # about
 
 
 def best_that_sees(entries: Iterable[ModelEntry]) -> ModelEntry | None:

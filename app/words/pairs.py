@@ -58,10 +58,15 @@ def drafter_text(drafter: DrafterKind) -> str:
 
 
 def model_details(
-    size_bytes: int, precision: str, source: ModelSource, drafter: DrafterKind | None = None
+    size_bytes: int, precision: str, source: ModelSource, drafter: DrafterKind | None = None, *, sees: bool = False
 ) -> list[str]:
     """The parts of the line under a model's name."""
-    return [*model_kind(drafter), size(size_bytes), *filter(None, (precision,)), source_text(source)]
+    known = filter(None, (precision, seeing_text() if sees else ""))
+    return [*model_kind(drafter), size(size_bytes), *known, source_text(source)]
+
+
+def seeing_text() -> str:
+    return QCoreApplication.translate("Models", "sees pictures")
 
 
 def model_kind(drafter: DrafterKind | None) -> list[str]:
@@ -143,8 +148,9 @@ def kind_text(drafter: DrafterKind | None, has_template: bool) -> str:
     return QCoreApplication.translate("Models", "Chat model")
 
 
-def abilities_text(about: ModelAbout) -> str:
+def abilities_text(about: ModelAbout, *, sees: bool) -> str:
     able = (
+        (sees, QCoreApplication.translate("Models", "pictures")),
         (about.thinking, QCoreApplication.translate("Models", "thinking")),
         (about.tools, QCoreApplication.translate("Models", "tools")),
     )

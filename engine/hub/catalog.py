@@ -56,6 +56,7 @@ class CatalogModel:
     told_bytes: int = 0  # of the download, if published
     active_parameters: int = 0  # used by a token, in a mixture of experts; 0: all
     caches: CacheSizes | None = None
+    sees: bool = False  # pictures
 
     @property
     def name(self) -> str:
@@ -64,6 +65,10 @@ class CatalogModel:
     @property
     def download_bytes(self) -> int:
         return self.told_bytes or estimated_weight_bytes(self.parameters, self.bits)
+
+    def speaks(self, language: str) -> bool:
+        """`language` as in "pt_BR"."""
+        return language.replace("_", "-").partition("-")[0] in self.languages
 
     def info(self) -> ModelInfo:
         """What is known of it without its files, for memory_fit."""
@@ -80,6 +85,7 @@ class CatalogModel:
             caches=self.caches,
             about=ModelAbout(self.family, languages=self.languages, licence=self.licence),
             sparse=bool(self.active_parameters),
+            sees=self.sees,
         )
 
 
@@ -223,19 +229,25 @@ class Catalog:
         shares = [published.share for published in lowest if published is not None]
         return median_low(shares) if shares else None
 
+    def best_that_sees(self, memory_bytes: int, language: str) -> CatalogModel | None:
+        """The best model that sees pictures and fits into `memory_bytes` without a draft."""
+        able = [(model, _fit(memory_bytes, model)) for model in self.models if model.sees and model.speaks(language)]
+        fitting = [(model, fit) for model, fit in able if fit.level is not FitLevel.TOO_LARGE]
+        return min(fitting, key=lambda each: _rank(*each), default=(None,))[0]
+
     def pairs_for(self, memory_bytes: int, language: str) -> tuple[CatalogPair, ...]:
         """The best pair of each series of models that fits into `memory_bytes`, for users who write `language`."""
         pairs = [pair for model in self.models if (pair := self._pair(model, memory_bytes, language)) is not None]
         best: dict[str, CatalogPair] = {}
-        for pair in sorted(pairs, key=_rank):
+        for pair in sorted(pairs, key=_pair_rank):
             best.setdefault(_series(pair.main), pair)
         return tuple(best.values())[:_MOST_PAIRS]
 
     def _pair(self, main: CatalogModel, memory_bytes: int, language: str) -> CatalogPair | None:
-        if language.replace("_", "-").partition("-")[0] not in main.languages:
+        if not main.speaks(language):
             return None
         for draft in self.drafts_for(main.repository):
-            gain, fit = draft.gain_for(main.repository), _fit(main, draft, memory_bytes)
+            gain, fit = draft.gain_for(main.repository), _fit(memory_bytes, main, draft)
             small = draft.kind is not None or draft.parameters <= RECOMMENDED_SHARE * main.parameters
             worth = small if gain is None else gain.expected_times >= _LEAST_GAIN
             if worth and fit.level is not FitLevel.TOO_LARGE:
@@ -269,8 +281,8 @@ def _order(draft: CatalogDraft, main: str) -> tuple[float, bool, float, int]:
     return -_worth(draft, main), draft.kind is None, -max(elsewhere, 1.0), draft.parameters
 
 
-def _fit(main: CatalogModel, draft: CatalogDraft, memory_bytes: int) -> MemoryFit:
-    return fit_together((main.info(), draft.info()), PAIR_CONTEXT_TOKENS, memory_bytes)
+def _fit(memory_bytes: int, *models: CatalogModel | CatalogDraft) -> MemoryFit:
+    return fit_together([model.info() for model in models], PAIR_CONTEXT_TOKENS, memory_bytes)
 
 
 def _series(model: CatalogModel) -> str:
@@ -279,16 +291,19 @@ def _series(model: CatalogModel) -> str:
     return found[0] if found else model.family
 
 
-def _rank(pair: CatalogPair) -> tuple[bool, float]:
-    """Pairs that fit well first; then twice the size, a year newer and twice the speed count the same.
+def _pair_rank(pair: CatalogPair) -> tuple[bool, float]:
+    return _rank(pair.main, pair.fit, pair.gain.expected_times if pair.gain is not None else 1.0)
+
+
+def _rank(main: CatalogModel, fit: MemoryFit, gain: float = 1.0) -> tuple[bool, float]:
+    """What fits well first; then twice the size, a year newer and twice the speed count the same.
 
     The size of a mixture of experts is the geometric mean of all parameters and those of a token.
     """
-    main, gain = pair.main, pair.gain.expected_times if pair.gain is not None else 1.0
     year = int(main.released[:4]) + int(main.released[5:7]) / 12
     size = math.sqrt(main.parameters * (main.active_parameters or main.parameters))
     speed = gain * _USUAL_BITS / (main.bits or 16.0)
-    return pair.fit.level is not FitLevel.FITS, -(math.log2(size) + year + math.log2(speed))
+    return fit.level is not FitLevel.FITS, -(math.log2(size) + year + math.log2(speed))
 
 
 def _model(row: dict[str, Any]) -> CatalogModel:
@@ -306,6 +321,7 @@ def _model(row: dict[str, Any]) -> CatalogModel:
         told_bytes=int(row.get("download_bytes", 0)),
         active_parameters=int(row.get("active_parameters", 0)),
         caches=caches,
+        sees=row.get("sees", False) is True,
     )
 
 

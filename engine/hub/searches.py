@@ -36,6 +36,7 @@ from engine.hub.stop import Patience, StopKind, Stopped, StopSignal, without_pas
 from engine.models.drafters import drafter_kind
 from engine.models.model_files import KIB, JsonObject, object_at
 from engine.models.names import is_named_after, stem
+from engine.models.sight import tower_of
 
 _STEP_MODELS = 40  # a step ends after so many models …
 _STEP_ANSWERS = 8  # … or after so many answers
@@ -57,6 +58,7 @@ _MOST_TAGS, _MOST_BASES = 500, 4
 _FIELDS = ("config", "downloads", "gated", "lastModified", "likes", "safetensors", "tags")
 _SORTS = {HubSort.DOWNLOADS: "downloads", HubSort.LIKES: "likes", HubSort.UPDATED: "lastModified"}
 _WIDTHS = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2}
+_SEEING = "image-text-to-text"
 _PACKED, _FULL_BITS = "U32", 16.0
 _PLAIN = re.compile(r"[\w.-]{1,60}", re.ASCII)
 _SIZE_IN_NAME = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z0-9])", re.IGNORECASE)
@@ -119,6 +121,7 @@ def hub_model(entry: object) -> HubModel | None:
     bits = _bits(config, tags, name, counts)
     parameters = _parameters(counts, bits) or _size_in(name)
     size_bytes = sum(_WIDTHS.get(kind, 1) * number for kind, number in counts.items())
+    drafter = _drafter(config, name, size_bytes, bits)
     estimated_bytes = 0 if size_bytes else round(parameters * (bits or _FULL_BITS) / 8)
     return HubModel(
         repository=str(repository),
@@ -132,7 +135,8 @@ def hub_model(entry: object) -> HubModel | None:
         updated_at=_time(entry.get("lastModified")),
         gated=entry.get("gated") in (True, "auto", "manual"),
         license=_license(tags),
-        drafter=_drafter(config, name, size_bytes, bits),
+        drafter=drafter,
+        sees=drafter is None and tower_of(config) is not None and _SEEING in (*tags, entry.get("pipeline_tag")),
         base_models=_bases(tags),
     )
 

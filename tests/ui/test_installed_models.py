@@ -45,7 +45,7 @@ from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
 
 ABOUT = ModelAbout("Qwen3", template=True, thinking=True, tools=True, languages=("en", "ko"), licence="apache-2.0")
-OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, caches=CacheSizes(100_000, 0))
+OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, caches=CacheSizes(100_000, 0), sees=True)
 HEAD = replace(
     model_info("/models/Head", 1_000_000),
     vocabulary_digest="",
@@ -119,11 +119,12 @@ def test_the_list_is_sorted_and_filtered(page: ModelsPage) -> None:
 
 def test_what_is_known_of_a_model_is_one_click_away(page: ModelsPage) -> None:
     other = row(page, "Other-4B")
-    assert "can think" in other.details.text()
+    assert "can think · sees pictures" in other.details.text()
+    assert "sees pictures" not in row(page, "Head").details.text()
     click(other.more_button)
     told = texts(row(page, "Other-4B"))
-    facts = ("Qwen3", "Chat model", "thinking, tools", "apache-2.0", "4,096 tokens", "org/Other-4B", "4\u2011bit")
-    for fact in (*facts, "4.0B", "Draft-1B can draft for it"):
+    facts = ("Qwen3", "Chat model", "pictures, thinking, tools", "apache-2.0", "4,096 tokens", "org/Other-4B")
+    for fact in (*facts, "4\u2011bit", "4.0B", "Draft-1B can draft for it"):
         assert fact in told
     page.installed.sort.chosen.emit(ModelSort.SIZE)  # the rows are made again
     assert "apache-2.0" in texts(row(page, "Other-4B"))

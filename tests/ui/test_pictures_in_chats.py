@@ -19,10 +19,12 @@ from app.storage import AttachmentKind, Purged
 from app.storage.trash import Trash
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.picture_viewer import PictureViewer
+from app.views.shell.unseen_note import UnseenNote
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
+from app.views.widgets.buttons import PillButton
 from app.words.notices import NoticeAction
-from engine import CannotSee, InstalledModel, ModelSource, SightRefusal
+from engine import CannotSee, Catalog, InstalledModel, ModelSource, SightRefusal
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 from tests.helpers.picture_files import image, rgb_png
@@ -45,6 +47,10 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 def chips(app: AppHarness) -> list[AttachmentChip]:
     return list(app.window.composer.attached.chips.values())
+
+
+def buttons(note: UnseenNote) -> list[PillButton]:
+    return [note.use_button, note.install_button, note.find_button]
 
 
 def paste(app: AppHarness, qtbot: QtBot, picture: QImage) -> None:
@@ -147,12 +153,35 @@ def test_a_model_that_cannot_see_keeps_the_picture_and_offers_one_that_can(tmp_p
         assert not composer.button.isEnabled()
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
         assert app.engine.requests == []
-        assert composer.unseen_note.offer.text() == "Use Eyes 4B"
-        composer.unseen_note.offer.click()
+        assert composer.unseen_note.use_button.text() == "Use Eyes 4B"
+        assert not composer.unseen_note.find_button.isVisible()
+        composer.unseen_note.use_button.click()
         qtbot.waitUntil(lambda: not composer.unseen_note.isVisible() and app._is_settled())
         assert chip.accessibleName() == "Picture, 40 × 20"
         send(app, qtbot)
         assert len(app.engine.requests[0].messages[-1].pictures) == 1
+
+
+def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(tmp_path: Path, qtbot: QtBot) -> None:
+    put, two = {"main_folder": MAIN.folder, "draft_folder": ""}, INSTALLED[:2]
+    with open_app(tmp_path / "profile", qtbot, models=MODELS, installed=two, put_settings=put) as app:
+        note, library = app.window.composer.unseen_note, app.models.library
+        eyes = next(each for each in library.catalog.models if each.sees)
+        small = replace(eyes, repository="org/Eyes-4B", told_bytes=310_000_000)  # fits any machine
+        library.catalog = Catalog((replace(small, repository="org/Blind-4B", sees=False),))
+        paste(app, qtbot, image(40, 20))
+        library.changed.emit()
+        assert [button.isVisible() for button in buttons(note)] == [False, False, True]
+        library.catalog = Catalog((small,))
+        library.changed.emit()
+        assert note.words.text() == "Main 8B cannot see pictures. Eyes 4B can, about 310\N{NO-BREAK SPACE}MB."
+        assert [button.isVisible() for button in buttons(note)] == [False, True, True]
+        assert (note.install_button.text(), note.install_button.accessibleName()) == ("Install", "Install Eyes 4B")
+        note.install_button.click()
+        assert app.store.asked == ["org/Eyes-4B"]
+        assert (note.install_button.text(), note.install_button.isEnabled()) == ("Downloading", False)
+        note.find_button.click()
+        assert app.window.models_view.is_shown
 
 
 def test_a_chat_with_pictures_goes_on_without_them_where_that_is_wanted(tmp_path: Path, qtbot: QtBot) -> None:

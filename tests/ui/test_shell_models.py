@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
 
-SMALLER = model_info("/models/Main-4B", 4_000_000_000)
+SMALLER = replace(model_info("/models/Main-4B", 4_000_000_000), sees=True)
 STRANGER = model_info("/models/Stranger-1B", 1_000_000_000, "vocabulary-b")
 BROKEN = installed(model_info("/models/Broken"), error=ModelUnsupported("/models/Broken", "mystery"))
 
@@ -75,6 +76,16 @@ def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness)
     assert "Draft 1B" in drafts
     assert "Main 8B" not in drafts
     assert mains.checked == MAIN.folder
+
+
+def test_a_main_model_that_sees_has_an_eye_and_says_so(harness: AppHarness) -> None:
+    mains = harness.window.picker.panel.mains
+    seeing = [option for option in options(mains) if option.mark == "eye"]
+    assert [option.text for option in seeing] == ["Main 4B"]
+    assert [option for option in options(mains) if "sees pictures" in option.detail] == seeing
+    row = mains.model().index(options(mains).index(seeing[0]), 0)
+    assert "sees pictures" in row.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert not any(option.mark for option in options(harness.window.picker.panel.drafts))
 
 
 def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness, qtbot: QtBot) -> None:

@@ -36,6 +36,7 @@ from engine.models.inspect import check_config
 from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
 from engine.models.mtp_families import family_of
 from engine.models.names import stem
+from engine.models.sight import tower_of
 from tests.architecture.project import ROOT
 
 FILE = ROOT / "resources" / "catalog.json"
@@ -109,6 +110,37 @@ def test_drafters_are_known_by_their_main_models_names(catalog: Catalog) -> None
         for model in catalog.models:
             of_it = stem(model.name) in {stem(main.rpartition("/")[2]) for main in draft.mains}
             assert is_made_for(model.info(), draft.info()) is of_it, (draft.repository, model.repository)
+
+
+MODEL_TYPES = {
+    "Qwen3.5": "qwen3_5",
+    "Qwen3.6": "qwen3_5",
+    "Qwen3.8": "qwen3_5",
+    "Gemma 3": "gemma3",
+    "Gemma 4": "gemma4",
+}
+
+
+def test_a_model_is_said_to_see_where_the_engine_knows_its_vision_part(catalog: Catalog) -> None:
+    for model in catalog.models:
+        unified = model.name.startswith("gemma-4-12B")
+        model_type = "gemma4_unified" if unified else MODEL_TYPES.get(model.family, "")
+        assert model.sees is (tower_of({"model_type": model_type}) is not None), model.repository
+        assert model.info().sees is model.sees
+
+
+def test_the_best_that_sees_fits_and_is_larger_on_a_larger_mac(catalog: Catalog) -> None:
+    sizes = []
+    for memory in (memory_share(gib * GIB, is_mac=True) for gib in (8, 16, 64)):
+        best = catalog.best_that_sees(memory, "zh_CN")
+        assert best is not None
+        assert best.sees
+        assert fit_together((best.info(),), PAIR_CONTEXT_TOKENS, memory).level is not FitLevel.TOO_LARGE
+        sizes.append(best.parameters)
+    assert sizes[0] < sizes[-1]
+    assert sizes == sorted(sizes)
+    assert catalog.best_that_sees(GIB, "en") is None
+    assert catalog.best_that_sees(64 * GIB, "xx") is None
 
 
 def test_every_line_of_models_has_a_drafter(catalog: Catalog) -> None:

@@ -49,6 +49,25 @@ def test_where_the_hub_says_no_size_the_name_does() -> None:
     assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_000_000_000, True)
 
 
+EYES: dict[str, Any] = {"tags": ["mlx", "image-text-to-text"], "config": {"model_type": "gemma3"}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "sees"),
+    [
+        (EYES, True),
+        ({**EYES, "tags": [], "pipeline_tag": "image-text-to-text"}, True),
+        ({**EYES, "tags": [], "pipeline_tag": ["image-text-to-text"]}, False),
+        ({**EYES, "tags": ["mlx", "text-generation"]}, False),
+        ({**EYES, "config": {"model_type": "gemma4_unified"}}, False),  # the engine refuses its pictures
+        ({**EYES, "config": {}}, False),
+        ({**EYES, "id": "org/gemma-3-4b-EAGLE3"}, False),
+    ],
+)
+def test_who_sees_is_said_where_tags_tell_and_the_engine_does(changed: dict[str, Any], sees: bool) -> None:
+    assert listed(**changed).sees is sees
+
+
 NAMES = [
     "../x/y",
     "a/b/c",

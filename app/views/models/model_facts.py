@@ -21,6 +21,7 @@ from app.words.pairs import (
     parameters_text,
     precision_text,
     predicted_text,
+    seeing_text,
     some,
     tokens_text,
 )
@@ -48,7 +49,7 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
         ),
         (QCoreApplication.translate("Models", "Context"), "" if drafts else context_text(entry)),
         (QCoreApplication.translate("Models", "Memory"), _memory(entry, chat_tokens)),
-        (QCoreApplication.translate("Models", "Can do"), abilities_text(about)),
+        (QCoreApplication.translate("Models", "Can do"), abilities_text(about, sees=entry.sees)),
         (QCoreApplication.translate("Models", "Drafting"), "" if entry.error else drafting),
         (QCoreApplication.translate("Models", "Languages"), languages_text(about.languages)),
         (QCoreApplication.translate("Models", "Licence"), about.licence),
@@ -125,10 +126,11 @@ def coming_text(state: DownloadState | None) -> str:
 
 
 def offer_text(offer: PairOffer) -> str:
-    """ "about 16.2 GB to download · fits this Mac · 2.3× faster in chats on an M4 Pro 48 GB"."""
+    """ "about 16.2 GB to download · sees pictures · fits this Mac · 2.3× faster in chats on an M4 Pro 48 GB"."""
     parts = []
     if offer.download_bytes:
         parts.append(fill(QCoreApplication.translate("Models", "about %1 to download"), size(offer.download_bytes)))
+    parts += [seeing_text()] if offer.sees else []
     parts.append(fit_text(offer.fit.level))
     if offer.gain_times is not None:
         parts.append(gain_text(offer.gain_times, offer.gain_on, offer.gain_machine))

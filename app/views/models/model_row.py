@@ -20,7 +20,7 @@ from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyl
 from app.words.formats import fill, size
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
-from app.words.pairs import fit_text, model_kind, precision_text, source_text
+from app.words.pairs import fit_text, model_kind, precision_text, seeing_text, source_text
 
 _WORDS_NEED_PX = 280  # beside the buttons
 _FIRST = ("use_button", "reload_button", "delete_button", "more_button")
@@ -186,6 +186,8 @@ class ModelRow(Card):
         parts = [*model_kind(entry.drafter), *filter(None, (precision,)), size(entry.size_bytes)]
         if entry.about.thinking:
             parts.append(self.tr("can think"))
+        if entry.sees:
+            parts.append(seeing_text())
         if not entry.can_delete:  # it is not ours
             parts.append(source_text(entry.source))
         if entry.fit is not None and (entry.drafter is None or is_too_large(entry)):

@@ -166,11 +166,12 @@ class Picker(Translated, QWidget):
 
     def _main_rows(self, entries: Sequence[ModelEntry]) -> list[Option]:
         names = Counter(human_name(entry.name) for entry in entries)
-        return [self._option(each, each.error, tell_apart=names[human_name(each.name)] > 1) for each in entries]
+        rows = ((each, self._option(each, each.error, tell_apart=names[human_name(each.name)] > 1)) for each in entries)
+        return [replace(option, mark="eye" if entry.sees else "") for entry, option in rows]
 
     def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> Option:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
-        parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
+        parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter, sees=entry.sees)
         unfit = unfit_text(entry.fit)
         checking = [self.tr("checking…")] if entry.is_checking else []
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []

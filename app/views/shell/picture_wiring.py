@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QLocale, QObject
 from PySide6.QtGui import QImage
 
 from app.controllers.attachments import AttachmentController
@@ -13,6 +13,7 @@ from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
 from app.view_models.transcript import Attachment
+from app.views.models.model_facts import coming_text
 from app.views.shell.picture_viewer import PictureViewer
 from app.views.shell.window_parts import WindowParts
 from app.words.notices import NoticeAction
@@ -33,9 +34,11 @@ class PictureWiring(QObject):
         self._chats, self._models, self.attached = chats, models, attached
         note = parts.composer.unseen_note
         note.use_requested.connect(models.use)
+        note.install_requested.connect(models.install)
         note.find_requested.connect(find_model)
         models.pair_changed.connect(self._show_sight)
         models.models_changed.connect(self._show_sight)
+        models.downloads.changed.connect(self._show_sight)
         self._show_sight()
 
     def follow(self, message_id: int, action: NoticeAction) -> None:
@@ -59,8 +62,11 @@ class PictureWiring(QObject):
 
     def _show_sight(self) -> None:
         """What was attached is judged by the present model, not by the one that it was attached for."""
-        chosen, offer = self._models.main_info(), best_that_sees(self._models.models)
-        self._composer.unseen_note.set_models(
-            self._models.pair.main_name, offer.name if offer else "", offer.folder if offer else ""
-        )
+        models, note, chosen = self._models, self._composer.unseen_note, self._models.main_info()
+        if (here := best_that_sees(models.models)) is not None:
+            note.set_models(models.pair.main_name, (here.name, here.folder))
+        else:
+            offer = models.library.offer_that_sees(QLocale().name())
+            coming = coming_text(models.downloads.coming.get(offer.repository)) if offer is not None else ""
+            note.set_models(models.pair.main_name, ("", ""), offer, coming)
         self._composer.set_sees(chosen is None or chosen.sees)

@@ -6,46 +6,72 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.theme import Theme
+from app.view_models.installed_list import ModelOffer
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
+from app.words.formats import fill, sentences, size
+from app.words.hub import install_text
 from app.words.model_names import human_name
+
+_Shown = tuple[str, tuple[str, str], ModelOffer | None, str]
 
 
 class UnseenNote(Translated, QWidget):
     use_requested = Signal(str)  # the folder of an installed model that sees
-    find_requested = Signal()  # where none is installed
+    install_requested = Signal(str)  # the repository of one that is not installed
+    find_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._names = ("", "")  # of the chosen model, and of the one that is offered
-        self._folder = ""
+        self._shown: _Shown = ("", ("", ""), None, "")
         self.words = TextLabel(theme, TextStyle.FINE, self)
-        self.offer = PillButton(theme, Emphasis.PLAIN, parent=self)
+        self.use_button, self.install_button = (PillButton(theme, Emphasis.PLAIN, parent=self) for _ in range(2))
+        self.find_button = PillButton(theme, Emphasis.QUIET, parent=self)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 0)
         row.addWidget(self.words, 1)
-        row.addWidget(self.offer)
-        self.offer.clicked.connect(self._take)
+        for button in (self.use_button, self.install_button, self.find_button):
+            row.addWidget(button)
+        self.use_button.clicked.connect(self._use)
+        self.install_button.clicked.connect(self._install)
+        self.find_button.clicked.connect(self.find_requested)
         self._retranslate()
         self.hide()
 
-    def set_models(self, chosen: str, offered: str, folder: str) -> None:
-        """`offered` is empty where no installed one sees."""
-        self._names, self._folder = (chosen, offered), folder
-        self._retranslate()
+    def set_models(
+        self, chosen: str, installed: tuple[str, str], offer: ModelOffer | None = None, coming: str = ""
+    ) -> None:
+        """`installed`: a name and folder; without it `offer` may be installed, and `coming` says how far that is."""
+        if (shown := (chosen, installed, offer, coming)) != self._shown:
+            self._shown = shown
+            self._retranslate()
 
     def sentence(self) -> str:
-        return fill(self.tr("%1 cannot see pictures."), human_name(self._names[0]))
+        chosen, _installed, offer, _coming = self._shown
+        words = fill(self.tr("%1 cannot see pictures."), human_name(chosen))
+        if offer is None:
+            return words
+        return sentences(words, fill(self.tr("%1 can, about %2."), human_name(offer.name), size(offer.download_bytes)))
 
-    def _take(self) -> None:
-        if self._folder:
-            self.use_requested.emit(self._folder)
-        else:
-            self.find_requested.emit()
+    def _use(self) -> None:
+        self.use_requested.emit(self._shown[1][1])
+
+    def _install(self) -> None:
+        if (offer := self._shown[2]) is not None:
+            self.install_requested.emit(offer.repository)
 
     def _retranslate(self) -> None:
+        _chosen, (name, folder), offer, coming = self._shown
         self.words.setText(self.sentence())
-        offered = human_name(self._names[1])
-        self.offer.setText(fill(self.tr("Use %1"), offered) if self._folder else self.tr("Find One That Can"))
+        self.use_button.setText(fill(self.tr("Use %1"), human_name(name)))
+        self.use_button.setVisible(bool(folder))
+        self.install_button.setText(coming or install_text())
+        self.install_button.setEnabled(not coming)
+        self.install_button.setVisible(offer is not None)
+        if offer is not None:
+            self.install_button.setAccessibleName(coming or fill(self.tr("Install %1"), human_name(offer.name)))
+            set_tooltip(self.install_button, offer.repository)
+        self.find_button.setText(self.tr("Find One That Can"))
+        self.find_button.setVisible(not folder)

@@ -55,6 +55,7 @@ class Option:
     aside: str = ""
     is_gain: bool = False  # `aside` is about a gain
     is_sub_heading: bool = False
+    mark: str = ""  # name of an icon behind `text`; `detail` has its meaning in words
 
 
 class OptionList(ChoiceList):
@@ -240,7 +241,18 @@ class _OptionDelegate(QStyledItemDelegate):
         words = area.adjusted(theme.px(WORDS_PX), 0, -theme.px(10), 0)
         words.setRight(words.right() - self._paint_aside(painter, words, option))
         ink = colors.faint if option.reason else colors.text
+        if option.mark:
+            self._paint_mark(painter, words, option)
         paint_line(painter, words, option.text, theme.ui_font(), ink, Qt.TextElideMode.ElideMiddle)
+
+    def _paint_mark(self, painter: QPainter, words: QRect, option: Option) -> None:
+        """Behind the words, which leave it room."""
+        theme = self._theme
+        side, gap = theme.px(14), theme.px(6)
+        text_px = QFontMetrics(theme.ui_font()).horizontalAdvance(option.text) + 1
+        words.setWidth(min(text_px, words.width() - side - gap))
+        top = words.top() + (words.height() - side) // 2
+        icon(option.mark, theme.palette.secondary).paint(painter, words.right() + 1 + gap, top, side, side)
 
     def _paint_aside(self, painter: QPainter, words: QRect, option: Option) -> int:
         """The width that it takes: half of the row at most."""
