@@ -111,8 +111,9 @@ class LibraryController(QObject):
         return self._offers[key]
 
     def offer_that_sees(self, language: str) -> ModelOffer | None:
-        """The best model of the catalog that sees pictures, for this machine and for users who write `language`."""
-        found = self.catalog.best_that_sees(model_memory_bytes(), language)
+        """The best model of the catalog that sees pictures and is not here; as in `offers`."""
+        here = {model.repository for model in self.installed}
+        found = self.catalog.best_that_sees(model_memory_bytes(), language, here)
         return ModelOffer(found.repository, found.name, found.download_bytes) if found is not None else None
 
     def predicted(self, main: str, draft: str) -> PredictedGain | None:

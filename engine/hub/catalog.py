@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median_low
@@ -229,9 +229,10 @@ class Catalog:
         shares = [published.share for published in lowest if published is not None]
         return median_low(shares) if shares else None
 
-    def best_that_sees(self, memory_bytes: int, language: str) -> CatalogModel | None:
-        """The best model that sees pictures and fits into `memory_bytes` without a draft."""
-        able = [(model, _fit(memory_bytes, model)) for model in self.models if model.sees and model.speaks(language)]
+    def best_that_sees(self, memory_bytes: int, language: str, but: Collection[str] = ()) -> CatalogModel | None:
+        """The best model that sees pictures and fits into `memory_bytes` without a draft. `but`: other repositories."""
+        models = [each for each in self.models if each.sees and each.speaks(language) and each.repository not in but]
+        able = [(model, _fit(memory_bytes, model)) for model in models]
         fitting = [(model, fit) for model, fit in able if fit.level is not FitLevel.TOO_LARGE]
         return min(fitting, key=lambda each: _rank(*each), default=(None,))[0]
 

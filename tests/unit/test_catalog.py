@@ -136,6 +136,9 @@ def test_the_best_that_sees_fits_and_is_larger_on_a_larger_mac(catalog: Catalog)
         assert best is not None
         assert best.sees
         assert fit_together((best.info(),), PAIR_CONTEXT_TOKENS, memory).level is not FitLevel.TOO_LARGE
+        other = catalog.best_that_sees(memory, "zh_CN", [best.repository])
+        assert other is not None
+        assert other.repository != best.repository
         sizes.append(best.parameters)
     assert sizes[0] < sizes[-1]
     assert sizes == sorted(sizes)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.installed_list import ModelOffer
@@ -15,6 +16,7 @@ from app.words.formats import fill, sentences, size
 from app.words.hub import install_text
 from app.words.model_names import human_name
 
+_WORDS_NEED_PX = 180  # beside the buttons
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str]
 
 
@@ -25,15 +27,20 @@ class UnseenNote(Translated, QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._shown: _Shown = ("", ("", ""), None, "")
         self.words = TextLabel(theme, TextStyle.FINE, self)
         self.use_button, self.install_button = (PillButton(theme, Emphasis.PLAIN, parent=self) for _ in range(2))
         self.find_button = PillButton(theme, Emphasis.QUIET, parent=self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 4, 0, 0)
-        row.addWidget(self.words, 1)
+        self._buttons = QWidget(self)
+        buttons = QHBoxLayout(self._buttons)
+        buttons.setContentsMargins(0, 0, 0, 0)
         for button in (self.use_button, self.install_button, self.find_button):
-            row.addWidget(button)
+            buttons.addWidget(button)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 4, 0, 0)
+        self._row.addWidget(self.words, 1)
+        self._row.addWidget(self._buttons)
         self.use_button.clicked.connect(self._use)
         self.install_button.clicked.connect(self._install)
         self.find_button.clicked.connect(self.find_requested)
@@ -55,6 +62,20 @@ class UnseenNote(Translated, QWidget):
             return words
         return sentences(words, fill(self.tr("%1 can, about %2."), human_name(offer.name), size(offer.download_bytes)))
 
+    def minimumSizeHint(self) -> QSize:
+        """The width that the narrow layout needs, where the buttons stand below the words."""
+        return QSize(self._buttons.minimumSizeHint().width(), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_buttons()
+
+    def _place_buttons(self) -> None:
+        beside = self.width() >= self._theme.px(_WORDS_NEED_PX) + self._buttons.sizeHint().width()
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._row.setAlignment(self._buttons, Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag.AlignLeft)
+        self.setMinimumHeight(self._row.heightForWidth(self.width()))  # the composer asks no height for a width
+
     def _use(self) -> None:
         self.use_requested.emit(self._shown[1][1])
 
@@ -75,3 +96,4 @@ class UnseenNote(Translated, QWidget):
             set_tooltip(self.install_button, offer.repository)
         self.find_button.setText(self.tr("Find One That Can"))
         self.find_button.setVisible(not folder)
+        self._place_buttons()
