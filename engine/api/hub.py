@@ -84,7 +84,7 @@ class HubModel:
     license: str = ""
     drafter: DrafterKind | None = None
     base_models: tuple[str, ...] = ()  # what it was made from; of a drafter: its main model
-    sees: bool = False  # pictures: its tags tell so, and the engine knows its vision part
+    sees: bool = False  # pictures, by its tags, and the engine knows its vision part
 
     @property
     def author(self) -> str:

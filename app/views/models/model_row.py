@@ -184,10 +184,8 @@ class ModelRow(Card):
         entry = self._entry
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         parts = [*model_kind(entry.drafter), *filter(None, (precision,)), size(entry.size_bytes)]
-        if entry.about.thinking:
-            parts.append(self.tr("can think"))
-        if entry.sees:
-            parts.append(seeing_text())
+        parts += [self.tr("can think")] if entry.about.thinking else []
+        parts += [seeing_text()] if entry.sees else []
         if not entry.can_delete:  # it is not ours
             parts.append(source_text(entry.source))
         if entry.fit is not None and (entry.drafter is None or is_too_large(entry)):

@@ -63,7 +63,7 @@ class UnseenNote(Translated, QWidget):
         return sentences(words, fill(self.tr("%1 can, about %2."), human_name(offer.name), size(offer.download_bytes)))
 
     def minimumSizeHint(self) -> QSize:
-        """The width that the narrow layout needs, where the buttons stand below the words."""
+        """The width that the narrow layout needs, with the buttons below the words."""
         return QSize(self._buttons.minimumSizeHint().width(), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -55,7 +55,7 @@ class Option:
     aside: str = ""
     is_gain: bool = False  # `aside` is about a gain
     is_sub_heading: bool = False
-    mark: str = ""  # name of an icon behind `text`; `detail` has its meaning in words
+    mark: str = ""  # name of an icon after `text`; `detail` has its meaning in words
 
 
 class OptionList(ChoiceList):
@@ -246,7 +246,7 @@ class _OptionDelegate(QStyledItemDelegate):
         paint_line(painter, words, option.text, theme.ui_font(), ink, Qt.TextElideMode.ElideMiddle)
 
     def _paint_mark(self, painter: QPainter, words: QRect, option: Option) -> None:
-        """Behind the words, which leave it room."""
+        """After the words, which leave it room."""
         theme = self._theme
         side, gap = theme.px(14), theme.px(6)
         text_px = QFontMetrics(theme.ui_font()).horizontalAdvance(option.text) + 1
