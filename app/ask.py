@@ -31,6 +31,7 @@ _OF_ENGINE = {
     "--stop": "TEXT",
 }
 _STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
+DECODER = "app.documents.sent_pictures:decoded"
 _STDIN = "-"
 
 
@@ -41,7 +42,8 @@ def run_command(arguments: list[str]) -> int:
     pair = _pair(settings, options.model, options.draft)
     if options.command == "ask":
         rest = [*_request(settings, pair[0], _message(options.text)), *_passed_on(options), *rest]
-    return _engine([*_folders(*pair), *rest], "generate" if options.command == "ask" else "serve")
+        return _engine([*_folders(*pair), *rest], "generate")
+    return _engine([*_folders(*pair), f"--decoder={DECODER}", *rest], "serve")
 
 
 def _parser() -> argparse.ArgumentParser:

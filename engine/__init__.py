@@ -172,7 +172,14 @@ from engine.models.openblas import has_openblas
 from engine.models.sight import picture_tokens
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
-from engine.server.options import ServerOptions, ServerPhase, ServerState
+from engine.server.options import (
+    PictureDecoder,
+    PictureProblem,
+    PictureRefused,
+    ServerOptions,
+    ServerPhase,
+    ServerState,
+)
 from engine.server.service import Server
 
 __all__ = [
@@ -293,7 +300,10 @@ __all__ = [
     "PairCheck",
     "PairChecked",
     "Picture",
+    "PictureDecoder",
     "PictureDetail",
+    "PictureProblem",
+    "PictureRefused",
     "PredictedGain",
     "Probe",
     "PromptProgress",

@@ -38,7 +38,7 @@ from engine import (
     Speculation,
     TextDelta,
 )
-from engine.server.command import Ending, add_arguments, options_of
+from engine.server.command import Ending, add_arguments, decoder_of, options_of
 
 _STOPPED = 130
 _OUTPUT_CLOSED = 141
@@ -80,7 +80,7 @@ def _serve(options: argparse.Namespace) -> int:
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
         with Ending() as ending:
-            server = Server(engine, options_of(options), ending.on_change)
+            server = Server(engine, options_of(options), ending.on_change, decoder_of(options))
             engine.load(options.model, events.put, draft=options.draft)
             for _ in range(1 if options.draft is None else 2):
                 _await_model(events, ending)

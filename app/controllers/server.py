@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.controllers.replies import status_after
+from app.documents.sent_pictures import decoded
 from app.settings import Settings
 from app.storage import ReplyStatus
 from app.system.machine import network_address
@@ -161,7 +162,7 @@ class ServerController(QObject):
             return
         self._served, self.state = wanted, ServerState()
         if wanted is not None:
-            self._server = Server(self._engine, wanted, lambda state: self._post(partial(self._on_state, state)))
+            self._server = Server(self._engine, wanted, self._hear, decoded)
             self._server.start()
 
     def _options(self) -> ServerOptions:
@@ -176,6 +177,10 @@ class ServerController(QObject):
             any_name=settings.server_any_name,
             guests=True,
         )
+
+    def _hear(self, state: ServerState) -> None:
+        """On the server's thread."""
+        self._post(partial(self._on_state, state))
 
     def _on_state(self, state: ServerState) -> None:
         if self.state.phase is not ServerPhase.STOPPING or state.phase in _OVER:

@@ -13,9 +13,10 @@ from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
 from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, stops_of, template_variables_of
 from engine.server.constraints import constraint_of
-from engine.server.contents import text_of
+from engine.server.contents import seen, source_of, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of
+from engine.server.pictures import SentPictures
 from engine.server.problems import Dialect, Problem, invalid, unsupported
 from engine.server.replies import Outcome
 from engine.server.shapes import House, Shape, sse
@@ -40,7 +41,7 @@ class AnthropicMessage(Shape):
         most = most_tokens_of(fields, "max_tokens")
         if most is None:
             raise invalid("max_tokens: Field required", "max_tokens")
-        request, self.dropped_tools = prompt_of(fields)
+        request, self.dropped_tools = prompt_of(fields, house.pictures)
         self.requests = [
             replace(
                 request,
@@ -143,7 +144,7 @@ class AnthropicMessage(Shape):
         return _event("content_block_delta", index=self._block, delta={"type": kind, **delta})
 
 
-def prompt_of(fields: Fields) -> tuple[Request, tuple[str, ...]]:
+def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[str, ...]]:
     """What the prompt is made from, and the kinds of tools that are dropped."""
     for name in _WITHOUT_EFFECT:
         fields.has(name)
@@ -156,7 +157,7 @@ def prompt_of(fields: Fields) -> tuple[Request, tuple[str, ...]]:
     tools = anthropic_tools(fields)
     thinking = fields.object("thinking")
     request = Request(
-        messages=(*_system(fields), *_messages(fields.objects("messages"))),
+        messages=(*_system(fields), *_messages(fields.objects("messages"), pictures)),
         tools=tools.given,
         several_calls=tools.several,
         must_call=tools.demanded,
@@ -174,23 +175,24 @@ def _system(fields: Fields) -> list[Message]:
     return [Message(MessageRole.SYSTEM, "\n\n".join(texts))] if texts else []
 
 
-def _messages(turns: Iterable[Fields]) -> list[Message]:
+def _messages(turns: Iterable[Fields], pictures: SentPictures) -> list[Message]:
     """Neighbours of the user's are one: many templates want turns to alternate."""
     messages: list[Message] = []
     for turn in turns:
-        for message in _turn(turn):
+        for message in _turn(turn, pictures):
             last = messages[-1] if messages else None
             if last is not None and last.role is message.role is MessageRole.USER:
-                messages[-1] = Message(MessageRole.USER, f"{last.content}\n\n{message.content}")
+                text = "\n\n".join(filter(None, (last.content, message.content)))
+                messages[-1] = replace(last, content=text, pictures=last.pictures + message.pictures)
             else:
                 messages.append(message)
     return messages
 
 
-def _turn(turn: Fields) -> list[Message]:
+def _turn(turn: Fields, pictures: SentPictures) -> list[Message]:
     match turn.text("role"):
         case "user":
-            return _users(turn)
+            return _users(turn, pictures)
         case "assistant":
             return [_assistants(turn)]
         case "system":
@@ -198,10 +200,10 @@ def _turn(turn: Fields) -> list[Message]:
     raise turn.wrong("role", "user, assistant or system")
 
 
-def _users(turn: Fields) -> list[Message]:
+def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
     if isinstance(turn.any("content"), str):
         return [Message(MessageRole.USER, turn.text("content") or "")]
-    messages, texts = [], []
+    messages, texts, marks = [], [], []
     for block in turn.objects("content"):
         match block.text("type"):
             case "text":
@@ -209,10 +211,15 @@ def _users(turn: Fields) -> list[Message]:
             case "tool_result":
                 failed = "Error: " if block.flag("is_error") else ""
                 call = block.text("tool_use_id") or ""
-                messages.append(Message(MessageRole.TOOL, failed + text_of(block), tool_call_id=call))
+                text, shown = seen(block, pictures)
+                messages.append(Message(MessageRole.TOOL, failed + text, tool_call_id=call, pictures=shown))
+            case "image":
+                marks.append(pictures.add(source_of(block)))
             case kind:
                 raise unsupported("messages", f": blocks of type '{kind}'")
-    return [*messages, *([Message(MessageRole.USER, "\n\n".join(texts))] if texts else [])]
+    if texts or marks:
+        messages.append(Message(MessageRole.USER, "\n\n".join(texts), pictures=tuple(marks)))
+    return messages
 
 
 def _assistants(turn: Fields) -> Message:

@@ -27,6 +27,7 @@ from engine.server.ollama import OllamaChat, OllamaGenerate
 from engine.server.openai_chat import ChatCompletion, Completion
 from engine.server.openai_responses import OpenAIResponse
 from engine.server.options import ServerOptions
+from engine.server.pictures import PictureReader
 from engine.server.problems import Dialect, Problem
 from engine.server.replies import Client, ClientLeft, Desk, Replies
 from engine.server.shapes import House, Shape
@@ -46,12 +47,12 @@ _SHAPES: dict[str, Callable[[Fields, House], Shape]] = {
 }
 
 
-def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk) -> Starlette:
-    listing = listings.Listings(engine, desk)
+def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk, pictures: PictureReader) -> Starlette:
+    listing = listings.Listings(engine, desk, pictures)
     routes = [
-        *(Route(path, _Writing(shape, options, desk), methods=["POST"]) for path, shape in _SHAPES.items()),
+        *(Route(path, _Writing(shape, options, desk, pictures), methods=["POST"]) for path, shape in _SHAPES.items()),
         Route("/v1/messages/count_tokens", listing.count_tokens, methods=["POST"]),
-        *discovery_routes(engine, desk),
+        *discovery_routes(engine, pictures),
         Route("/health", listing.health),
         Route("/metrics", listing.metrics),
         Route("/v1/models", listing.models),
@@ -65,10 +66,13 @@ def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk) -> Starlett
 class _Writing:
     """An endpoint that has the engine write."""
 
-    def __init__(self, shape: Callable[[Fields, House], Shape], options: ServerOptions, desk: Desk) -> None:
+    def __init__(
+        self, shape: Callable[[Fields, House], Shape], options: ServerOptions, desk: Desk, pictures: PictureReader
+    ) -> None:
         self._shape = shape
         self._options = options
         self._desk = desk
+        self._pictures = pictures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -79,15 +83,20 @@ class _Writing:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HttpRequest(scope, receive)
         fields = await fields_of(request)
-        shape = self._shape(fields, House(self._options, self._desk.engine.state()))
-        headers = _told(shape)
-        async with Client(receive) as client, self._desk.replies(scope["path"], shape.requests, client) as replies:
-            await replies.begin()
-            if shape.stream:
-                await self._stream(shape, replies, headers, scope, send)
-            else:
-                answer = JSONResponse(shape.whole(await replies.whole()), headers=headers)
-                await answer(scope, receive, send)
+        state = self._desk.engine.state()
+        sent = self._pictures.sent(state)
+        shape = self._shape(fields, House(self._options, state, sent))
+        async with Client(receive) as client:
+            requests = shape.requests
+            if sent.texts:
+                requests = await client.unless_left(self._pictures.read(sent, requests))
+            async with self._desk.replies(scope["path"], requests, client) as replies:
+                await replies.begin()
+                if shape.stream:
+                    await self._stream(shape, replies, _told(shape), scope, send)
+                else:
+                    answer = JSONResponse(shape.whole(await replies.whole()), headers=_told(shape))
+                    await answer(scope, receive, send)
 
     async def _stream(self, shape: Shape, replies: Replies, headers: dict[str, str], scope: Scope, send: Send) -> None:
         """The head at once, then pieces; a failure is the last of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import signal
 import stat
@@ -11,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from engine.api.errors import InvalidRequest
-from engine.server.options import DEFAULT_PORT, ServerOptions, ServerPhase, ServerState
+from engine.server.options import DEFAULT_PORT, PictureDecoder, ServerOptions, ServerPhase, ServerState
 
 _LONGEST_KEY = 4096
 
@@ -27,6 +28,9 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
     )
     serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN", help="of pages that may use it")
     serve.add_argument("--any-name", action="store_true", help="answer to any model's name with the loaded one")
+    serve.add_argument(
+        "--decoder", metavar="MODULE:NAME", help="a function that makes pixels of pictures; without it none are taken"
+    )
     serve.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
 
 
@@ -42,6 +46,18 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
         origins=tuple(arguments.allow_origin),
         any_name=arguments.any_name,
     )
+
+
+def decoder_of(arguments: argparse.Namespace) -> PictureDecoder | None:
+    """Raises InvalidRequest for one that cannot be imported."""
+    if arguments.decoder is None:
+        return None
+    module, _, name = arguments.decoder.partition(":")
+    try:
+        decode: PictureDecoder = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidRequest("decoder", arguments.decoder[:200], "MODULE:NAME") from error
+    return decode
 
 
 def _key_in(file: Path) -> str:

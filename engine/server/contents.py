@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from engine.api.types import Message, MessageRole
+from engine.api.types import Message, MessageRole, Picture
 from engine.server.fields import Fields
-from engine.server.problems import invalid
+from engine.server.pictures import SentPictures
+from engine.server.problems import invalid, unsupported
 
 _TEXTS = {"text", "input_text", "output_text", "refusal"}
 
@@ -21,6 +22,39 @@ def text_of(fields: Fields, name: str = "content") -> str:
     if isinstance(value, str):
         return value
     return "".join(_part(part) for part in fields.objects(name))
+
+
+def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple[str, tuple[Picture, ...]]:
+    """Text and pictures of a turn that may have both; the engine has pictures before the text."""
+    if isinstance(fields.any(name), str | None):
+        return text_of(fields, name), ()
+    texts, marks = [], []
+    for part in fields.objects(name):
+        match part.text("type"):
+            case "image_url" | "input_image":
+                marks.append(pictures.add_url(_url(part)))
+            case "image":
+                marks.append(pictures.add(source_of(part)))
+            case _:
+                texts.append(_part(part))
+    return "".join(texts), tuple(marks)
+
+
+def _url(part: Fields) -> str:
+    value = part.any("image_url")
+    if isinstance(value, dict):
+        value = value.get("url")
+    if not isinstance(value, str):
+        raise part.wrong("image_url", "a data: URL")
+    return value
+
+
+def source_of(part: Fields) -> str:
+    """Of Anthropic's."""
+    source = part.object("source")
+    if source is None or source.text("type") != "base64":
+        raise unsupported("source", ", but for base64")
+    return source.text("data") or ""
 
 
 def _part(part: Fields) -> str:

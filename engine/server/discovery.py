@@ -13,15 +13,15 @@ from engine.api.protocols import ChatEngine
 from engine.api.types import ModelInfo
 from engine.server.asked import identifier, names_of
 from engine.server.fields import fields_of
+from engine.server.pictures import PictureReader
 from engine.server.problems import Problem, unknown_model
-from engine.server.replies import Desk
 
 _OLLAMA = "0.13.0"  # whose answers these are; clients look whether it is new enough for tools and thinking
 _CHANGING = ("pull", "push", "create", "copy", "delete")
 
 
-def discovery_routes(engine: ChatEngine, desk: Desk) -> list[Route]:
-    here = Discovery(engine)
+def discovery_routes(engine: ChatEngine, pictures: PictureReader) -> list[Route]:
+    here = Discovery(engine, pictures)
     return [
         Route("/", here.root),
         Route("/props", here.props),
@@ -36,8 +36,9 @@ def discovery_routes(engine: ChatEngine, desk: Desk) -> list[Route]:
 
 
 class Discovery:
-    def __init__(self, engine: ChatEngine) -> None:
+    def __init__(self, engine: ChatEngine, pictures: PictureReader) -> None:
         self._engine = engine
+        self._sees = pictures.shows
         self._started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
     async def root(self, _request: HttpRequest) -> Response:
@@ -69,16 +70,15 @@ class Discovery:
         """llama.cpp's."""
         context = next((info.context_tokens for info in self._models()), 0)
         settings = {"n_ctx": context}
-        return JSONResponse(
-            {"default_generation_settings": settings, "total_slots": 1, "modalities": {"vision": False}}
-        )
+        sees = any(self._sees(info) for info in self._models())
+        return JSONResponse({"default_generation_settings": settings, "total_slots": 1, "modalities": {"vision": sees}})
 
     async def lm_studio_models(self, _request: HttpRequest) -> Response:
         models = [
             {
                 "id": identifier(info.name),
                 "object": "model",
-                "type": "llm",
+                "type": "vlm" if self._sees(info) else "llm",
                 "publisher": "hunch",
                 "arch": info.model_type,
                 "compatibility_type": "mlx",
@@ -106,7 +106,7 @@ class Discovery:
                 "loaded_instances": [
                     {"id": identifier(info.name), "config": {"context_length": info.context_tokens}},
                 ],
-                "capabilities": {"vision": False, "trained_for_tool_use": info.about.tools},
+                "capabilities": {"vision": self._sees(info), "trained_for_tool_use": info.about.tools},
             }
             for info in self._models()
         ]
@@ -142,6 +142,7 @@ class Discovery:
                 "completion",
                 *_tools(info, "tools"),
                 *(["thinking"] if info.about.thinking else []),
+                *(["vision"] if self._sees(info) else []),
             ],
         }
 

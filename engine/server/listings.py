@@ -17,14 +17,16 @@ from engine.server.anthropic_messages import prompt_of
 from engine.server.asked import identifier, names_of
 from engine.server.fields import fields_of
 from engine.server.metrics import CONTENT_TYPE
+from engine.server.pictures import PictureReader
 from engine.server.problems import problem_of, unknown_model
 from engine.server.replies import Desk
 
 
 class Listings:
-    def __init__(self, engine: ChatEngine, desk: Desk) -> None:
+    def __init__(self, engine: ChatEngine, desk: Desk, pictures: PictureReader) -> None:
         self._engine = engine
         self._desk = desk
+        self._pictures = pictures
         self._started = int(time.time())
 
     async def health(self, _request: HttpRequest) -> Response:
@@ -57,7 +59,9 @@ class Listings:
         """Anthropic's: of the whole prompt, as the template makes it."""
         fields = await fields_of(request)
         fields.has("model")
-        prompt, _ = prompt_of(fields)
+        sent = self._pictures.sent(self._engine.state())
+        prompt, _ = prompt_of(fields, sent)
+        (prompt,) = await self._pictures.read(sent, [prompt])
         loop = asyncio.get_running_loop()
         counted: asyncio.Future[TokensCounted] = loop.create_future()
 
@@ -90,10 +94,10 @@ class Listings:
                 "max_input_tokens": info.context_tokens,
                 "max_tokens": info.context_tokens,
             }
-        return openai_entry(info, self._engine.state(), self._started)
+        return openai_entry(info, self._engine.state(), self._started, self._pictures.shows(info))
 
 
-def openai_entry(info: ModelInfo, state: EngineState, created: int) -> dict[str, Any]:
+def openai_entry(info: ModelInfo, state: EngineState, created: int, sees: bool) -> dict[str, Any]:
     """OpenAI's fields, and those under which llama.cpp's and vLLM's clients look for the context's length."""
     draft = identifier(state.draft.name) if state.draft is not None else None
     return {
@@ -103,7 +107,7 @@ def openai_entry(info: ModelInfo, state: EngineState, created: int) -> dict[str,
         "owned_by": "hunch",
         "meta": {"n_ctx": info.context_tokens, "n_ctx_train": info.context_tokens, "n_params": info.parameters},
         "status": {"value": "loaded"},
-        "architecture": {"input_modalities": ["text"], "output_modalities": ["text"]},
+        "architecture": {"input_modalities": ["text", *(["image"] if sees else [])], "output_modalities": ["text"]},
         "max_model_len": info.context_tokens,
         "context_length": info.context_tokens,
         "hunch": {"draft": draft, "bytes": info.weight_bytes},

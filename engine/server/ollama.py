@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
-from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
+from engine.api.types import FinishReason, Message, MessageRole, Picture, Request, SpanKind, ToolCall
 from engine.server.asked import model_of, sampling_of, speculation_of, stops_of, template_variables_of
 from engine.server.constraints import ollama_constraint
 from engine.server.contents import settled
 from engine.server.fields import Fields
+from engine.server.pictures import SentPictures
 from engine.server.problems import Dialect, Problem, invalid, unsupported
 from engine.server.replies import Outcome
 from engine.server.shapes import House, Shape, packed
@@ -35,7 +36,7 @@ class OllamaShape(Shape):
         self.model = model_of(fields, house.state, house.options.any_name)
         for name in ("keep_alive", "truncate", "shift"):
             fields.has(name)
-        fields.refuse("images", "logprobs", "suffix", "raw")
+        fields.refuse("logprobs", "suffix", "raw")
         given = fields.raw("options")
         self._options = Fields({_OPTIONS.get(name, name): value for name, value in given.items()}, "options.")
         self._started = time.monotonic()
@@ -102,10 +103,11 @@ class OllamaShape(Shape):
 class OllamaChat(OllamaShape):
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
+        fields.refuse("images")
         tools = openai_tools(fields)
         if not fields.items("messages"):
             raise invalid("'messages' must have at least one message.", "messages")
-        messages = settled([_message(each) for each in fields.objects("messages")])
+        messages = settled([_message(each, house.pictures) for each in fields.objects("messages")])
         self.requests = [self.asked(messages=messages, tools=tools.given)]
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
@@ -132,7 +134,8 @@ class OllamaGenerate(OllamaShape):
         super().__init__(fields, house)
         system = fields.text("system")
         messages = [Message(MessageRole.SYSTEM, system)] if system else []
-        messages.append(Message(MessageRole.USER, fields.text("prompt") or ""))
+        marks = _pictures(fields, house.pictures)
+        messages.append(Message(MessageRole.USER, fields.text("prompt") or "", pictures=marks))
         fields.refuse("template", "context")
         self.requests = [self.asked(messages=tuple(messages))]
 
@@ -146,18 +149,29 @@ class OllamaGenerate(OllamaShape):
         return self.head() | {"response": "".join(outcome.text)} | thinking | end
 
 
-def _message(fields: Fields) -> Message:
-    fields.refuse("images")
+def _message(fields: Fields, pictures: SentPictures) -> Message:
     role, content = fields.text("role"), fields.text("content") or ""
+    if role not in {"user", "tool"}:
+        fields.refuse("images")
     match role:
-        case "system" | "user":
-            return Message(MessageRole(role), content)
+        case "system":
+            return Message(MessageRole.SYSTEM, content)
+        case "user":
+            return Message(MessageRole.USER, content, pictures=_pictures(fields, pictures))
         case "assistant":
             return Message(MessageRole.ASSISTANT, content, fields.text("thinking") or "", _calls(fields))
         case "tool":
             name = fields.text("tool_name") or fields.text("name") or ""
-            return Message(MessageRole.TOOL, content, tool_call_id=fields.text("tool_call_id") or "", name=name)
+            call, marks = fields.text("tool_call_id") or "", _pictures(fields, pictures)
+            return Message(MessageRole.TOOL, content, tool_call_id=call, name=name, pictures=marks)
     raise unsupported("messages", f": the role '{role}'")
+
+
+def _pictures(fields: Fields, pictures: SentPictures) -> tuple[Picture, ...]:
+    images = fields.items("images")
+    if not all(isinstance(image, str) for image in images):
+        raise fields.wrong("images", "an array of pictures in base64")
+    return tuple(pictures.add(image) for image in images)
 
 
 def _calls(fields: Fields) -> tuple[ToolCall, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.api.events import Event, Finished, PromptProgress, TextDelta, ToolCalled
@@ -20,10 +21,11 @@ from engine.server.asked import (
     template_variables_of,
 )
 from engine.server.constraints import constraint_of
-from engine.server.contents import settled, text_of
+from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
+from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
 from engine.server.replies import Outcome
 from engine.server.shapes import House, Shape, sse
@@ -105,7 +107,7 @@ class ChatCompletion(OpenAIShape):
         tools = openai_tools(fields)
         self._calls = [0] * choices_of(fields)
         request = Request(
-            messages=settled([_message(each) for each in fields.objects("messages")]),
+            messages=settled([_message(each, house.pictures) for each in fields.objects("messages")]),
             tools=tools.given,
             several_calls=tools.several,
             must_call=tools.demanded,
@@ -207,15 +209,18 @@ def thinks(fields: Fields) -> bool:
     return effort is not None and effort not in {"none", "minimal"}
 
 
-def _message(fields: Fields) -> Message:
+def _message(fields: Fields, pictures: SentPictures) -> Message:
     name = fields.text("role") or ""
     if name not in _ROLES:
         raise fields.wrong("role", f"one of {', '.join(_ROLES)}")
     role = _ROLES[name]
-    if role is MessageRole.TOOL:
-        call = fields.text("tool_call_id") or ""
-        return Message(role, text_of(fields), tool_call_id=call, name=fields.text("name") or "")
-    if role is not MessageRole.ASSISTANT:
+    if role in (MessageRole.USER, MessageRole.TOOL):
+        text, marks = seen(fields, pictures)
+        message = Message(role, text, pictures=marks)
+        if role is MessageRole.USER:
+            return message
+        return replace(message, tool_call_id=fields.text("tool_call_id") or "", name=fields.text("name") or "")
+    if role is MessageRole.SYSTEM:
         return Message(role, text_of(fields))
     thoughts = fields.any("reasoning_content", "reasoning")
     if not isinstance(thoughts, str | None):

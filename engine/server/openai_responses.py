@@ -12,9 +12,10 @@ from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
 from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, template_variables_of
 from engine.server.constraints import constraint_of
-from engine.server.contents import settled, text_of
+from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import Outcome
 from engine.server.shapes import House, Shape, sse
@@ -45,7 +46,7 @@ class OpenAIResponse(Shape):
         self._tools = responses_tools(fields)
         self.dropped_tools = self._tools.dropped
         request = Request(
-            messages=_messages(fields, self._tools.spaces),
+            messages=_messages(fields, self._tools.spaces, house.pictures),
             tools=self._tools.given,
             several_calls=self._tools.several,
             must_call=self._tools.demanded,
@@ -226,7 +227,7 @@ class _Item:
         return self.begun() | {"status": "completed", "content": [self.part(self.text)]}
 
 
-def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]]) -> tuple[Message, ...]:
+def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]], pictures: SentPictures) -> tuple[Message, ...]:
     messages: list[Message] = []
     if instructions := fields.text("instructions"):
         messages.append(Message(MessageRole.SYSTEM, instructions))
@@ -235,13 +236,13 @@ def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]]) -> tuple[M
     else:
         flat = {(space, name): flat for flat, space, name in spaces}
         for item in fields.objects("input"):
-            _add_item(messages, item, flat)
+            _add_item(messages, item, flat, pictures)
     if not messages:
         raise invalid("'input' must have something to answer.", "input")
     return settled(messages)
 
 
-def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str], str]) -> None:
+def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictures) -> None:
     """Reasoning, text and calls that follow each other were one turn of the model's."""
     match item.text("type") or "message":
         case "message":
@@ -251,6 +252,9 @@ def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str],
             if _ROLES[name] is MessageRole.ASSISTANT:
                 turn = _assistants(messages)
                 messages[-1] = replace(turn, content=turn.content + text_of(item))
+            elif _ROLES[name] is MessageRole.USER:
+                text, marks = seen(item, pictures)
+                messages.append(Message(MessageRole.USER, text, pictures=marks))
             else:
                 messages.append(Message(_ROLES[name], text_of(item)))
         case "reasoning":
@@ -264,7 +268,8 @@ def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str],
             messages[-1] = replace(turn, tool_calls=(*turn.tool_calls, call))
         case "function_call_output":
             call_id = item.text("call_id") or ""
-            messages.append(Message(MessageRole.TOOL, text_of(item, "output"), tool_call_id=call_id))
+            text, marks = seen(item, pictures, "output")
+            messages.append(Message(MessageRole.TOOL, text, tool_call_id=call_id, pictures=marks))
         case kind:
             raise unsupported("input", f": items of type '{kind}'")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import ip_address
+from typing import Protocol
 
-from engine.api.types import Sampling
+from engine.api.types import Picture, Sampling
 
 DEFAULT_PORT = 4862
 MEGABYTE = 1 << 20
@@ -49,6 +50,29 @@ class ServerState:
     requests: int = 0  # of other programs, queued and running
     error: str = ""  # why it FAILED: "KeyMissing", "AddressInUse" or "AddressUnusable"
     detail: str = ""
+
+
+class PictureProblem(StrEnum):
+    """Why a file is no picture for a model."""
+
+    KIND = "kind"  # no picture, or of a kind that is not read
+    TOO_LARGE = "too_large"  # too many pixels
+    TOO_NARROW = "too_narrow"
+    DAMAGED = "damaged"
+
+
+class PictureRefused(Exception):
+    def __init__(self, why: PictureProblem) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class PictureDecoder(Protocol):
+    def __call__(self, data: bytes) -> Picture:
+        """The pixels of a file that is not trusted. Called on threads of the server's, where it may take its time.
+
+        Raises PictureRefused.
+        """
 
 
 def _is_loopback(host: str) -> bool:

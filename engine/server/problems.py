@@ -156,12 +156,12 @@ def _no_memory() -> Problem:
     return Problem(503, message, "server_error", "out_of_memory", anthropic=(message, "api_error"), retry=False)
 
 
-def _no_sight() -> Problem:
+def no_sight() -> Problem:
     return invalid("The loaded model cannot see pictures.", "messages", "unsupported_content")
 
 
 _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
-    CannotSee: _no_sight,
+    CannotSee: no_sight,
     EmptyConversation: _nothing_to_answer,
     EngineClosed: shutting_down,
     RepliesUnderWay: _busy,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from starlette.types import Receive
 
@@ -18,6 +18,8 @@ from engine.api.types import Request, RequestId, SpanKind, ToolCall
 from engine.server.metrics import Metrics
 from engine.server.options import ServerOptions
 from engine.server.problems import overloaded, problem_of, problem_of_end, shutting_down
+
+_T = TypeVar("_T")
 
 _BEGIN_S = 10.0  # until a stream begins though its request still waits for its turn
 
@@ -62,6 +64,17 @@ class Client:
         if self._task is None:
             raise RuntimeError("the client is not watched")
         return self._task
+
+    async def unless_left(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """What the work brings. Raises ClientLeft as soon as nobody wants it."""
+        task = asyncio.create_task(work)
+        try:
+            await asyncio.wait({task, self.left}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise ClientLeft
+            return await task
+        finally:
+            task.cancel()
 
     async def _watch(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":

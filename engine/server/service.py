@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.api.protocols import ChatEngine
-from engine.server.options import ServerOptions, ServerPhase, ServerState
+from engine.server.options import PictureDecoder, ServerOptions, ServerPhase, ServerState
 
 if TYPE_CHECKING:
     import uvicorn
@@ -33,15 +33,21 @@ _MOST_CONNECTIONS = 512
 class Server:
     """Serves one engine; started at most once at a time.
 
-    `on_change` gets each new state, on the server's thread or the caller's. It must be quick.
+    `on_change` gets each new state, on the server's thread or the caller's. It must be quick. Without `decode`
+    requests with pictures are refused.
     """
 
     def __init__(
-        self, engine: ChatEngine, options: ServerOptions, on_change: Callable[[ServerState], None] = lambda _: None
+        self,
+        engine: ChatEngine,
+        options: ServerOptions,
+        on_change: Callable[[ServerState], None] = lambda _: None,
+        decode: PictureDecoder | None = None,
     ) -> None:
         self._engine = engine
         self._options = options
         self._on_change = on_change
+        self._decode = decode
         self._lock = threading.Lock()  # of the attributes below; `on_change` is not called under it
         self._state = ServerState()
         self._thread: threading.Thread | None = None
@@ -108,11 +114,13 @@ class Server:
 
         from engine.server.app import make_app
         from engine.server.connections import MOST_HEADER_BYTES, patient_protocol
+        from engine.server.pictures import PictureReader
         from engine.server.replies import Desk
 
+        pictures = PictureReader(self._decode)
         desk = Desk(self._engine, self._options, self._count)
         config = uvicorn.Config(
-            make_app(self._engine, self._options, desk),
+            make_app(self._engine, self._options, desk, pictures),
             http=patient_protocol(self._options.header_s),
             loop="asyncio",
             ws="none",
@@ -132,7 +140,10 @@ class Server:
         if not stopping:
             addresses = tuple(_address(each) for each in sockets)
             self._change(ServerState(ServerPhase.RUNNING, addresses))
-            await server.serve(sockets)
+            try:
+                await server.serve(sockets)
+            finally:
+                pictures.close()
 
     def _end(self) -> None:
         self._change(replace(self.state, phase=ServerPhase.STOPPING))

@@ -13,6 +13,7 @@ from engine.api.types import EngineState, Request
 from engine.server.asked import identifier
 from engine.server.fields import Fields
 from engine.server.options import ServerOptions
+from engine.server.pictures import SentPictures
 from engine.server.problems import Dialect, Problem
 from engine.server.replies import Outcome
 
@@ -23,6 +24,7 @@ class House:
 
     options: ServerOptions
     state: EngineState
+    pictures: SentPictures
 
     @property
     def draft(self) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 
-from engine import ChatEngine, Server, ServerOptions, ServerPhase, ServerState
+from engine import ChatEngine, PictureDecoder, Server, ServerOptions, ServerPhase, ServerState
 
 PATIENCE_S = 120.0
 
@@ -54,7 +54,7 @@ class Served:
             self.states.get(timeout=PATIENCE_S)
 
 
-def chat_body(text: str, **fields: Any) -> dict[str, Any]:
+def chat_body(text: object, **fields: Any) -> dict[str, Any]:
     return {"model": "default", "messages": [{"role": "user", "content": text}]} | fields
 
 
@@ -67,9 +67,9 @@ def post_bytes(path: str, body: bytes, **headers: str) -> bytes:
 
 
 @contextmanager
-def serving(engine: ChatEngine, **options: Any) -> Iterator[Served]:
+def serving(engine: ChatEngine, decode: PictureDecoder | None = None, **options: Any) -> Iterator[Served]:
     states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
-    server = Server(engine, ServerOptions(port=0, **options), states.put)
+    server = Server(engine, ServerOptions(port=0, **options), states.put, decode)
     server.start()
     while (state := states.get(timeout=PATIENCE_S)).phase is ServerPhase.STARTING:
         pass

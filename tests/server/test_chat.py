@@ -165,7 +165,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str, str | None]] = {
             ],
         },
         400,
-        "unsupported_parameter",
+        "invalid_image_url",
         "messages",
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -14,7 +15,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from app.ask import DECODER
+from app.documents.sent_pictures import decoded
 from engine.__main__ import main
+from engine.server.command import decoder_of
 from tests.architecture.project import ROOT
 from tests.helpers.served import PATIENCE_S, Served, chat_body
 from tests.server.conftest import STARTER
@@ -58,6 +62,12 @@ def test_a_key_that_is_none_is_refused(
     file.chmod(mode)
     assert main([*COMMAND[3:], "--api-key-file", str(file)]) == 1
     assert json.loads(capsys.readouterr().err)["allowed"] == allowed
+
+
+def test_a_decoder_is_a_function_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert decoder_of(argparse.Namespace(decoder=DECODER)) is decoded
+    assert main([*COMMAND[3:], "--decoder", "app.documents.sent_pictures:none"]) == 1
+    assert json.loads(capsys.readouterr().err)["field"] == "decoder"
 
 
 def test_a_port_in_use_is_one_line(house: Served, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -24,7 +26,9 @@ from app.words.clients import CLIENTS
 from app.words.requests import RequestColumn
 from engine import ServerPhase
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN
 from tests.helpers.gui_waits import gui_waits
+from tests.helpers.picture_files import rgb_png
 from tests.helpers.served import PATIENCE_S, chat_body
 from tests.helpers.window_pages import SETTINGS_PAGES
 
@@ -68,10 +72,12 @@ def turn_on(server: ServerController, qtbot: QtBot) -> None:
     wait_for(server, ServerPhase.RUNNING, qtbot)
 
 
-def ask(server: ServerController, key: str = "", path: str = "/v1/chat/completions") -> httpx2.Response:
+def ask(
+    server: ServerController, key: str = "", path: str = "/v1/chat/completions", content: object = "Hello"
+) -> httpx2.Response:
     headers = {"authorization": f"Bearer {key}"} if key else {}
     with httpx2.Client(base_url=server.reached.address, timeout=PATIENCE_S, trust_env=False) as http:
-        return http.post(path, json=chat_body("Hello"), headers=headers)
+        return http.post(path, json=chat_body(content), headers=headers)
 
 
 def is_open(port: int) -> bool:
@@ -109,6 +115,19 @@ def test_a_program_gets_a_reply_and_is_a_row_with_its_figures(
     assert cells[RequestColumn.ACCEPT_RATE] == "63%"
     harness.ask(qtbot, "Question")  # the person's own are rows as before
     assert [row.of_program for row in table.rows] == [False, True]
+
+
+def test_a_picture_of_a_program_is_decoded_as_one_of_the_windows(tmp_path: Path, qtbot: QtBot, port: int) -> None:
+    models = {MAIN.folder: replace(MAIN, sees=True)}
+    rgb = bytes(range(9 * 5 * 3))
+    data = base64.b64encode(rgb_png(9, 5, rgb)).decode()
+    content = [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}]
+    put = {"server_port": port, "main_folder": MAIN.folder, "draft_folder": ""}
+    with open_app(tmp_path, qtbot, models=models, put_settings=put) as harness:
+        turn_on(harness.application.server, qtbot)
+        assert ask(harness.application.server, content=content).status_code == 200
+        (picture,) = harness.engine.requests[-1].messages[-1].pictures
+    assert (picture.width, picture.height, picture.rgb) == (9, 5, rgb)
 
 
 def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:

@@ -14,7 +14,9 @@ from PySide6.QtGui import QColorSpace, QImage
 from app.documents import picture_values, pictures
 from app.documents.pictures import StoredPicture, kind_of, picture_of
 from app.documents.problems import Refused, WhyNot
+from app.documents.sent_pictures import decoded
 from app.system.limited_child import Stop
+from engine import PictureProblem, PictureRefused
 from tests.helpers.picture_files import image, pixels_of_png, png, rgb_png, with_orientation, written
 
 
@@ -133,6 +135,22 @@ def test_a_cut_jpeg_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, whole[:4], by_child) is WhyNot.PICTURE_DAMAGED
     assert refusal(tmp_path, b"\0\0\0\x18ftypavif" + bytes(64), by_child) is WhyNot.IMAGE
     assert by_child(tmp_path, whole + b"what a phone puts behind it").width == 400
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"no picture", PictureProblem.KIND),
+        (png(10_000, 10_000), PictureProblem.TOO_LARGE),
+        (png(1, 300), PictureProblem.TOO_NARROW),
+        (b"GIF89a" + bytes(20), PictureProblem.DAMAGED),
+    ],
+    ids=[*PictureProblem],
+)
+def test_what_a_program_sends_is_refused_with_the_same_reasons(data: bytes, why: PictureProblem) -> None:
+    with pytest.raises(PictureRefused) as refused:
+        decoded(data)
+    assert refused.value.why is why
 
 
 BOMBS = [

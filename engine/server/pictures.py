@@ -1,0 +1,129 @@
+"""Pictures that clients send, as base64 within their messages. Nothing is fetched, and no file is named.
+
+A message is read on the event loop, and holds marks in place of pictures; decoding comes after it, on threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import binascii
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from hashlib import sha256
+
+from engine.api.types import EngineState, Message, ModelInfo, Picture, Request
+from engine.server.options import MEGABYTE, PictureDecoder, PictureProblem, PictureRefused
+from engine.server.problems import Problem, invalid, no_sight
+
+MOST_PICTURES = 64  # of a request
+LARGEST_PICTURE = 20 * MEGABYTE  # as a file
+MOST_PIXELS = 64 * MEGABYTE  # of a request; three bytes each
+_MOST_KEPT = 64 * MEGABYTE  # bytes of pixels of the latest pictures: a chat's next turn brings them again
+_AT_A_TIME = 2
+_LONGEST_TYPE = 100  # characters of a data URL before its data
+
+_SENTENCES = {
+    PictureProblem.KIND: ("is of no kind that is read here", "unsupported_image_media_type"),
+    PictureProblem.TOO_LARGE: ("has too many pixels", "image_too_large"),
+    PictureProblem.TOO_NARROW: ("is too long for its width", "invalid_image"),
+    PictureProblem.DAMAGED: ("is damaged", "image_parse_error"),
+}
+
+
+class SentPictures:
+    """Those of one request, in base64, until they are read."""
+
+    def __init__(self, model: ModelInfo | None, decodes: bool) -> None:
+        self._model = model
+        self._decodes = decodes
+        self.texts: list[str] = []
+
+    def add(self, text: str) -> Picture:
+        """A mark in its place. Raises Problem for a picture that nothing here could see."""
+        if self._model is not None and not self._model.sees:
+            raise no_sight()
+        if not self._decodes:
+            raise _refused("This server has nothing that decodes pictures.", "unsupported_content")
+        if len(self.texts) == MOST_PICTURES:
+            raise _refused(f"There are more than {MOST_PICTURES} pictures.", "too_many_images")
+        if len(text) > LARGEST_PICTURE * 4 // 3 + 4:
+            raise _refused(f"A picture is larger than {LARGEST_PICTURE} bytes.", "image_file_too_large")
+        self.texts.append(text)
+        return Picture(0, 0, b"", str(len(self.texts) - 1))
+
+    def add_url(self, url: str) -> Picture:
+        """Of a data URL."""
+        kind, comma, _ = url[:_LONGEST_TYPE].partition(",")
+        form = kind.casefold()
+        if not comma or not form.startswith("data:") or not form.endswith(";base64"):
+            raise _refused("Pictures are taken as data: URLs in base64 only; none is fetched.", "invalid_image_url")
+        return self.add(url[len(kind) + 1 :])
+
+
+class PictureReader:
+    """Decodes for all clients of a server, a few pictures at a time."""
+
+    def __init__(self, decode: PictureDecoder | None) -> None:
+        self._decode = decode
+        self._threads = ThreadPoolExecutor(_AT_A_TIME, "pictures")
+        self._lock = threading.Lock()  # of what follows
+        self._kept: dict[bytes, Picture] = {}  # by their files' digests; the latest are last
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def sent(self, state: EngineState) -> SentPictures:
+        return SentPictures(state.main, self._decode is not None)
+
+    def shows(self, model: ModelInfo) -> bool:
+        """Whether clients may send pictures to it."""
+        return model.sees and self._decode is not None
+
+    async def read(self, sent: SentPictures, requests: Sequence[Request]) -> list[Request]:
+        """The requests with pictures in place of their marks. Raises Problem."""
+        loop = asyncio.get_running_loop()
+        pictures: list[Picture] = []
+        left = MOST_PIXELS
+        while sent.texts:
+            picture = await loop.run_in_executor(self._threads, self._picture, sent.texts.pop(0))
+            left -= picture.width * picture.height
+            if left < 0:
+                raise _refused("The pictures have too many pixels in all.", "image_too_large")
+            pictures.append(picture)
+        return [
+            replace(each, messages=tuple(_with(message, pictures) for message in each.messages)) for each in requests
+        ]
+
+    def _picture(self, text: str) -> Picture:
+        try:
+            data = binascii.a2b_base64("".join(text.split()), strict_mode=True)
+        except ValueError as error:
+            raise _refused("A picture is not in base64.", "invalid_base64_image") from error
+        digest = sha256(data).digest()
+        with self._lock:
+            picture = self._kept.pop(digest, None)
+        if picture is None:
+            picture = self._decoded(data)
+        with self._lock:
+            self._kept[digest] = picture
+            while sum(len(each.rgb) for each in self._kept.values()) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+        return picture
+
+    def _decoded(self, data: bytes) -> Picture:
+        assert self._decode is not None
+        try:
+            return self._decode(data)
+        except PictureRefused as refused:
+            sentence, code = _SENTENCES[refused.why]
+            raise _refused(f"A picture {sentence}.", code) from refused
+
+
+def _with(message: Message, pictures: Sequence[Picture]) -> Message:
+    return replace(message, pictures=tuple(pictures[int(mark.digest)] for mark in message.pictures))
+
+
+def _refused(message: str, code: str) -> Problem:
+    return invalid(message, "messages", code)

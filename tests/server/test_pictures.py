@@ -1,0 +1,278 @@
+"""Pictures in every dialect, over a tiny model that sees: the engine's own text, and true refusals."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import (
+    Engine,
+    Message,
+    MessageRole,
+    ModelReady,
+    Picture,
+    PictureProblem,
+    PictureRefused,
+    Request,
+    Sampling,
+    Speculation,
+)
+from engine.server import pictures as server_pictures
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.fake_engine import MAIN, FakeEngine
+from tests.helpers.picture_files import pixels_of_png, rgb_png
+from tests.helpers.served import Served, serving
+from tests.helpers.tiny_eyes import picture, save_seeing
+
+SHOWN, OTHER = picture(40, 30), picture(33, 20, seed=1)
+ASKED = "What is it?"
+TOKENS = 8
+USER, TOOL = MessageRole.USER, MessageRole.TOOL
+BOMB = b"a bomb"
+
+
+def decode(data: bytes) -> Picture:
+    if data == BOMB:
+        raise PictureRefused(PictureProblem.TOO_LARGE)
+    if not data.startswith(b"\x89PNG"):
+        raise PictureRefused(PictureProblem.KIND)
+    width, height, rgb = pixels_of_png(data)
+    return Picture(width, height, rgb, sha256(rgb).hexdigest())
+
+
+def packed(shown: Picture | bytes) -> str:
+    data = shown if isinstance(shown, bytes) else rgb_png(shown.width, shown.height, shown.rgb)
+    return base64.b64encode(data).decode()
+
+
+def url(text: str) -> str:
+    return f"data:image/png;base64,{text}"
+
+
+def chat(text: str) -> tuple[str, dict[str, Any]]:
+    content = [{"type": "text", "text": ASKED}, {"type": "image_url", "image_url": {"url": text}}]
+    return "/v1/chat/completions", {"messages": [{"role": "user", "content": content}], "max_tokens": TOKENS}
+
+
+def response(text: str) -> tuple[str, dict[str, Any]]:
+    content = [{"type": "input_text", "text": ASKED}, {"type": "input_image", "image_url": url(text)}]
+    return "/v1/responses", {"input": [{"role": "user", "content": content}], "max_output_tokens": TOKENS}
+
+
+def anthropic(text: str) -> tuple[str, dict[str, Any]]:
+    return "/v1/messages", {"messages": [{"role": "user", "content": [_block(text), _text()]}], "max_tokens": TOKENS}
+
+
+def ollama(text: str) -> tuple[str, dict[str, Any]]:
+    message = {"role": "user", "content": ASKED, "images": [text]}
+    return "/api/chat", {"messages": [message], "stream": False, "options": {"temperature": 0, "num_predict": TOKENS}}
+
+
+def generate(text: str) -> tuple[str, dict[str, Any]]:
+    options = {"temperature": 0, "num_predict": TOKENS}
+    return "/api/generate", {"prompt": ASKED, "images": [text], "stream": False, "options": options}
+
+
+def _text() -> dict[str, Any]:
+    return {"type": "text", "text": ASKED}
+
+
+def _block(text: str) -> dict[str, Any]:
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": text}}
+
+
+DIALECTS = {
+    "chat": lambda text: chat(url(text)),
+    "responses": response,
+    "anthropic": anthropic,
+    "ollama": ollama,
+    "generate": generate,
+}
+COMMON = {"model": "default", "temperature": 0}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = Engine()
+    folder = save_seeing("qwen3_vl", tmp_path_factory.mktemp("eyes") / "Seer")
+    assert isinstance(EngineClient(engine).load(folder), ModelReady)
+    yield engine
+    assert engine.close()
+
+
+@pytest.fixture(scope="module")
+def house(engine: Engine) -> Iterator[Served]:
+    with serving(engine, decode) as served:
+        path, asked = chat(url(packed(SHOWN)))
+        served.post(path, COMMON | asked)  # its thread is the server's, and no test's
+        yield served
+
+
+def in_process(engine: Engine, *messages: Message) -> str:
+    request = Request(messages, sampling=Sampling(temperature=0), speculation=Speculation.off(), max_tokens=TOKENS)
+    return EngineClient(engine).run(request).text()
+
+
+def text_in(answer: dict[str, Any]) -> str:
+    """Of any dialect's answer."""
+    if "choices" in answer:
+        return str(answer["choices"][0]["message"]["content"])
+    if "output" in answer:
+        return str(answer["output"][0]["content"][0]["text"])
+    if "content" in answer:
+        return str(answer["content"][0]["text"])
+    return str(answer["response"] if "response" in answer else answer["message"]["content"])
+
+
+@pytest.mark.parametrize("body", DIALECTS.values(), ids=DIALECTS)
+def test_the_text_is_the_engines_own_with_the_same_picture(house: Served, engine: Engine, body: Any) -> None:
+    path, asked = body(packed(SHOWN))
+    answer = house.post(path, COMMON | asked)
+    assert answer.status_code == 200, answer.text
+    expected = in_process(engine, Message(USER, ASKED, pictures=(SHOWN,)))
+    assert text_in(answer.json()) == expected
+    assert in_process(engine, Message(USER, ASKED, pictures=(OTHER,))) != expected
+
+
+def test_a_second_turn_reads_only_what_is_new(house: Served) -> None:
+    path, asked = chat(url(packed(OTHER)))
+    first = house.post(path, COMMON | asked).json()
+    turns = [*asked["messages"], first["choices"][0]["message"], {"role": "user", "content": "And now?"}]
+    usage = house.post(path, COMMON | asked | {"messages": turns}).json()["usage"]
+    assert usage["prompt_tokens_details"]["cached_tokens"] >= first["usage"]["prompt_tokens"]
+
+
+@pytest.fixture
+def seeing() -> Iterator[FakeEngine]:
+    engine = FakeEngine({MAIN.folder: replace(MAIN, sees=True)})
+    EngineClient(engine).load(Path(MAIN.folder))
+    yield engine
+    engine.close()
+
+
+def test_a_tools_answer_may_be_a_picture(seeing: FakeEngine) -> None:
+    """Each picture at its place; neighbours of the user's keep theirs where they become one."""
+    image = url(packed(SHOWN))
+    call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    bodies = {
+        "/v1/chat/completions": {
+            "messages": [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "a", "content": [{"type": "image_url", "image_url": image}]},
+            ]
+        },
+        "/v1/responses": {
+            "input": [
+                {"role": "user", "content": "x"},
+                {"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}"},
+                {
+                    "type": "function_call_output",
+                    "call_id": "a",
+                    "output": [{"type": "input_image", "image_url": image}],
+                },
+            ]
+        },
+        "/v1/messages": {
+            "max_tokens": 9,
+            "messages": [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}]},
+                {
+                    "role": "user",
+                    "content": [{"type": "tool_result", "tool_use_id": "a", "content": [_block(packed(SHOWN))]}],
+                },
+            ],
+        },
+    }
+    with serving(seeing, decode) as served:
+        for path, body in bodies.items():
+            assert served.post(path, {"model": "default"} | body).status_code == 200
+            last = seeing.requests[-1].messages[-1]
+            assert (last.role, last.tool_call_id, last.pictures[0].rgb) == (TOOL, "a", SHOWN.rgb)
+        turns = [{"role": "user", "content": [_block(packed(each))]} for each in (SHOWN, OTHER)]
+        assert served.post("/v1/messages", COMMON | {"max_tokens": 9, "messages": turns}).status_code == 200
+    (message,) = seeing.requests[-1].messages
+    assert message == Message(USER, "", pictures=(SHOWN, OTHER))
+
+
+REFUSED = {
+    "the web": (chat("https://example.com/a.png"), "invalid_image_url"),
+    "a file": (chat("file:///etc/passwd"), "invalid_image_url"),
+    "no base64 URL": (chat("data:image/svg+xml,<svg/>"), "invalid_image_url"),
+    "bad base64": (chat(url("a$b=")), "invalid_base64_image"),
+    "no image": (chat(url(packed(b"text"))), "unsupported_image_media_type"),
+    "empty": (chat(url("")), "unsupported_image_media_type"),
+    "a bomb": (chat(url(packed(BOMB))), "image_too_large"),
+    "of the assistant's": (
+        ("/v1/chat/completions", {"messages": [{"role": "assistant", "content": [{"type": "image_url"}]}]}),
+        "unsupported_parameter",
+    ),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(("asked", "code"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_comes_before_the_status(house: Served, asked: Any, code: str, stream: bool) -> None:
+    path, body = asked
+    answer = house.post(path, COMMON | body | {"stream": stream})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
+
+
+@pytest.mark.parametrize("body", DIALECTS.values(), ids=DIALECTS)
+def test_a_bomb_is_refused_in_each_dialects_shape(house: Served, body: Any) -> None:
+    path, asked = body(packed(BOMB))
+    answer = house.post(path, COMMON | asked | {"stream": True})
+    assert (answer.status_code, "too many pixels" in answer.text) == (400, True)
+    error = answer.json()["error"]
+    assert isinstance(error, str) if path.startswith("/api") else error["type"] == "invalid_request_error"
+
+
+def test_pictures_are_counted_and_so_are_their_bytes(house: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, asked = chat(url(packed(SHOWN)))
+    for name, value in (("MOST_PICTURES", 0), ("LARGEST_PICTURE", 99), ("MOST_PIXELS", SHOWN.width * SHOWN.height - 1)):
+        with monkeypatch.context() as limits:
+            limits.setattr(server_pictures, name, value)
+            assert house.post(path, COMMON | asked).status_code == 400
+    assert house.post(path, COMMON | asked).status_code == 200
+
+
+def test_who_sees_is_told(house: Served) -> None:
+    (model,) = house.http.get("/v1/models").json()["data"]
+    assert model["architecture"]["input_modalities"] == ["text", "image"]
+    assert "vision" in house.post("/api/show", {"model": model["id"]}).json()["capabilities"]
+    assert house.http.get("/api/v0/models").json()["data"][0]["type"] == "vlm"
+    assert house.http.get("/api/v1/models").json()["models"][0]["capabilities"]["vision"] is True
+    assert house.http.get("/props").json()["modalities"] == {"vision": True}
+
+
+def test_pictures_are_in_the_count_of_tokens(house: Served) -> None:
+    path, asked = anthropic(packed(SHOWN))
+    counted = house.post(f"{path}/count_tokens", COMMON | asked).json()["input_tokens"]
+    usage = house.post(path, COMMON | asked).json()["usage"]
+    assert counted == usage["input_tokens"] + usage["cache_read_input_tokens"]
+
+
+def test_without_a_decoder_no_picture_is_taken_and_none_is_promised(engine: Engine) -> None:
+    with serving(engine) as served:
+        path, asked = chat(url(packed(SHOWN)))
+        answer = served.post(path, COMMON | asked)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unsupported_content")
+        assert "decodes" in answer.json()["error"]["message"]
+        (model,) = served.http.get("/v1/models").json()["data"]
+        assert model["architecture"]["input_modalities"] == ["text"]
+
+
+def test_a_model_that_reads_text_only_says_so(scripted: FakeEngine) -> None:
+    with serving(scripted, decode) as served:
+        for body in DIALECTS.values():
+            path, asked = body(packed(SHOWN))
+            answer = served.post(path, COMMON | asked)
+            assert (answer.status_code, "cannot see pictures" in answer.text) == (400, True)
+    assert not scripted.requests
