@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
+import queue
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -27,7 +31,7 @@ from engine.server import pictures as server_pictures
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine
 from tests.helpers.picture_files import pixels_of_png, rgb_png
-from tests.helpers.served import Served, serving
+from tests.helpers.served import PATIENCE_S, Served, post_bytes, serving
 from tests.helpers.tiny_eyes import picture, save_seeing
 
 SHOWN, OTHER = picture(40, 30), picture(33, 20, seed=1)
@@ -160,7 +164,7 @@ def test_a_tools_answer_may_be_a_picture(seeing: FakeEngine) -> None:
     """Each picture at its place; neighbours of the user's keep theirs where they become one."""
     image = url(packed(SHOWN))
     call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    bodies = {
+    bodies: dict[str, dict[str, Any]] = {
         "/v1/chat/completions": {
             "messages": [
                 {"role": "user", "content": "x"},
@@ -241,6 +245,39 @@ def test_pictures_are_counted_and_so_are_their_bytes(house: Served, monkeypatch:
             limits.setattr(server_pictures, name, value)
             assert house.post(path, COMMON | asked).status_code == 400
     assert house.post(path, COMMON | asked).status_code == 200
+
+
+def test_only_its_own_client_waits_for_a_picture(seeing: FakeEngine) -> None:
+    """Two are decoded at a time, and none whose client has left."""
+    begun: queue.SimpleQueue[None] = queue.SimpleQueue()
+    may_go_on = threading.Event()
+
+    def slowly(data: bytes) -> Picture:
+        begun.put(None)
+        may_go_on.wait(PATIENCE_S)
+        return decode(data)
+
+    with serving(seeing, slowly) as served, ExitStack() as open_ones:
+        open_ones.callback(may_go_on.set)
+        clients = []
+        for seed in range(4):
+            client = open_ones.enter_context(served.connect())
+            path, asked = chat(url(packed(picture(20, 20, seed))))
+            client.sendall(post_bytes(path, json.dumps(COMMON | asked).encode()))
+            clients.append(client)
+            if seed < 2:
+                begun.get(timeout=PATIENCE_S)
+        assert served.chat("Hello")["choices"]
+        for client in clients[2:]:
+            client.close()
+        assert served.chat("Hello")["choices"]
+        assert begun.empty()
+        may_go_on.set()
+        for client in clients[:2]:
+            assert client.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        assert served.chat("Hello")["choices"]
+        assert begun.empty()
+    assert len(seeing.requests) == 5
 
 
 def test_who_sees_is_told(house: Served) -> None:
