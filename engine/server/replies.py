@@ -66,7 +66,7 @@ class Client:
         return self._task
 
     async def unless_left(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """What the work brings. Raises ClientLeft as soon as nobody wants it."""
+        """What the work brings. Raises ClientLeft as soon as the client has left."""
         task = asyncio.create_task(work)
         try:
             await asyncio.wait({task, self.left}, return_when=asyncio.FIRST_COMPLETED)

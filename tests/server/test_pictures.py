@@ -238,6 +238,29 @@ def test_a_bomb_is_refused_in_each_dialects_shape(house: Served, body: Any) -> N
     assert isinstance(error, str) if path.startswith("/api") else error["type"] == "invalid_request_error"
 
 
+def _said(kind: str, **part: Any) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": [{"type": kind, **part}]}]
+
+
+ELSEWHERE: dict[str, tuple[str, dict[str, Any]]] = {
+    "anthropic's address": (
+        "/v1/messages",
+        {"max_tokens": 9, "messages": _said("image", source={"type": "url", "url": "https://example.com/a.png"})},
+    ),
+    "a file of OpenAI's": ("/v1/responses", {"input": _said("input_image", file_id="file-1")}),
+    "an address": ("/v1/responses", {"input": _said("input_image", image_url="https://example.com/a.png")}),
+    "no text in base64": ("/api/chat", {"messages": [{"role": "user", "content": "x", "images": [1]}]}),
+    "a reply's": ("/api/chat", {"messages": [{"role": "assistant", "content": "x", "images": [packed(SHOWN)]}]}),
+}
+
+
+@pytest.mark.parametrize(("path", "body"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_what_is_elsewhere_is_refused_by_its_field(house: Served, path: str, body: dict[str, Any]) -> None:
+    answer = house.post(path, COMMON | body)
+    assert answer.status_code == 400
+    assert any(name in answer.text for name in ("source", "image_url", "data: URL", "images"))
+
+
 def test_pictures_are_counted_and_so_are_their_bytes(house: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     path, asked = chat(url(packed(SHOWN)))
     for name, value in (("MOST_PICTURES", 0), ("LARGEST_PICTURE", 99), ("MOST_PIXELS", SHOWN.width * SHOWN.height - 1)):
