@@ -117,6 +117,7 @@ def test_both_sides_are_rewritten_and_the_model_goes_on(tmp_path: Path, qtbot: Q
         assert person.texts == whole
 
 
+@pytest.mark.slow
 def test_a_chat_s_own_settings_change_the_next_reply(tmp_path: Path, qtbot: QtBot) -> None:
     with person_with(tmp_path, qtbot) as person:
         person.chats.options.put(Scope.CHAT, "max_tokens", 3)

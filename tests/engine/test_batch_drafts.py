@@ -106,6 +106,7 @@ def test_who_leaves_keeps_a_cache_that_goes_on(ending: str) -> None:
     assert stays.tokens == alone("qwen3", asking(prompt(26, 2), 60)).tokens
 
 
+@pytest.mark.slow
 def test_padding_that_all_rows_have_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.caches.merging._MOST_PADDING", 4)
     harness = Harness(model("qwen3"), draft())
@@ -373,6 +374,7 @@ def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch
         assert 0 < stats.verify_s <= stats.decode_s - stats.draft_s
 
 
+@pytest.mark.slow
 def test_a_number_that_was_asked_for_is_drafted_from_the_first_round_on_in_company_too() -> None:
     """What a draft has to read of a long chat it reads before that round, and meanwhile others are written on."""
     asked = [replace(asking(prompt(length, salt), 60), trace=True) for salt, length in enumerate((20, 1100))]

@@ -143,6 +143,7 @@ def test_ctrl_c_ends_it_without_a_word(roomy: Path) -> None:
     assert said == b""
 
 
+@pytest.mark.slow
 def test_the_fastest_way_accepts_more_and_draws_another_text(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
     """Not where nothing is drawn."""
     models = ["--model", str(zoo.main), "--draft", str(zoo.drafts["poor"]), "--prompt", "Hi", "--speculate", "4"]

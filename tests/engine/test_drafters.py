@@ -309,6 +309,7 @@ def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient,
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @a_chain_in_company
 def test_the_states_of_shared_steps_are_kept(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -348,6 +349,7 @@ def meddled(client: EngineClient, request: Request, meddle: Callable[[Any], None
     return end
 
 
+@pytest.mark.slow
 @a_block_in_company
 def test_asked_in_mid_reply_to_draft_otherwise_it_goes_on_from_what_it_has_read(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -368,6 +370,7 @@ def test_asked_in_mid_reply_to_draft_otherwise_it_goes_on_from_what_it_has_read(
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @a_chain_in_company
 def test_of_a_prompt_that_was_cancelled_what_was_read_is_known(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -385,6 +388,7 @@ def test_of_a_prompt_that_was_cancelled_what_was_read_is_known(
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @a_block_in_company
 def test_a_chat_read_at_the_same_time_takes_nothing_from_another(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -398,6 +402,7 @@ def test_a_chat_read_at_the_same_time_takes_nothing_from_another(
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [pytest.param((ASSISTANT, "gemma4"), id="assistant")], indirect=True, scope="module")
 def test_a_reply_longer_than_a_window_is_written_anew_from_what_was_read(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -421,6 +426,7 @@ def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, draf
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @a_block_in_company
 def test_sharing_and_taking_turns_may_alternate_at_any_step(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -465,6 +471,7 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
     assert client.run(asked(FIRST, GREEDY, 40)).tokens == plain
 
 
+@pytest.mark.slow
 @a_chain_in_company
 def test_cleared_and_chosen_again_between_turns_it_goes_on_from_what_it_had_read(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -480,6 +487,7 @@ def test_cleared_and_chosen_again_between_turns_it_goes_on_from_what_it_had_read
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("turns", "restarted"), sampled([1, 3], {"": False, "restarted": True}, rest=pytest.mark.slow))
 @of_pairs("eagle3-hybrid", slow=["eagle3-dense", *_EVERY_KIND])
 def test_of_turns_without_drafts_no_more_is_read_again_than_those(

@@ -45,6 +45,7 @@ def test_a_load_tells_how_many_bytes_are_in_memory(zoo: Zoo, monkeypatch: pytest
     assert kinds.index(ModelLoading) < kinds.index(ModelLoadProgress) < kinds.index(ModelReady)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole_engine")
 def test_what_forwards_take_is_told_once_it_is_measured(zoo: Zoo, tmp_path: Path) -> None:
     """And at once where it was measured before, but once for each time that the model is loaded."""

@@ -121,6 +121,7 @@ def test_thinking_that_the_template_drops_costs_only_the_reply(model: LoadedMode
     assert warm.tokens == cold(model, without, LAST_TOKENS)
 
 
+@pytest.mark.slow
 def test_a_window_goes_back_further_than_it_remembers(models: dict[str, LoadedModel]) -> None:
     """After a reply so long that the window has let go of the prompt's end, a checkpoint has it."""
     model, store = models["window"], PrefixStore()

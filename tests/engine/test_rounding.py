@@ -99,6 +99,7 @@ def _lead(main: LoadedModel, prefix: list[int], one: int, other: int, temperatur
     return lead
 
 
+@pytest.mark.slow
 def test_the_rounding_is_measured(main: LoadedModel) -> None:
     costs, tuner = RoundCosts(), Tuner()
     tuner.begin(main, None, costs)

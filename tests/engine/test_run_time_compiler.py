@@ -62,6 +62,7 @@ def test_every_switch_of_the_process_has_one_owner() -> None:
         assert not wrong, f"{name_of(path)} sets {wrong}"
 
 
+@pytest.mark.slow
 def test_every_family_that_compiles_a_call_of_its_modules_is_known() -> None:
     """What a replay puts in place of a linear map must never be compiled into a function that stays."""
     compiling = {module.name for module in pkgutil.iter_modules(models.__path__) if _compiles_modules(module.name)}

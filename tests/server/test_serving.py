@@ -75,6 +75,7 @@ def test_a_port_in_use_is_one_line(house: Served, capsys: pytest.CaptureFixture[
     assert json.loads(capsys.readouterr().err)["error"] == "AddressInUse"
 
 
+@pytest.mark.slow
 def test_a_key_in_a_file_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.touch(0o600)

@@ -105,6 +105,7 @@ def test_nothing_is_loaded_or_opened_and_every_link_is_one_of_the_web_or_of_mail
             assert not outward or address.split(":")[0].lower() in ("http", "https", "mailto")
 
 
+@pytest.mark.slow
 def test_clicks_everywhere_open_nothing(harness: TranscriptHarness) -> None:
     with WATCH.nothing():
         harness.model.set_messages([reply(1, "\n\n".join(WHOLE))])
