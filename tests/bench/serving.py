@@ -23,7 +23,7 @@ from engine import Engine, Server, ServerOptions, ServerState, Speculation
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Compared, Measure, Row, total_rate
 from tests.bench.setup import BenchSetup
-from tests.clients.houses import long_copy, quick_model
+from tests.clients.servers import long_copy, quick_model
 
 MLX_LM = (
     "from engine.models.openblas import put_in_front; put_in_front(); from mlx_lm.server import main; main()"  # as ours
