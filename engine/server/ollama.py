@@ -108,7 +108,8 @@ class OllamaChat(OllamaShape):
         if not fields.items("messages"):
             raise invalid("'messages' must have at least one message.", "messages")
         messages = settled([_message(each, house.pictures) for each in fields.objects("messages")])
-        self.requests = [self.asked(messages=messages, tools=tools.given)]
+        calls = {"tools": tools.given, "several_calls": tools.several, "must_call": tools.demanded}
+        self.requests = [self.asked(messages=messages, **calls)]
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
         message = {"role": "assistant", "content": text if kind is SpanKind.ANSWER else ""}

@@ -42,8 +42,9 @@ def _openai(
     several = fields.flag("parallel_tool_calls", True)
     choice = fields.any("tool_choice")
     if isinstance(choice, dict) and choice.get("type") == "function":
-        name = choice.get("name") or (choice.get("function") or {}).get("name")
-        return Tools(tuple(tools), tuple(dropped), False, tuple(spaces), _demanded(tools, name))
+        within = choice.get("function", choice)  # the Responses have the name beside the type
+        name = within.get("name") if isinstance(within, dict) else None
+        return Tools(tuple(tools), tuple(dropped), False, tuple(spaces), _demanded(tools, str(name)))
     match choice:
         case None | "auto":
             return Tools(tuple(tools), tuple(dropped), several, tuple(spaces))

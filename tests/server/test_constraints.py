@@ -97,6 +97,7 @@ RESPONSE, MESSAGE = {"model": "default", "input": "x", "tools": FLAT_TOOLS}, SAI
         ("/v1/chat/completions", SAID | {"tools": TOOLS, "tool_choice": ONE}, ("go",)),
         ("/v1/responses", RESPONSE | {"tool_choice": "required"}, ("look", "go")),
         ("/v1/responses", RESPONSE | {"tool_choice": {"type": "function", "name": "go"}}, ("go",)),
+        ("/api/chat", SAID | {"tools": TOOLS, "tool_choice": "required", "stream": False}, ("look", "go")),
         ("/v1/messages", MESSAGE | {"tool_choice": {"type": "any"}}, ("look", "go")),
         ("/v1/messages", MESSAGE | {"tool_choice": {"type": "tool", "name": "go"}}, ("go",)),
         ("/v1/messages", MESSAGE | {"tool_choice": {"type": "auto"}}, ()),
@@ -112,6 +113,6 @@ def test_a_call_can_be_demanded(
 
 
 def test_a_tool_that_is_not_there_cannot_be_demanded(served: Served) -> None:
-    for name in ("fly", 3):
-        choice = {"type": "function", "function": {"name": name}}
+    functions: list[Any] = [{"name": "fly"}, {"name": 3}, {}, "go"]
+    for choice in [{"type": "function"}, *({"type": "function", "function": each} for each in functions)]:
         assert served.post("/v1/chat/completions", SAID | {"tools": TOOLS, "tool_choice": choice}).status_code == 400
