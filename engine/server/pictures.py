@@ -20,7 +20,8 @@ from engine.server.problems import Problem, invalid, no_sight
 MOST_PICTURES = 64  # of a request
 LARGEST_PICTURE = 20 * MEGABYTE  # as a file
 MOST_PIXELS = 64 * MEGABYTE  # of a request; three bytes each
-_MOST_KEPT = 64 * MEGABYTE  # bytes of pixels of the latest pictures: a chat's next turn brings them again
+# Bytes of pixels of the latest pictures, no more of them than a request has: a chat's next turn brings them again.
+_MOST_KEPT = 64 * MEGABYTE
 _AT_A_TIME = 2
 _LONGEST_TYPE = 100  # characters of a data URL before its data
 
@@ -108,7 +109,7 @@ class PictureReader:
             picture = self._decoded(data)
         with self._lock:
             self._kept[digest] = picture
-            while sum(len(each.rgb) for each in self._kept.values()) > _MOST_KEPT:
+            while len(self._kept) > MOST_PICTURES or sum(len(each.rgb) for each in self._kept.values()) > _MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
         return picture
 

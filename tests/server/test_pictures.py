@@ -28,6 +28,7 @@ from engine import (
     Speculation,
 )
 from engine.server import pictures as server_pictures
+from engine.server.pictures import MOST_PICTURES, PictureReader
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine
 from tests.helpers.picture_files import pixels_of_png, rgb_png
@@ -268,6 +269,15 @@ def test_pictures_are_counted_and_so_are_their_bytes(house: Served, monkeypatch:
             limits.setattr(server_pictures, name, value)
             assert house.post(path, COMMON | asked).status_code == 400
     assert house.post(path, COMMON | asked).status_code == 200
+
+
+def test_pictures_that_are_kept_are_few_however_small() -> None:
+    """Each takes more than its pixels."""
+    reader = PictureReader(lambda data: Picture(1, 1, b"rgb", data.hex()))
+    for number in range(MOST_PICTURES + 9):
+        reader._picture(base64.b64encode(number.to_bytes(3)).decode())
+    assert len(reader._kept) == MOST_PICTURES
+    reader.close()
 
 
 def test_only_its_own_client_waits_for_a_picture(seeing: FakeEngine) -> None:
