@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -139,6 +140,9 @@ def spared_tokens(model: LoadedModel) -> list[int]:
 
 def _render(request: Request, model: LoadedModel, aborted: Question) -> list[int]:
     if not model.tokenizer.has_chat_template:
+        if any(message.pictures for message in request.messages):
+            _sight(model)
+            raise TemplateFailed("there is none, so a picture has no place")
         return encode("\n\n".join(message.content for message in request.messages), model, aborted)
     unfinished = goes_on(request)
     return _with_template(request, model, aborted, announced=not unfinished, unfinished=unfinished)
@@ -155,6 +159,7 @@ def _with_template(
     variables = {**request.template_variables, "enable_thinking": request.thinking, "add_generation_prompt": announced}
     if request.tools:
         variables["tools"] = [dict(tool) for tool in request.tools]
+    variables = _without_words(variables, reserved)
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
         render = partial(model.tokenizer.apply_chat_template, turns, continue_final_message=unfinished, **variables)
         tokens = list(encoding.apart(render, aborted))
@@ -164,6 +169,14 @@ def _with_template(
             text = framed(text, sight, partial(_word, model))
         tokens = encode(text, model, aborted, special=False)
     return tokens if sight is None else spelled(tokens, pictures, sight, request.picture_detail)
+
+
+def _without_words(variables: dict[str, Any], reserved: Sequence[str]) -> dict[str, Any]:
+    """`reserved`: as of `_as_dict`."""
+    if not reserved:
+        return variables
+    plain: dict[str, Any] = json.loads(broken_up(json.dumps(variables, ensure_ascii=False), reserved))
+    return plain
 
 
 def _sight(model: LoadedModel) -> Sight:
@@ -197,7 +210,8 @@ def _as_dict(message: Message, reserved: Sequence[str] = ()) -> dict[str, Any]:
     given = {"reasoning_content": reasoning, "tool_call_id": message.tool_call_id, "name": message.name}
     turn |= {name: value for name, value in given.items() if value}
     if message.tool_calls:
-        turn["tool_calls"] = [call_as_dict(call) for call in message.tool_calls]
+        calls = (replace(call, arguments=broken_up(call.arguments, reserved)) for call in message.tool_calls)
+        turn["tool_calls"] = [call_as_dict(call) for call in calls]
     return turn
 
 

@@ -24,12 +24,15 @@ from engine import (
     Sampling,
     SightRefusal,
     Speculation,
+    TemplateFailed,
+    ToolCall,
     inspect_model,
 )
 from engine.decoding import sequence as sequences
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel, load_model
+from engine.models.templates import ChatTemplate
 from engine.vision.seeing import Eyes, View
 from engine.vision.spelling import spans_in
 from engine.vision.values import FIRST_NAME, without_names
@@ -263,6 +266,34 @@ def test_a_placeholder_that_a_user_writes_is_text(main: Path) -> None:
     size = SMALL.width, SMALL.height
     assert sum(token >= FIRST_NAME for token in tokens) == model.sight.tokens(*size, PictureDetail.NORMAL)
     assert model.sight.placeholder not in without_names(tokens)
+
+
+def test_a_placeholder_in_a_call_or_a_tool_is_text(main: Path) -> None:
+    """As an agent has it that works on a program which reads pictures."""
+    call = ToolCall("1", "find", json.dumps({"word": PLACEHOLDER}))
+    chat = (asked("Look.", SMALL), Message(MessageRole.ASSISTANT, "", tool_calls=(call,)), asked("And?"))
+    tool = {"type": "function", "function": {"name": "find", "description": f"Finds {PLACEHOLDER}"}}
+    model = load_model(main)
+    source = json.loads((main / "tokenizer_config.json").read_text())["chat_template"]
+    source += "{{ tools }}{% for message in messages %}{{ message.tool_calls }}{% endfor %}"
+    model = replace(model, template=ChatTemplate(source, {}))
+    request = replace(asking(chat), template_variables={"tools": [tool]})
+    tokens = prompt_tokens(request, model)
+    assert model.sight is not None
+    assert model.sight.placeholder not in without_names(tokens)
+
+
+def test_without_a_template_a_picture_is_refused(seeing: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(seeing["qwen3_5"], tmp_path / "base"))
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    del settings["chat_template"]
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    model = load_model(folder)
+    assert prompt_tokens(asking((asked("What is it?"),)), model)
+    with pytest.raises(TemplateFailed, match="no place"):
+        prompt_tokens(asking(SHORT), model)
+    with pytest.raises(CannotSee):
+        prompt_tokens(asking(SHORT), replace(model, sight=None))
 
 
 def keep_tensors(folder: Path, kept: Callable[[str], bool], changed: Mapping[str, mx.array] | None = None) -> None:
