@@ -64,7 +64,7 @@ def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[s
 
 def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
     if file:
-        return f"![{_BRACKETS.sub(' ', _line(attachment.name) or words.picture)}]({quote(file)})"
+        return f"![{_line(_BRACKETS.sub(' ', attachment.name)) or words.picture}]({quote(file)})"
     head = f"**{words.attachment}: {_line(attachment.name) or words.pasted}**"
     if not attachment.text:
         return head

@@ -32,6 +32,7 @@ _MOST_BYTES = 120  # of UTF-8; systems take 255
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _NAMELESS = "Chat"
+_MARKDOWN = ".md"
 
 
 def safe_name(title: str) -> str:
@@ -44,7 +45,10 @@ def safe_name(title: str) -> str:
 
 
 class Names:
-    """Names that no two files of a folder share, also where a system takes capitals and small letters for the same."""
+    """Names that no two files of a folder share, also where a system takes capitals and small letters for the same.
+
+    None ends as a file of Markdown does: what is called so without an ending is no other's file with one.
+    """
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -53,7 +57,7 @@ class Names:
     def give(self, title: str) -> str:
         base = name = safe_name(title)
         number = self._last.get(_key(base), 1)
-        while _key(name) in self._taken:
+        while _key(name) in self._taken or _key(name).endswith(_MARKDOWN):
             number += 1
             name = f"{base} {number}"
         self._last[_key(base)] = number
@@ -139,7 +143,7 @@ def write_markdown_folder(
             for count, chat in enumerate(chats, start=1):
                 stop.check()
                 name, pictures = names.give(chat.title), _pictures_of(chat, bytes_of)
-                file = made / f"{name}.md"
+                file = made / f"{name}{_MARKDOWN}"
                 if pictures:
                     _write_pictures(pictures, made / name)
                 file.write_text(markdown_of(chat, words, _named(pictures, name)), encoding="utf-8", newline="\n")

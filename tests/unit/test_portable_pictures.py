@@ -13,7 +13,7 @@ from app.portable import own
 from app.portable.child import understood
 from app.portable.json_stream import loads
 from app.portable.unfinished import Unfinished
-from app.portable.writing import write_markdown
+from app.portable.writing import write_markdown, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Pictures
 from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import Stop
@@ -77,3 +77,20 @@ def test_pictures_are_files_beside_the_markdown(tmp_path: Path) -> None:
     bare = replace(chat, messages=(replace(chat.messages[0], attachments=()),))
     write_markdown(bare, WORDS, tmp_path / "Bare.md", Unfinished(tmp_path), pictures.get)
     assert not (tmp_path / "Bare").exists()
+
+
+def test_pictures_of_a_chat_that_is_called_as_the_file_of_another_have_a_folder_of_their_own(tmp_path: Path) -> None:
+    pictures = Pictures(tmp_path / "a" / "chats.db")
+    first, second = (replace(a_chat(pictures), title=title) for title in ("Sea", "SEA.md"))
+    told = Unfinished(tmp_path), Stop(), lambda _count: None, pictures.get
+    made = write_markdown_folder([first, second], WORDS, tmp_path / "Chats", *told)
+    assert sorted(each.name for each in made.iterdir()) == ["SEA.md 2", "SEA.md 2.md", "Sea", "Sea.md"]
+
+
+def test_the_name_of_a_picture_is_no_html_in_markdown(tmp_path: Path) -> None:
+    pictures = Pictures(tmp_path / "a" / "chats.db")
+    chat = a_chat(pictures)
+    (message,) = chat.messages
+    named = replace(message, attachments=(replace(message.attachments[0], name="\\<img src=x>](y"),))
+    write_markdown(replace(chat, messages=(named,)), WORDS, tmp_path / "Sea.md", Unfinished(tmp_path), pictures.get)
+    assert "![\\<img src=x\\> (y](Sea/1.png)" in (tmp_path / "Sea.md").read_text(encoding="utf-8")
