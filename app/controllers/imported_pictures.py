@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.documents.pictures import MOST_BYTES, kind_of, picture_of
-from app.documents.problems import Refused
+from app.documents.problems import Refused, WhyNot
 from app.documents.reading import Keep, kept
 from app.portable import own
 from app.portable.json_stream import loads
@@ -55,12 +55,15 @@ def _message(message: PortableMessage, kept_here: Callable[[Attachment], Attachm
 
 
 def _kept(attachment: Attachment, file: Path, keep: Keep, stop: Stop) -> Attachment:
-    """`file`: for its bytes, while they are decoded."""
+    """`file`: for its bytes, while they are decoded. Raises OSError: a full disk makes no note of a picture."""
     try:
         data = base64.b64decode(attachment.text, validate=True)
         if 0 < len(data) <= MOST_BYTES:
             file.write_bytes(data)
             return kept(picture_of(file, kind_of(data[:64]) or "", stop), attachment.name, keep)
-    except (Refused, OSError, binascii.Error, ValueError):
+    except Refused as refused:
+        if refused.why is WhyNot.NOT_STORED:
+            raise refused.__context__ or refused from None
+    except (binascii.Error, ValueError):
         pass
     return Attachment(attachment.name, AttachmentKind.NOTE, "", 0)

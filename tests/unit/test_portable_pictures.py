@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from app.controllers.imported_pictures import chat_of, keep_pictures
 from app.documents.picture_values import as_stored
@@ -64,6 +67,17 @@ def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_str
         assert message.attachments[0].thumbnail == ""
         assert imported(tmp_path, json.dumps(found), pictures) == NOTE
     assert not pictures.folder.exists()
+
+
+def test_a_full_disk_ends_the_import_and_makes_no_note_of_a_picture(tmp_path: Path) -> None:
+    here = Pictures(tmp_path / "a" / "chats.db")
+    spool = spool_of(tmp_path, own.line_of(own.with_bytes(a_chat(here), here.get)))
+
+    def keep(_data: bytes) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        keep_pictures(spool, keep, Stop())
 
 
 def test_pictures_are_files_beside_the_markdown(tmp_path: Path) -> None:
