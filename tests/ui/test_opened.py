@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.views.shell.opened import prompt_in
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.composing import compose
 
 
 @pytest.fixture
@@ -51,6 +52,14 @@ def test_words_stand_in_the_composer_after_what_is_there_and_are_not_sent(app: A
     assert composer.text() == "Why?\n\nHow?"
     assert app.engine.requests == []
     assert app.chats.transcript.messages == []
+
+
+def test_a_syllable_that_is_being_composed_stays(app: AppHarness) -> None:
+    opener, composer = app.application.file_wiring.opener, app.window.composer
+    composer.edit.insert_text("안")
+    compose(composer.edit, "녕")
+    opener.open(QUrl("hunch://ask?text=Why%3F"))
+    assert composer.text() == "안녕\n\nWhy?"
 
 
 def test_a_file_is_attached(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:

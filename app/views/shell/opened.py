@@ -36,7 +36,8 @@ class Opener:
         if url.isLocalFile():
             self._attach([url.toLocalFile()])
         else:
-            self._composer.set_text("\n\n".join(filter(None, (self._composer.text(), prompt))))
+            there = self._composer.edit.text_with_composed()
+            self._composer.set_text("\n\n".join(filter(None, (there, prompt))))
             self._composer.take_focus()
 
 
