@@ -19,7 +19,7 @@ from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
 
-from app.system.crash_report import CRASHES, put_aside
+from app.system.crash_report import CRASHES, EARLIER, put_aside
 from app.system.small_file import make_way
 
 _LOG_BYTES = 1_000_000
@@ -116,7 +116,7 @@ def open_log(folder: Path) -> Path:
     handlers: list[logging.Handler] = [to_terminal]
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for file in (path, folder / CRASHES):
+        for file in (path, folder / CRASHES, folder / EARLIER):
             make_way(file)  # to open a pipe would wait for its reader
         put_aside(folder)
         handlers.append(PrivateFile(path, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8"))

@@ -111,3 +111,15 @@ def test_a_log_is_opened_whatever_stands_in_its_place(tmp_path: Path) -> None:
     finally:
         faulthandler.disable()
         logging.basicConfig(handlers=before, force=True)
+
+
+def test_the_stacks_of_a_crash_with_a_folder_in_their_place_cost_no_log(tmp_path: Path) -> None:
+    (tmp_path / "crash.log").write_text("stacks", encoding="utf-8")
+    (tmp_path / "earlier-crash.log").mkdir()
+    before = logging.getLogger().handlers[:]
+    try:
+        assert open_log(tmp_path).is_file()
+        assert "stacks" in earlier_crash(tmp_path)
+    finally:
+        faulthandler.disable()
+        logging.basicConfig(handlers=before, force=True)
