@@ -25,11 +25,15 @@ def keep_pictures(spool: Path, keep: Keep, stop: Stop) -> set[str]:
     digests: set[str] = set()
     made, file = spool.with_name(f"{spool.name}-kept"), spool.with_name("picture")
 
-    def kept_here(attachment: Attachment) -> Attachment:
+    def kept_here(attachment: Attachment, of_chat: dict[str, Attachment]) -> Attachment:
         stop.check()
-        found = _kept(attachment, file, keep, stop) if attachment.is_picture else attachment
+        if not attachment.is_picture:
+            return attachment
+        if attachment.text or attachment.digest not in of_chat:
+            of_chat[attachment.digest] = _kept(attachment, file, keep, stop)
+        found = of_chat[attachment.digest]
         digests.update({found.digest} - {""})
-        return found
+        return replace(found, name=attachment.name)
 
     with spool.open("rb") as lines, made.open("wb") as written:
         for line in lines:
@@ -44,9 +48,10 @@ def chat_of(line: bytes) -> PortableChat:
     return own.chat_of(loads(line.decode("utf-8")), ours=True)
 
 
-def _line(line: bytes, kept_here: Callable[[Attachment], Attachment]) -> bytes:
-    chat = chat_of(line)
-    messages = tuple(_message(each, kept_here) for each in chat.messages)
+def _line(line: bytes, kept_here: Callable[[Attachment, dict[str, Attachment]], Attachment]) -> bytes:
+    """Each picture's bytes are there once; elsewhere in the chat it is named by its digest, as the file has it."""
+    chat, known = chat_of(line), dict[str, Attachment]()
+    messages = tuple(_message(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
     return own.line_of(replace(chat, messages=messages)).encode() + b"\n"
 
 

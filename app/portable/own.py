@@ -86,10 +86,15 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 
 
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
-    """Pictures with what is stored of them, as base64 in place of the text that they do not have."""
+    """Pictures with what is stored of them, as base64 in place of the text that they do not have: each once.
+
+    Versions of a message have the same ones.
+    """
+    written = {""}
 
     def whole(attachment: Attachment) -> Attachment:
-        data = bytes_of(attachment.digest) if attachment.is_picture else None
+        data = bytes_of(attachment.digest) if attachment.digest not in written else None
+        written.add(attachment.digest)
         text = attachment.text if data is None else base64.b64encode(data).decode()
         return replace(attachment, text=text, thumbnail="")
 

@@ -56,6 +56,22 @@ def test_a_picture_comes_back_from_our_own_export_elsewhere(tmp_path: Path) -> N
     assert elsewhere.get(digest) == here.get(digest)
 
 
+def test_a_picture_of_several_versions_of_a_message_is_written_once_and_comes_back_in_all(tmp_path: Path) -> None:
+    here, elsewhere = Pictures(tmp_path / "a" / "chats.db"), Pictures(tmp_path / "b" / "chats.db")
+    chat = a_chat(here)
+    (message,) = chat.messages
+    (picture,) = message.attachments
+    again = replace(message, number=2, attachments=(replace(picture, name="again.png"),))
+    line = own.line_of(own.with_bytes(replace(chat, messages=(message, again)), here.get))
+    assert line.count(base64.b64encode(here.get(picture.digest) or b"").decode()) == 1
+    spool = spool_of(tmp_path, line)
+    keep_pictures(spool, elsewhere.put, Stop())
+    assert [each.attachments for each in chat_of(spool.read_bytes()).messages] == [
+        message.attachments,
+        again.attachments,
+    ]
+
+
 def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_stranger_is_shown(tmp_path: Path) -> None:
     pictures = Pictures(tmp_path / "chats.db")
     found = json.loads(own.line_of(own.with_bytes(a_chat(Pictures(tmp_path / "a" / "chats.db")), lambda _digest: None)))
