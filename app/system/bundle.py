@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 APPLICATIONS = Path("/Applications")
@@ -26,12 +27,16 @@ def is_mounted(bundle: Path) -> bool:
 
 
 def copy_to(folder: Path, bundle: Path) -> Path:
-    """In place of one that is there, which goes when the new one is whole. Raises OSError."""
+    """In place of one that is there, which goes when the new one is whole. Raises OSError.
+
+    The user has let this very app start before: what marks it as downloaded would only have macOS mount it again.
+    """
     target, new, old = (folder / f"{prefix}{bundle.name}" for prefix in ("", ".new-", ".old-"))
     for rest in (new, old):
         shutil.rmtree(rest, ignore_errors=True)
     try:
         shutil.copytree(bundle, new, symlinks=True)
+        _unmark(new)
         if target.exists():
             target.rename(old)
         try:
@@ -46,9 +51,13 @@ def copy_to(folder: Path, bundle: Path) -> Path:
     return target
 
 
-def start(bundle: Path) -> None:
-    """A process of its own, which waits until this one has ended. The user has let this very app start before: what
-    marks it as downloaded would only have macOS mount it again."""
+def _unmark(bundle: Path) -> None:
     if sys.platform == "darwin":
-        subprocess.run([_XATTR, "-dr", "com.apple.quarantine", str(bundle)], check=False, timeout=60)
+        with suppress(subprocess.TimeoutExpired):  # it is there all the same
+            subprocess.run([_XATTR, "-dr", "com.apple.quarantine", str(bundle)], check=False, timeout=60)
+
+
+def start(bundle: Path) -> None:
+    """A process of its own, which waits until this one has ended."""
+    if sys.platform == "darwin":
         subprocess.Popen([_OPEN, "-n", str(bundle)])

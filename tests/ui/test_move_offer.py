@@ -45,6 +45,21 @@ def test_a_copy_takes_the_place_of_an_older_one(app: Path, tmp_path: Path) -> No
     assert not (target / "old").exists()
 
 
+def test_the_mark_of_a_download_goes_before_the_copy_is_in_its_place(
+    app: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the thread that copies: for thousands of files it takes a while."""
+    folder, tool = tmp_path / "Applications", tmp_path / "xattr"
+    folder.mkdir()
+    tool.write_text(f'#!/bin/sh\nls -A "{folder}" > "{tmp_path}/seen"; echo "$@" >> "{tmp_path}/seen"\n')
+    tool.chmod(0o755)
+    monkeypatch.setattr("app.system.bundle._XATTR", str(tool))
+    monkeypatch.setattr("sys.platform", "darwin")
+    copy_to(folder, app)
+    seen = (tmp_path / "seen").read_text().splitlines()
+    assert seen == [".new-Hunch.app", f"-dr com.apple.quarantine {folder}/.new-Hunch.app"]
+
+
 def test_moving_ends_this_run(harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path) -> None:
     folder, ended = tmp_path / "Applications", list[bool]()
     folder.mkdir()
