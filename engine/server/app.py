@@ -89,7 +89,8 @@ class _Writing:
         async with Client(receive) as client:
             requests = shape.requests
             if sent.texts:
-                requests = await client.unless_left(self._pictures.read(sent, requests))
+                with self._desk.expecting(len(requests)):
+                    requests = await client.unless_left(self._pictures.read(sent, requests))
             async with self._desk.replies(scope["path"], requests, client) as replies:
                 await replies.begin()
                 if shape.stream:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
@@ -91,17 +91,31 @@ class Desk:
         self.metrics = Metrics(engine.state)
         self._open: set[Replies] = set()
         self.requests = 0  # that the engine has not ended yet
+        self._expected = 0  # whose pictures are read first
         self.is_closed = False
 
     def replies(self, endpoint: str, requests: Sequence[Request], client: Client) -> Replies:
         """Raises Problem when there are too many. The requests begin with `async with`."""
-        if self.is_closed:
-            raise shutting_down()
-        if self.requests + len(requests) > self._options.most_requests:
-            raise overloaded(self._options.most_requests)
+        self._check_room(len(requests))
         if self._options.guests:
             requests = [replace(request, guest=True) for request in requests]
         return Replies(self, endpoint, requests, client)
+
+    @contextmanager
+    def expecting(self, requests: int) -> Iterator[None]:
+        """Keeps room for requests while their pictures are read. Raises Problem when there are too many."""
+        self._check_room(requests)
+        self._expected += requests
+        try:
+            yield
+        finally:
+            self._expected -= requests
+
+    def _check_room(self, requests: int) -> None:
+        if self.is_closed:
+            raise shutting_down()
+        if self.requests + self._expected + requests > self._options.most_requests:
+            raise overloaded(self._options.most_requests)
 
     def opened(self, replies: Replies) -> None:
         self._open.add(replies)
