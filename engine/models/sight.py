@@ -224,7 +224,7 @@ def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObje
 
 def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     patch, side = positive(vision, "patch_size"), positive(vision, "image_size")
-    tokens = isqrt(whole(config, "mm_tokens_per_image", 256))
+    tokens = isqrt(max(0, whole(config, "mm_tokens_per_image", 256)))
     merge = side // patch // max(1, tokens)
     if merge < 1 or merge * tokens * patch != side or side**2 > _MOST_PIXELS or merge > _LARGEST_MERGE:
         raise FileError(f"config.json: {tokens} tokens a side for pictures of {side}")

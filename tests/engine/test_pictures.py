@@ -27,6 +27,7 @@ from engine import (
     TemplateFailed,
     ToolCall,
     inspect_model,
+    picture_tokens,
 )
 from engine.decoding import sequence as sequences
 from engine.decoding.sequence import Sequence
@@ -377,3 +378,11 @@ def test_memory_counts_the_tower_and_a_look(main: Path, tmp_path: Path) -> None:
     assert tower >= inspect_model(main).weight_bytes - inspect_model(tmp_path / "blind").weight_bytes - 16_000
     assert sees.need.fixed_bytes > blind.need.fixed_bytes
     assert inspect_model(main).idle_bytes == 0
+
+
+def test_numbers_that_contradict_one_another_are_a_damaged_tower(tmp_path: Path) -> None:
+    for wrong in ({"mm_tokens_per_image": -1}, {"mm_tokens_per_image": 0}, {"boi_token_index": -1}):
+        (tmp_path / "config.json").write_text(json.dumps(CONFIGS["gemma3"] | wrong))
+        with pytest.raises(CannotSee) as caught:
+            picture_tokens(str(tmp_path), 40, 30)
+        assert caught.value.why is SightRefusal.DAMAGED
