@@ -297,6 +297,17 @@ def test_of_what_is_too_long_for_the_model_the_end_is_kept(app: AppHarness, qtbo
     assert app.window.composer.ring.share > 0.6
 
 
+def test_in_a_chat_that_is_full_a_pasted_text_stays_whole(app: AppHarness, qtbot: QtBot) -> None:
+    """Beside the chat there would be room for one letter of it."""
+    composer = app.window.composer
+    composer.set_context(4200, 4096)
+    paste(app, "word " * 5000)
+    qtbot.waitUntil(lambda: composer.excess > 0)
+    assert not app.window.banner.isVisible()
+    app.application.file_wiring.attachments._keep_end()
+    assert [len(row.attachment.text) for row in rows(app) if row.attachment is not None] == [25_000]
+
+
 def test_of_a_file_that_is_too_large_the_end_can_be_attached(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

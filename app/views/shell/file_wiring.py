@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from app.views.transcript.editing import Editing
 
 _OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
+_LEAST_ROOM = 100  # tokens; in a chat with less, the end would be no more than some words
 
 
 class AttachmentWiring(QObject):
@@ -110,8 +111,7 @@ class AttachmentWiring(QObject):
 
     def _offer_end(self) -> None:
         """What matters of a long text, such as a log, is often its end."""
-        longest = self.model.longest
-        if longest is None or not self._composer.excess or self._composer.excess >= (longest.tokens or 0):
+        if not self._composer.excess or self._room() < _LEAST_ROOM:
             self._banner.withdraw(self._told)
         elif not self._banner.shows(self._told):
             self._banner.show_info(self._told, self._keep_end, stays=True)
@@ -119,13 +119,16 @@ class AttachmentWiring(QObject):
     def _end_text(self) -> BannerText:
         return BannerText(self.tr("An attachment is too long for this model."), button=self.tr("Keep only its end"))
 
+    def _room(self) -> int:
+        """What the longest attachment may take beside all else, in tokens."""
+        longest = self.model.longest
+        return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
+
     def _keep_end(self) -> None:
-        longest, excess = self.model.longest, self._composer.excess
-        if longest is not None and longest.attachment is not None and longest.tokens:
+        longest, room = self.model.longest, self._room()
+        if longest is not None and longest.attachment is not None and longest.tokens and room >= _LEAST_ROOM:
             whole = longest.attachment
-            room = longest.tokens - excess - self._composer.used_tokens
-            share = max(0.0, _OF_ROOM * room / longest.tokens)
-            text = end_of(whole.text, round(share * len(whole.text)))
+            text = end_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
             self._attached.remove(longest.number)
             self._attached.add(replace(whole, text=text, size_bytes=len(text.encode()), tokens=0))
 
