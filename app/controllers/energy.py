@@ -82,8 +82,8 @@ class EnergyController(QObject):
         return loads or self._activity() is not None or self._tuning.view.state in _MEASURING
 
     def _strain(self) -> Strain:
+        if self.power.on_battery and not self._settings.draft_on_battery:  # said before heat: it decides about drafts
+            return Strain.BATTERY
         if self.power.is_hot:
             return Strain.HOT
-        if self.power.on_battery and not self._settings.draft_on_battery:
-            return Strain.BATTERY
         return Strain.SAVING if self.power.saves else Strain.NONE

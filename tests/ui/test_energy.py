@@ -97,10 +97,12 @@ def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
     app.application.settings.draft_on_battery = False
     app.ask(qtbot, "And now?")
     assert "no drafting on battery" in footer(app)
+    becomes(app, machine, Power(Heat.SERIOUS, on_battery=True))
+    app.ask(qtbot, "And in the sun?")
     becomes(app, machine, Power())
     app.ask(qtbot, "And back on power?")
     modes = [request.speculation.mode for request in app.engine.requests]
-    assert modes == [SpeculationMode.AUTO, SpeculationMode.OFF, SpeculationMode.AUTO]
+    assert modes == [SpeculationMode.AUTO, SpeculationMode.OFF, SpeculationMode.OFF, SpeculationMode.AUTO]
 
 
 def test_the_battery_has_a_switch_where_it_is_known(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
