@@ -50,12 +50,12 @@ class EnergyController(QObject):
 
     def look(self) -> None:
         """At the machine, and again later while there is work or a reason to put it off."""
-        power = self._machine.power()
-        if power.spares != self.power.spares:
+        before, power = self.power, self._machine.power()
+        self.power = power  # known before anybody is told, who may have it looked at again
+        if power.spares != before.spares:
             self._engine.set_sparing(power.spares)
             self._tuning.set_sparing(power.spares)
-        if power != self.power:
-            self.power = power
+        if power != before:
             self.changed.emit()
         self._replies.set_strain(self._strain())
         if not (self._works() or power.spares):

@@ -112,3 +112,13 @@ def test_the_battery_has_a_switch_where_it_is_known(app: AppHarness, monkeypatch
     assert cards.battery.isVisible()
     cards.battery.click()
     assert not app.application.settings.draft_on_battery
+
+
+def test_what_changed_while_nothing_was_done_is_seen_with_the_next_reply(
+    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
+) -> None:
+    assert not becomes(app, machine, Power()).poll.isActive()
+    machine.now = HOT
+    app.ask(qtbot, "Why?")
+    assert app.engine.sparing == [True]
+    assert "this Mac is hot" in footer(app)
