@@ -22,6 +22,7 @@ FORMAT = "hunch.chats"
 VERSION = 1
 
 MOST_PRESETS = 500
+MOST_PICTURE_BYTES = 150_000_000  # of one chat: as base64 they and its words are less than an import reads of a chat
 _LONGEST_NAME = 100
 
 
@@ -88,13 +89,16 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
     """Pictures with what is stored of them, as base64 in place of the text that they do not have: each once.
 
-    Versions of a message have the same ones.
+    Versions of a message have the same ones. Those that are too many are left out, so that the words can be read.
     """
-    written = {""}
+    written, left = {""}, MOST_PICTURE_BYTES
 
     def whole(attachment: Attachment) -> Attachment:
+        nonlocal left
         data = bytes_of(attachment.digest) if attachment.digest not in written else None
         written.add(attachment.digest)
+        left -= len(data or b"")
+        data = data if left >= 0 else None
         text = attachment.text if data is None else base64.b64encode(data).decode()
         return replace(attachment, text=text, thumbnail="")
 

@@ -72,6 +72,20 @@ def test_a_picture_of_several_versions_of_a_message_is_written_once_and_comes_ba
     ]
 
 
+def test_of_too_many_pictures_for_an_import_the_words_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Pictures(tmp_path / "a" / "chats.db")
+    chat = a_chat(here)
+    (message,) = chat.messages
+    monkeypatch.setattr(own, "MOST_PICTURE_BYTES", message.attachments[0].size_bytes - 1)
+    (attached,) = json.loads(own.line_of(own.with_bytes(chat, here.get)))["messages"][0]["attachments"]
+    assert attached["text"] == ""
+    spool = spool_of(tmp_path, own.line_of(own.with_bytes(chat, here.get)))
+    keep_pictures(spool, here.put, Stop())
+    assert chat_of(spool.read_bytes()).messages == (replace(message, attachments=(NOTE,)),)
+
+
 def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_stranger_is_shown(tmp_path: Path) -> None:
     pictures = Pictures(tmp_path / "chats.db")
     found = json.loads(own.line_of(own.with_bytes(a_chat(Pictures(tmp_path / "a" / "chats.db")), lambda _digest: None)))
