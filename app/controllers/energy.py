@@ -51,7 +51,7 @@ class EnergyController(QObject):
     def look(self) -> None:
         """At the machine, and again later while there is work or a reason to put it off."""
         before, power = self.power, self._machine.power()
-        self.power = power  # known before anybody is told, who may have it looked at again
+        self.power = power  # set first: what follows may call this again
         if power.spares != before.spares:
             self._engine.set_sparing(power.spares)
             self._tuning.set_sparing(power.spares)
