@@ -351,12 +351,11 @@ class AttachmentController(QObject):
 
     def _on_read(self, number: int, attachment: Attachment) -> None:
         place = self._rows.change(number, lambda _row: _ready_row(number, attachment))
-        if self._stops.pop(number, None) is None or place is None:  # it was removed meanwhile
-            self._storage.pictures.give_up(attachment.digest)
-            return
-        self._changed(place)
-        self._count_all()
-        self._tell_refused()
+        if self._stops.pop(number, None) is not None and place is not None:  # otherwise it was removed meanwhile
+            self._changed(place)
+            self._count_all()
+            self._tell_refused()
+        self._storage.pictures.give_up(attachment.digest)
 
     def _on_failed(self, number: int, path: str, error: Exception) -> None:
         wanted = self._stops.pop(number, None) is not None

@@ -73,7 +73,6 @@ class Pictures:
         """What is attached and not sent, in place of what was."""
         with self._lock:
             self._in_hand = frozenset(digests)
-            self._new -= self._in_hand
 
     def give_up(self, *digests: str) -> None:
         """What was stored and is not wanted, or is in a row now."""

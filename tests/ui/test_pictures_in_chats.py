@@ -260,3 +260,18 @@ def test_a_picture_that_is_gone_from_the_disk_costs_nothing_else(app: AppHarness
     message = app.engine.requests[0].messages[-1]
     assert (message.pictures, message.content.splitlines()[0]) == ((), "Picture that is not shown: without a name")
     assert app.chats.transcript.messages[0].attachments[0].kind is AttachmentKind.PICTURE
+
+
+def test_what_is_read_stays_though_the_same_picture_is_removed_meanwhile(app: AppHarness, qtbot: QtBot) -> None:
+    paste(app, qtbot, image(40, 20, "#123456"))
+    storage, composer = app.application.storage, app.window.composer
+    (row,) = composer.attached_rows()
+    assert row.attachment is not None
+    data = storage.pictures.get(row.attachment.digest)
+    assert data is not None
+    storage.pictures.put(data)  # by the thread that reads another one, whose row does not know it yet
+    app.application.file_wiring.attachments._attached.add_text("words")  # any change has what is in hand noted
+    composer.attached.remove_requested.emit(row.number)
+    storage.write(lambda stores: storage.pictures.sweep(stores.database), lambda _: None, lambda _: None)
+    qtbot.waitUntil(lambda: not storage.pending)
+    assert files(app) == [f"{row.attachment.digest}.png"]
