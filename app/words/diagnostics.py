@@ -26,6 +26,7 @@ _HIDDEN = "…"
 def diagnostics(settings: Settings, logs: Path) -> Callable[[], str]:
     """Reads the settings now, and the files when it is called, on any thread."""
     secrets = [each for each in (settings.hub_token, settings.server_key) if each]
+    folders = _folders(settings)
     lines = [*_facts(settings), "", "Settings other than the defaults:", *_told_settings(settings)]
 
     def text() -> str:
@@ -33,18 +34,27 @@ def diagnostics(settings: Settings, logs: Path) -> Callable[[], str]:
         if stacks := earlier_crash(logs):
             parts.append(f"The last crash: {stacks}")
         parts.append(f"The log:\n{_log(logs)}")
-        return redacted("\n\n".join(parts), secrets) + "\n"
+        return redacted("\n\n".join(parts), secrets, folders) + "\n"
 
     return text
 
 
-def redacted(text: str, secrets: list[str]) -> str:
-    """Without the homes of this user and of others, which paths begin with."""
+def redacted(text: str, secrets: list[str], folders: list[str]) -> str:
+    """Without the homes of this user and of others, which paths begin with; of `folders` the names stay."""
     for secret in secrets:
         text = text.replace(secret, _HIDDEN)
+    for folder in folders:
+        text = text.replace(folder, Path(folder).name)
     for home in dict.fromkeys(_own_homes()):
         text = text.replace(home, "~")
     return _TOKEN.sub(_HIDDEN, _HOMES.sub("~", text))
+
+
+def _folders(settings: Settings) -> list[str]:
+    """Of models, which the log names where one cannot be loaded. The longest first."""
+    drafts = settings.last_drafts
+    known = {settings.main_folder, settings.draft_folder, *settings.recent_models, *drafts, *drafts.values()}
+    return sorted((each for each in known | {*settings.model_folders} if "/" in each[1:]), key=len, reverse=True)
 
 
 def _own_homes() -> list[str]:

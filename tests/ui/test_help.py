@@ -33,7 +33,9 @@ def test_diagnostics_hold_nothing_of_the_user(app: AppHarness, qtbot: QtBot) -> 
     settings.presets = ({"id": "1", "name": SECRET, "values": {}},)
     settings.hub_token, settings.server_key = f"token-{SECRET}", f"key-{SECRET}"
     settings.temperature, settings.motion = 0.3, "off"
-    (app.paths.logs / "hunch.log").write_text(f"a {Path.home()}/Models/Qwen, sent token-{SECRET}\n", "utf-8")
+    settings.recent_models = (f"/Volumes/{SECRET}/Qwen",)
+    log = f"a {Path.home()}/Models/Qwen, sent token-{SECRET}\ncould not load /Volumes/{SECRET}/Qwen\n"
+    (app.paths.logs / "hunch.log").write_text(log, "utf-8")
     (app.paths.logs / "earlier-crash.log").write_text("Fatal Python error: Segmentation fault\n", "utf-8")
     QGuiApplication.clipboard().clear()
     app.window.menu.copy_diagnostics.trigger()
@@ -41,7 +43,14 @@ def test_diagnostics_hold_nothing_of_the_user(app: AppHarness, qtbot: QtBot) -> 
     text = QGuiApplication.clipboard().text()
     assert SECRET not in text
     assert "anna" not in text
-    for told in ("Hunch 0.", "temperature = 0.3", "motion = off", "Segmentation fault", "a ~/Models/Qwen, sent …"):
+    for told in (
+        "Hunch 0.",
+        "temperature = 0.3",
+        "motion = off",
+        "Segmentation fault",
+        "a ~/Models/Qwen, sent …",
+        "load Qwen",
+    ):
         assert told in text
     app.window.banner.button.click()
     (dialog,) = app.window.findChildren(ReportDialog)
@@ -58,7 +67,7 @@ def test_diagnostics_hold_nothing_of_the_user(app: AppHarness, qtbot: QtBot) -> 
     ],
 )
 def test_homes_and_tokens_are_hidden(line: str, told: str) -> None:
-    assert redacted(line, []) == told
+    assert redacted(line, [], []) == told
 
 
 def test_about_leads_to_the_licences_of_all_that_is_shipped(app: AppHarness, qtbot: QtBot) -> None:
