@@ -54,7 +54,7 @@ PATIENCE_S = 120.0
 LONG_TOKENS = 400
 QUESTION = Request(messages=(Message(MessageRole.USER, "How does drafting work?"),), max_tokens=12)
 GONE = [ModelUnloaded(ModelRole.DRAFT), ModelUnloaded(ModelRole.MAIN)]
-LONG = replace(QUESTION, max_tokens=LONG_TOKENS)
+LONG = replace(QUESTION, max_tokens=LONG_TOKENS, sampling=Sampling(logit_bias=((257, -100.0),)))  # without its end
 DRAFTED = replace(QUESTION, speculation=Speculation.fixed(2))
 
 
