@@ -172,7 +172,8 @@ async def client(served: Served, generator: random.Random, requests: int) -> Cou
         status = heard.split()[1].decode()
         seen[status] += 1
         assert status in {"200", "400", "429"}, heard[-2000:]
-        assert status != "200" or b'"error":{' not in heard, heard[-2000:]
+        # A stream that waits ten seconds for its turn has begun before its prompt is counted.
+        assert status != "200" or b'"error":{' not in heard or b"context_length_exceeded" in heard, heard[-2000:]
     return seen
 
 
