@@ -23,7 +23,7 @@ test: dev ## Run the tests, in two processes; `make slow` has the rest
 	@$(PYTHON) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
 
 slow: dev ## Run the tests that `make test` leaves out because they take long: some minutes
-	@$(PYTHON) -m pytest --numprocesses 2 -m slow $(ARGS)
+	@$(PYTHON) -m pytest --numprocesses 2 -m "slow and not drill" $(ARGS)
 
 families: dev ## Examine every model family of mlx-lm; half an hour
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)

@@ -13,7 +13,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QWindow
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QScrollArea, QWidget
 
 from app.application import Application
 from app.system.paths import Paths
@@ -23,6 +23,7 @@ from app.views.widgets.row_list import ChoiceList
 from tests.helpers.app_harness import reset_process
 
 PATIENCE_S = 60.0
+PLACES = 2000  # looked at until a widget stays where it is
 Pointer = Callable[[QWindow, QPoint], None]  # clicks at a place of a window
 
 
@@ -59,12 +60,18 @@ class Person:
         wait(lambda: opened)
 
     def click(self, widget: QWidget, place: Callable[[], QRect] | None = None) -> None:
-        """On a widget, or a place of it; it is scrolled into sight first. What is covered cannot be clicked.
+        """On a widget, or a place of it, once it stays in sight. What is covered cannot be clicked.
 
-        The place is looked up at the click itself: lists move while models are looked at.
+        Pages grow and lists move while models are looked at: it is scrolled into sight until it stays there.
         """
-        wait(widget.isVisible)
-        QApplication.processEvents()
+        seen: list[QPoint | None] = [None, None]
+        while seen[-1] is None or seen[-1] != seen[-2]:
+            assert len(seen) < PLACES, f"{widget} is covered or moves"
+            seen.append(self._in_sight(widget, place))
+        self.pointer(widget.window().windowHandle(), seen[-1])
+
+    def _in_sight(self, widget: QWidget, place: Callable[[], QRect] | None) -> QPoint | None:
+        """Where in its window it is seen, a moment after everything around it was scrolled to it."""
         around = widget.parentWidget()
         while around is not None:
             if isinstance(around, QScrollArea):
@@ -73,10 +80,8 @@ class Person:
         QTest.qWait(30)
         window = widget.window()
         at = widget.mapTo(window, (place() if place is not None else widget.rect()).center())
-        hit = window.childAt(at)
-        assert hit is not None
-        assert hit is widget or widget.isAncestorOf(hit), f"{hit} covers {widget}"
-        self.pointer(window.windowHandle(), at)
+        hit = window.childAt(at) if widget.isVisible() else None
+        return at if hit is not None and (hit is widget or widget.isAncestorOf(hit)) else None
 
     def click_row(self, listed: QAbstractItemView, text: str) -> None:
         """The row of a list that begins with that text, once it can be chosen."""

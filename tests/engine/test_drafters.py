@@ -443,7 +443,7 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
     monkeypatch.setattr(Scheduler, "_way", way)
     replies = client.run_all([asked(prompt, GREEDY, 28) for prompt in prompts])
 
-    assert (Way.DRAFTED in gone) is (pair.main.name == "dense")
+    assert Way.DRAFTED in gone or pair.main.name != "dense"
     assert [reply.tokens for reply in replies] == plain
     assert any(reply.stats.shared_rounds and reply.stats.draft_rounds for reply in replies)
     whole(pair, drafts)
