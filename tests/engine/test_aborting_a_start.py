@@ -360,6 +360,7 @@ slow = Slow()  # the interpreter is taken down for that long
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_meanwhile_ends_in_order() -> None:
     """The call comes back to an interpreter that is being taken down."""
     command = [sys.executable, "-c", _ENDS_WHILE_ENCODING]

@@ -33,7 +33,7 @@ from tests.engine.batch_harness import MERGING_FAMILIES, UNMERGED_FAMILY, Harnes
 from tests.engine.batch_harness import asking as harness_asking
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
-from tests.helpers.samples import sampled
+from tests.helpers.samples import fair, sampled
 
 LONG_PROMPT = tuple((n * n + 7 * n + 3) % 250 + 1 for n in range(1400))  # three chunks
 PROMPT = LONG_PROMPT[:40]
@@ -182,7 +182,7 @@ def test_two_others_share_their_forwards_while_it_is_paused(company: Company) ->
     assert company.of("background").stats.shared_rounds == 0
 
 
-@pytest.mark.parametrize("moment", [1, 2, 6], ids=["reading", "first token", "writing"])
+@pytest.mark.parametrize("moment", fair([1, 2, 6], 2))
 def test_one_that_is_paused_is_cancelled_at_once(client: EngineClient, company: Company, moment: int) -> None:
     whole = client.run(replace(asking(LONG_PROMPT), background=False, transient=True))
 

@@ -144,7 +144,7 @@ def test_a_row_more_where_that_is_faster_changes_no_token(family: str, monkeypat
         assert reply.tokens == alone(family, asked).tokens
 
 
-@pytest.mark.parametrize("family", fair(EVERY_FAMILY, "qwen3", "gemma3_text", "qwen3_5"))
+@pytest.mark.parametrize("family", fair(EVERY_FAMILY, "qwen3", "gemma3_text"))
 def test_speculation_resumes_on_the_last_one(family: str) -> None:
     """It drafts alone, pauses in company that shares forwards, and drafts again when the company has left."""
     harness = Harness(model(family), draft())
@@ -326,6 +326,7 @@ def test_cancelling_everything_tells_each_once() -> None:
     assert all(reply.finished.reason is FinishReason.CANCELLED for reply in [*heard, last])
 
 
+@pytest.mark.slow
 def test_company_does_not_count_as_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     """What others' steps took is no part of a reply's own speed, nor of what a plain round is taken to cost."""
     harness = Harness(model("qwen3"), draft())
@@ -383,6 +384,7 @@ def breakable(main: LoadedModel) -> LoadedModel:
     return replace(main, network=Network())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drafts", fair([False, True], True))
 def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
     """INVARIANT: pulled out of the batch at any step, a row's cache holds all committed tokens but the last."""

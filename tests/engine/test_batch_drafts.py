@@ -86,7 +86,7 @@ def test_rows_draft_and_keep_different_numbers_of_tokens(
     assert heard[2].finished.stats.drafted == 0
 
 
-@pytest.mark.parametrize("ending", ["cancel", "length"])
+@pytest.mark.parametrize("ending", fair(["cancel", "length"], "length"))
 def test_who_leaves_keeps_a_cache_that_goes_on(ending: str) -> None:
     """After rows were moved and trimmed, a next turn starts from what was kept."""
     harness = Harness(model("qwen3"), draft())
@@ -141,6 +141,7 @@ def test_no_row_goes_beyond_the_context() -> None:
     assert max(ends) <= 70
 
 
+@pytest.mark.slow
 def test_a_wide_step_is_padded_to_where_the_forward_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the prices of the batch, not of one reply; but not beyond the context. No token is another."""
     main, steps = model("qwen3"), set[tuple[int, int]]()
@@ -242,6 +243,7 @@ def test_what_a_draft_began_ahead_is_told_to_its_own_reply_alone(
         assert heard.tokens == alone("qwen3", first).tokens
 
 
+@pytest.mark.slow
 @pytest.mark.expect_log("a reply failed")
 def test_a_tree_in_a_batch_costs_only_the_reply_that_it_is_for() -> None:
     harness = Harness(model("qwen3"), draft())
@@ -394,7 +396,7 @@ def test_a_number_that_was_asked_for_is_drafted_from_the_first_round_on_in_compa
 
 
 @pytest.mark.parametrize(
-    "family", fair([family for family in MERGING_FAMILIES if family not in DRAFTING_FAMILIES], "gemma3_text", "qwen3_5")
+    "family", fair([family for family in MERGING_FAMILIES if family not in DRAFTING_FAMILIES], "gemma3_text")
 )
 def test_a_number_that_was_asked_for_is_drafted_by_turns_where_a_batch_cannot_check_drafts(family: str) -> None:
     """Whatever the others asked for; once that reply has ended they share forwards."""
@@ -428,7 +430,7 @@ def test_for_lookups_alone_no_reply_leaves_a_batch_that_cannot_check_them(
     assert all(reply.finished.stats.shared_rounds > 3 for reply in heard)
 
 
-@pytest.mark.parametrize("meddling", ["cancel", "another draft", "no draft", "off"])
+@pytest.mark.parametrize("meddling", fair(["cancel", "another draft", "no draft", "off"], "another draft", "off"))
 def test_a_reply_whose_draft_lags_can_be_meddled_with(meddling: str) -> None:
     asked = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 1100))]
     harness = Harness(model("qwen3"), draft())

@@ -115,6 +115,7 @@ def unbroken(request: Request) -> tuple[int, ...]:
     return write(model("qwen3"), request, drafts=draft())[0].tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_reply_whose_drafts_are_judged_by_rejection_breaks_too(fault: str) -> None:
     speculation = Speculation(SpeculationMode.FIXED, 4, Acceptance.REJECTION)

@@ -85,6 +85,7 @@ def write(
     return subprocess.Popen(command, cwd=ROOT, env=buffered, stdout=stdout, stderr=stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", fair(["--max-tokens=8", "--max-tokens=8 --json"], "--max-tokens=8"))
 def test_a_full_device_is_said_in_one_line(zoo: Zoo, arguments: str) -> None:
     with Path("/dev/full").open("wb") as full:
@@ -118,6 +119,7 @@ def roomy(zoo: Zoo, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_is_no_error(roomy: Path) -> None:
     process = write(roomy, *ENDLESS)
     assert process.stdout is not None

@@ -243,6 +243,7 @@ def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @of_pairs("dflash2-window", "dspark-ssm", slow=["dspark-hybrid", "dflash2-dense", "eagle3-window", "dflash-ssm"])
 def test_a_short_life(pair: Pair, kept: Path, drafts: Drafts, monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn, an edit of it, another process, a branch, company and back: a sample of what `make drills` has whole."""
@@ -285,6 +286,7 @@ def test_a_next_turn_finds_the_state_of_every_token(
     check(client, (*second, 51, *short, *QUESTION, *together[0].tokens, *QUESTION), GREEDY)
 
 
+@pytest.mark.slow
 @of_a_chain
 def test_what_was_read_outlives_the_process(pair: Pair, kept: Path, drafts: Drafts) -> None:
     prompt = list(FIRST)

@@ -404,7 +404,7 @@ def engine() -> Iterator[EngineClient]:
 
 @pytest.mark.parametrize(
     "family",
-    fair([name for name in heads.MAINS if name != "qwen3"], "qwen3_5_moe", "nemotron_h"),
+    fair([name for name in heads.MAINS if name != "qwen3"], "nemotron_h"),
 )
 def test_a_main_model_drafts_with_the_head_in_its_own_folder(engine: EngineClient, family: str, tmp_path: Path) -> None:
     folder = heads.save_main_with_head(family, tmp_path, heads.head_weights(family))
@@ -487,6 +487,7 @@ def published(shard: Path) -> None:
     mx.save_safetensors(str(shard), held, {"format": "pt"})
 
 
+@pytest.mark.slow
 def test_a_raw_repository_with_experts_one_by_one_drafts_with_its_own_head(
     engine: EngineClient, tmp_path: Path
 ) -> None:

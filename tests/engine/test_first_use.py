@@ -75,6 +75,7 @@ print(list(FirstUse().check(__import__("pathlib").Path(sys.argv[1])))[:0])
 """
 
 
+@pytest.mark.slow
 def test_how_large_the_program_itself_has_been_does_not_matter(zoo: Zoo) -> None:
     """A process on Linux inherits the peak of the one that started it, and with a real model that is gigabytes."""
     command = [sys.executable, "-c", _LARGE_PROGRAM, str(zoo.main)]

@@ -158,6 +158,7 @@ def test_no_text_depends_on_what_drafts(
     client.set_draft(None)
 
 
+@pytest.mark.slow
 def test_a_drafter_that_comes_later_reads_the_pictures_states_again(
     client: EngineClient, plain: dict[tuple[str, str], Outcome], drafters: dict[str, Path]
 ) -> None:

@@ -19,6 +19,7 @@ from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
 from tests.helpers.rounding import same_logits
+from tests.helpers.samples import fair
 from tests.helpers.tiny_families import FAMILIES
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))  # longer than the window, which has wrapped after it
@@ -27,7 +28,7 @@ REPLY_TOKENS = 36  # more than a window forgets by trimming
 LAST_TOKENS = 12  # of a reply that nothing goes on from
 
 
-@pytest.fixture(params=list(FAMILIES))
+@pytest.fixture(params=fair(FAMILIES, "hybrid", "window"))
 def model(request: pytest.FixtureRequest, models: dict[str, LoadedModel]) -> LoadedModel:
     return models[request.param]
 

@@ -126,6 +126,7 @@ def drafted_round(
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "sampling", "acceptance"),
     sampled(["qwen3", "gemma3_text"], {name: name for name in SAMPLINGS}, list(Acceptance), rest=pytest.mark.slow),

@@ -126,6 +126,7 @@ def excess_of(costs: RoundCosts) -> float:
     return math.exp(costs.baselines.of("draft", 0).excess)
 
 
+@pytest.mark.slow
 def test_base_lines_outlive_a_run(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
     tuner = Tuner(pair)
     first, _ = tuned(tuner, main, draft)

@@ -192,9 +192,7 @@ def test_a_fence_inside_longer_fences_does_not_end_them() -> None:
     assert [block.text for block in splitter.blocks if block.kind is BlockKind.CODE] == ["```py\nx\n```\n"]
 
 
-@pytest.mark.parametrize(
-    "source", ["word " * 5000, "말" * 20000, "".join(f"- item {n} of many\n" for n in range(2000))]
-)
+@pytest.mark.parametrize("source", ["word " * 5000, "말" * 20000, "".join(f"- item {n} of many\n" for n in range(500))])
 def test_a_block_without_end_is_cut_while_it_grows(source: str) -> None:
     splitter = Splitter()
     for start in range(0, len(source), 50):
@@ -327,7 +325,7 @@ def test_a_table_of_very_many_columns_is_cut_after_few_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "columns", "rows"), [("", 240, 300), ("", 900, 90), ("", 20, 1500), ("> ", 20, 1500), ("- ", 20, 1500)]
+    ("mark", "columns", "rows"), [("", 240, 90), ("", 900, 90), ("", 20, 1500), ("> ", 20, 500), ("- ", 20, 500)]
 )
 def test_rows_that_leave_out_cells_do_not_make_tens_of_thousands(mark: str, columns: int, rows: int) -> None:
     lines = ["|a" * columns + "|", "|-" * columns + "|", *["|"] * rows]
