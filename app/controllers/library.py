@@ -73,7 +73,9 @@ class LibraryController(QObject):
         self._upkeep: dict[str, Upkeep] = {}
         self._mains: dict[str, list[str]] = {}  # by the folder of a good draft for them
         self._drafts: dict[str, list[str]] = {}  # by the folder of a main model that they are good for
-        self._offers: dict[tuple[str, int], list[PairOffer]] = {}  # asked for with every step of a download
+        # Asked for with every step of a download
+        self._offers: dict[tuple[str, int], list[PairOffer]] = {}
+        self._seeing: dict[tuple[str, int], ModelOffer | None] = {}
         self._checking = ""
         self._measured: tuple[ForwardTimes, ...] = ()
         self.installed: tuple[InstalledModel, ...] = ()
@@ -112,9 +114,13 @@ class LibraryController(QObject):
 
     def offer_that_sees(self, language: str) -> ModelOffer | None:
         """The best model of the catalog that sees pictures and is not here; as in `offers`."""
-        here = {model.repository for model in self.installed}
-        found = self.catalog.best_that_sees(model_memory_bytes(), language, here)
-        return ModelOffer(found.repository, found.name, found.download_bytes) if found is not None else None
+        key = (language, id(self.catalog))
+        if key not in self._seeing:
+            here = {model.repository for model in self.installed}
+            found = self.catalog.best_that_sees(model_memory_bytes(), language, here)
+            offer = ModelOffer(found.repository, found.name, found.download_bytes) if found is not None else None
+            self._seeing = {key: offer}
+        return self._seeing[key]
 
     def predicted(self, main: str, draft: str) -> PredictedGain | None:
         """What a draft may bring on this machine; by repositories."""
@@ -201,7 +207,7 @@ class LibraryController(QObject):
         self._set_upkeep(event.folder, Upkeep())
 
     def _note_pairs(self, models: tuple[InstalledModel, ...]) -> None:
-        self._mains, self._drafts, self._offers = {}, {}, {}
+        self._mains, self._drafts, self._offers, self._seeing = {}, {}, {}, {}
         for main, draft in good_pairs(models):
             self._mains.setdefault(draft.folder, []).append(main.name)
             self._drafts.setdefault(main.folder, []).append(draft.name)

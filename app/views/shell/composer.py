@@ -302,8 +302,10 @@ class Composer(Translated, QWidget):
 
     def set_sees(self, sees: bool) -> None:
         """Whether the chosen model sees pictures."""
+        unseen = self.attached.unseen
         self.attached.set_sees(sees)
-        self._on_attached()
+        if self.attached.unseen != unseen:
+            self._on_attached()
 
     def _on_attached(self) -> None:
         self.unseen_note.setVisible(bool(self.attached.unseen))

@@ -63,7 +63,8 @@ class PictureWiring(QObject):
     def _show_sight(self) -> None:
         """What was attached is judged by the present model, not by the one that it was attached for."""
         models, note, chosen = self._models, self._composer.unseen_note, self._models.main_info()
-        if (here := best_that_sees(models.models)) is not None:
+        some_see = any(each.info is not None and each.info.sees for each in models.library.installed)
+        if (here := best_that_sees(models.models) if some_see else None) is not None:
             note.set_models(models.pair.main_name, (here.name, here.folder))
         else:
             offer = models.library.offer_that_sees(QLocale().name())
