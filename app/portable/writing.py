@@ -95,10 +95,12 @@ def write_markdown(
     """Likewise; pictures are in a new folder beside it."""
     with _replacing(path, unfinished) as file, unfinished.beside(path) as made:
         folder, pictures = _free(path.with_suffix("")), _pictures_of(chat, bytes_of)
+        file.write(markdown_of(chat, words, _named(pictures, folder.name)))
+        file.flush()
+        os.fsync(file.fileno())  # a disk that is full says so before there is a folder
         if pictures:
             _write_pictures(pictures, made)
             made.rename(folder)
-        file.write(markdown_of(chat, words, _named(pictures, folder.name)))
 
 
 def _pictures_of(chat: PortableChat, bytes_of: BytesOf) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -121,6 +122,21 @@ def test_pictures_are_files_beside_the_markdown(tmp_path: Path) -> None:
     bare = replace(chat, messages=(replace(chat.messages[0], attachments=()),))
     write_markdown(bare, WORDS, tmp_path / "Bare.md", Unfinished(tmp_path), pictures.get)
     assert not (tmp_path / "Bare").exists()
+
+
+def test_where_the_markdown_finds_no_room_no_folder_of_pictures_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = Pictures(tmp_path / "a" / "chats.db")
+    chat = a_chat(pictures)
+
+    def full(_file: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_markdown(chat, WORDS, tmp_path / "Sea.md", Unfinished(tmp_path), pictures.get)
+    assert [each.name for each in tmp_path.glob("*ea*")] == []
 
 
 def test_pictures_of_a_chat_that_is_called_as_the_file_of_another_have_a_folder_of_their_own(tmp_path: Path) -> None:
