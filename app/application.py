@@ -176,7 +176,8 @@ class Application(QObject):
         self.translation = Translation(compiled_sentences())
         self._style = _Looks(self.settings, self.theme, self.translation)
         self.window = MainWindow(self.theme, self.settings)
-        self.help = HelpWiring(self.window.parts, self.theme, self.settings, paths.logs, self._files)
+        told = self.theme, self.settings, paths.logs, self._files, lambda: self.translation.language
+        self.help = HelpWiring(self.window.parts, *told)
         self._settings_window: SettingsWindow | None = None
         self.is_open = False
         self.engine_works_on = False  # after the end

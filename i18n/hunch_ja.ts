@@ -1605,6 +1605,29 @@
     </message>
 </context>
 <context>
+    <name>HelpWindow</name>
+    <message>
+        <source>Hunch Help</source>
+        <translation>Hunch ヘルプ</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>検索</translation>
+    </message>
+    <message>
+        <source>Search Help</source>
+        <translation>ヘルプを検索</translation>
+    </message>
+    <message>
+        <source>No results.</source>
+        <translation>見つかりませんでした。</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>ページ</translation>
+    </message>
+</context>
+<context>
     <name>Hub</name>
     <message>
         <source>%1 parameters</source>
@@ -2378,6 +2401,10 @@
     <message>
         <source>Bring All to Front</source>
         <translation>すべてを手前に移動</translation>
+    </message>
+    <message>
+        <source>Hunch Help</source>
+        <translation>Hunch ヘルプ</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>

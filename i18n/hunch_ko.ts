@@ -1605,6 +1605,29 @@
     </message>
 </context>
 <context>
+    <name>HelpWindow</name>
+    <message>
+        <source>Hunch Help</source>
+        <translation>Hunch 도움말</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>검색</translation>
+    </message>
+    <message>
+        <source>Search Help</source>
+        <translation>도움말 검색</translation>
+    </message>
+    <message>
+        <source>No results.</source>
+        <translation>검색 결과가 없어요.</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>페이지</translation>
+    </message>
+</context>
+<context>
     <name>Hub</name>
     <message>
         <source>%1 parameters</source>
@@ -2378,6 +2401,10 @@
     <message>
         <source>Bring All to Front</source>
         <translation>모두 앞으로 가져오기</translation>
+    </message>
+    <message>
+        <source>Hunch Help</source>
+        <translation>Hunch 도움말</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>

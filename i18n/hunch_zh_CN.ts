@@ -1605,6 +1605,29 @@
     </message>
 </context>
 <context>
+    <name>HelpWindow</name>
+    <message>
+        <source>Hunch Help</source>
+        <translation>Hunch 帮助</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>Search Help</source>
+        <translation>搜索帮助</translation>
+    </message>
+    <message>
+        <source>No results.</source>
+        <translation>没有找到结果。</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <translation>页面</translation>
+    </message>
+</context>
+<context>
     <name>Hub</name>
     <message>
         <source>%1 parameters</source>
@@ -2378,6 +2401,10 @@
     <message>
         <source>Bring All to Front</source>
         <translation>前置全部窗口</translation>
+    </message>
+    <message>
+        <source>Hunch Help</source>
+        <translation>Hunch 帮助</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>

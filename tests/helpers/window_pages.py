@@ -119,6 +119,12 @@ def activity(app: AppHarness) -> QWidget:
     return app.window.speculation.activity
 
 
+def help_window(app: AppHarness) -> QWidget:
+    app.window.menu.help.trigger()
+    assert app.application.help.help is not None
+    return app.application.help.help
+
+
 PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "chat": lambda app: app.window,
     "empty chat": new_chat,
@@ -140,5 +146,6 @@ PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "models, yours": models_tab("yours"),
     "models, find": models_tab("find"),
     "activity": activity,
+    "help": help_window,
     **{name: settings_page(name) for name in SETTINGS_PAGES},
 }

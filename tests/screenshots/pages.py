@@ -137,6 +137,15 @@ def quick_ask(harness: ScreenshotHarness) -> QWidget:
     return harness.application.window.comfort.outside.quick_ask
 
 
+def help_window(harness: ScreenshotHarness) -> QWidget:
+    harness.application.window.menu.help.trigger()
+    window = harness.application.help.help
+    assert window is not None
+    window.search.clear()
+    window.list.setCurrentRow(1)
+    return window
+
+
 def menu_dialog(name: str, harness: ScreenshotHarness) -> QWidget:
     """One that an entry of the menus opens over the window."""
     chat(harness)
@@ -162,6 +171,7 @@ PAGES: dict[str, Page] = {
     **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},
     "palette": palette,
     "quick-ask": quick_ask,
+    "help": help_window,
     "shortcuts": partial(menu_dialog, "shortcuts"),
     "about": partial(menu_dialog, "about"),
     "link-dialog": link_dialog,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.view_models.help_pages import HelpPage, help_pages
+from app.views.shell import help_window
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.pseudo_language import Screen, compile_pseudo, pseudo_language
+from tests.helpers.pseudo_language import Screen, compile_pseudo, pseudo, pseudo_language
 from tests.helpers.samples import sampled
 from tests.helpers.window_pages import PAGES
 
@@ -48,8 +51,21 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def pseudo_help(_language: str) -> tuple[HelpPage, ...]:
+    """With its questions alone: bold and keys would not be told from brackets."""
+    return tuple(
+        replace(
+            page,
+            title=pseudo(page.title),
+            sections=tuple(replace(each, question=pseudo(each.question), answer="") for each in page.sections),
+        )
+        for page in help_pages("en")
+    )
+
+
 @pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot, compiled: Path) -> Iterator[AppHarness]:
+def app(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, compiled: Path) -> Iterator[AppHarness]:
+    monkeypatch.setattr(help_window, "help_pages", pseudo_help)
     with open_app(tmp_path, qtbot) as harness:
         harness.ask(qtbot, "1 + 1?")
         with pseudo_language(compiled):

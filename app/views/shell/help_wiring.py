@@ -1,10 +1,11 @@
-"""What the Help menu opens besides the shortcuts: About with the licences, the log, and diagnostics to send by hand."""
+"""What the Help menu opens besides the shortcuts: Help, About with licences, the log, and diagnostics to send."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -21,17 +22,40 @@ from app.views.widgets.banner import BannerText
 from app.views.widgets.reading_dialog import ReadingDialog
 from app.words.diagnostics import diagnostics
 
+if TYPE_CHECKING:
+    from app.views.shell.help_window import HelpWindow
+
 
 class HelpWiring(QObject):
     """`reader` reads files for it: what the texts hold is known a moment after they were asked for."""
 
-    def __init__(self, parts: WindowParts, theme: Theme, settings: Settings, logs: Path, reader: Asked) -> None:
+    def __init__(
+        self,
+        parts: WindowParts,
+        theme: Theme,
+        settings: Settings,
+        logs: Path,
+        reader: Asked,
+        language: Callable[[], str],
+    ) -> None:
         super().__init__(parts.window)
         self._window, self._banner, self._theme = parts.window, parts.banner, theme
         self._settings, self._logs, self._reader = settings, logs, reader
+        self._menu, self._language = parts.menu, language
+        self.help: HelpWindow | None = None  # once it was opened
+        parts.menu.help.triggered.connect(self.show_help)
         parts.menu.about.triggered.connect(self.show_about)
         parts.menu.show_log.triggered.connect(self.show_log)
         parts.menu.copy_diagnostics.triggered.connect(self.copy_diagnostics)
+
+    def show_help(self) -> None:
+        if self.help is None:
+            # Markdown loads after the first frame.
+            from app.views.shell.help_window import HelpWindow
+
+            self.help = HelpWindow(self._theme, self._menu, self._language)
+            self._window.closed.connect(self.help.close)
+        self.help.come_to_front()
 
     def show_about(self) -> None:
         dialog = show_about(self._theme, self._window)

@@ -115,6 +115,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("window", "activity", QT_TRANSLATE_NOOP("MenuBar", "Activity"), "Ctrl+Alt+A"),
     Entry("window", "all_to_front", QT_TRANSLATE_NOOP("MenuBar", "Bring All to Front"), mac_only=True),
     Menu("help", QT_TRANSLATE_NOOP("MenuBar", "Help")),
+    Entry("help", "help", QT_TRANSLATE_NOOP("MenuBar", "Hunch Help"), _Key.HelpContents),
     Entry("help", "shortcuts", QT_TRANSLATE_NOOP("MenuBar", "Keyboard Shortcuts"), "Ctrl+/"),
     Entry("help", "show_log", QT_TRANSLATE_NOOP("MenuBar", "Show Log")),
     Entry("help", "copy_diagnostics", QT_TRANSLATE_NOOP("MenuBar", "Copy Diagnostics")),

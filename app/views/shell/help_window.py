@@ -1,0 +1,209 @@
+"""The window of Help: a search and the pages at the left, the chosen page at the right.
+
+While something is searched for, the list has the questions that were found; each is shown as the list comes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.theme import Theme
+from app.view_models.help_pages import HelpPage, HelpSection, help_pages, search, with_keys
+from app.views.models.model_card import ModelCard
+from app.views.shell.menu import MenuBar
+from app.views.shell.shortcuts import shortcut_text
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.link_ring import AROUND_PX
+from app.views.widgets.page_list import PageEntry, PageList
+from app.views.widgets.scrolled_text import ScrolledText
+from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
+from app.views.widgets.search_field import SearchField
+from app.views.widgets.side_window import SideWindow
+from app.views.widgets.translated import Translated
+
+_LIST_PX, _TEXT_PX, _SIDE_PX = 220, 620, 28
+_ICONS = {
+    "first-steps": "play",
+    "drafts": "zap",
+    "models": "box",
+    "files": "paperclip",
+    "programs": "globe",
+    "keys": "corner-down-left",
+    "privacy": "eye-off",
+    "troubles": "alert-triangle",
+}
+
+
+class HelpWindow(Translated, SideWindow):
+    def __init__(self, theme: Theme, menu: MenuBar, language: Callable[[], str]) -> None:
+        super().__init__(theme)
+        self._menu, self._language = menu, language
+        self.pages: tuple[HelpPage, ...] = ()
+        self.shown = 0  # its number
+        self.found: list[tuple[HelpPage, HelpSection]] | None = None  # None: the list has the pages
+        self.search = SearchField(theme)
+        self.list = PageList(theme)
+        self.nothing = TextLabel(theme, TextStyle.SECONDARY)
+        self.text = HelpText(theme, self)
+        self._side = QWidget()
+        self._arrange()
+        self._connect()
+        self._restyle()
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        self.resize(self._theme.px(940), self._theme.px(640))
+        column = QVBoxLayout(self._side)
+        column.setContentsMargins(10, 14, 10, 10)
+        column.setSpacing(8)
+        for widget in (self.search, self.nothing):
+            column.addWidget(widget)
+        column.addWidget(self.list, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._side)
+        row.addWidget(self.text, 1)
+
+    def _connect(self) -> None:
+        self._theme.changed.connect(self._restyle)
+        self.search.words_changed.connect(self._fill)
+        self.search.left.connect(self._leave_search)
+        self.search.returnPressed.connect(self._read)
+        self.search.down_pressed.connect(lambda: self.list.setFocus(Qt.FocusReason.TabFocusReason))
+        self.list.currentRowChanged.connect(self._on_row)
+        self.list.itemActivated.connect(lambda _item: self._read())
+
+    def _fill(self) -> None:
+        query = self.search.words().strip()
+        self.found = search(query, self.pages) if query else None
+        if self.found is None:
+            entries = [PageEntry(page.title, _ICONS[page.name]) for page in self.pages]
+        else:
+            entries = [PageEntry(section.question, "", page.title) for page, section in self.found]
+        self.list.set_entries(entries)
+        self.nothing.setVisible(not entries)
+        self.list.setCurrentRow(-1)
+        self.list.setCurrentRow(self.shown if self.found is None else 0)
+
+    def _on_row(self, row: int) -> None:
+        if row < 0:
+            return
+        if self.found is not None:
+            page, section = self.found[row]
+            self.shown = self.pages.index(page)
+        else:
+            self.shown, section = row, None
+        answers = [with_keys(each.answer, self._key_text) for each in self.pages[self.shown].sections]
+        self.text.show_page(self.pages[self.shown], answers, section)
+
+    def _key_text(self, name: str) -> str:
+        action = self._menu.actions.get(name)
+        return shortcut_text(action) if action else QKeySequence(name).toString(QKeySequence.SequenceFormat.NativeText)
+
+    def _read(self) -> None:
+        self.text.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _leave_search(self) -> None:
+        """Escape empties the field; in an empty one it closes the window."""
+        if self.search.text():
+            self.search.clear()
+        else:
+            self.close()
+
+    def _retranslate(self) -> None:
+        self.setWindowTitle(self.tr("Hunch Help"))
+        self.search.setPlaceholderText(self.tr("Search"))
+        self.search.setAccessibleName(self.tr("Search Help"))
+        self.nothing.setText(self.tr("No results."))
+        self.list.setAccessibleName(self.tr("Pages"))
+        self.pages = help_pages(self._language())
+        self._fill()
+
+    def _restyle(self) -> None:
+        self.setMinimumSize(self._theme.px(520), self._theme.px(320))
+        self._side.setFixedWidth(self._theme.px(_LIST_PX))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.search.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Find):
+            self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.search.selectAll()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.fillRect(self._side.geometry(), self._theme.palette.sidebar)
+        painter.end()
+
+
+class HelpText(ScrolledText):
+    """A page to read; the question that was searched for is scrolled to."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        keep_room_for_bar(self)
+        ThinScrollBars(self, theme)
+        self.viewport().setAutoFillBackground(False)
+        self._page: HelpPage | None = None
+        self._answers: list[str] = []
+        self.questions: dict[HelpSection, TextLabel] = {}
+        theme.changed.connect(self._fit)
+
+    def show_page(self, page: HelpPage, answers: list[str], section: HelpSection | None) -> None:
+        if page != self._page or answers != self._answers:
+            self._page, self._answers = page, answers
+            self._build()
+        QTimer.singleShot(0, self, lambda: self._go_to(section))
+
+    def _build(self) -> None:
+        assert self._page is not None
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(_SIDE_PX, 24, _SIDE_PX, 28)
+        column.setSpacing(4)
+        column.addWidget(self._heading(TextStyle.TITLE, self._page.title))
+        self.questions = {}
+        for section, answer in zip(self._page.sections, self._answers, strict=True):
+            heading = self._heading(TextStyle.HEADING, section.question)
+            card = ModelCard(self._theme)
+            card.show_card(answer)
+            column.addSpacing(14)
+            column.addWidget(heading)
+            column.addWidget(card)
+            self.questions[section] = heading
+        column.addStretch(1)
+        self.setWidget(content)
+        self._fit()
+        content.setAutoFillBackground(False)  # which it sets itself
+        self.setAccessibleName(self._page.title)
+
+    def _fit(self) -> None:
+        """No line is longer than one likes to read."""
+        for each in (self.widget() or self).findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            each.setMaximumWidth(self._theme.px(_TEXT_PX))
+            policy = each.sizePolicy()
+            policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
+            each.setSizePolicy(policy)
+
+    def _heading(self, style: TextStyle, words: str) -> TextLabel:
+        label = TextLabel(self._theme, style)
+        label.setText(words)
+        label.setContentsMargins(AROUND_PX, 0, 0, 0)  # as its answer has
+        return label
+
+    def _go_to(self, section: HelpSection | None) -> None:
+        heading = self.questions.get(section) if section is not None else None
+        self.verticalScrollBar().setValue(heading.y() - 24 if heading is not None else 0)

@@ -1,0 +1,103 @@
+"""Help: found and read by keyboard, in the window's language, with keys that work."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.view_models.help_pages import PAGES, help_pages, keys_of
+from app.views.models.model_card import CardText
+from app.views.shell.help_window import HelpWindow
+from app.views.shell.shortcuts import ShortcutTable
+from app.views.widgets.labels import TextLabel
+from tests.helpers.app_harness import AppHarness
+
+
+@pytest.fixture
+def window(harness: AppHarness, qtbot: QtBot) -> HelpWindow:
+    harness.window.menu.help.trigger()
+    window = harness.application.help.help
+    assert window is not None
+    qtbot.waitUntil(window.isActiveWindow)
+    return window
+
+
+def rows(window: HelpWindow) -> list[str]:
+    return [window.list.item(row).text() for row in range(window.list.count())]
+
+
+def test_the_question_that_was_found_is_read_without_a_mouse(window: HelpWindow, qtbot: QtBot) -> None:
+    assert len(rows(window)) == len(PAGES)
+    QTest.keyClicks(window.search, "start over")
+    assert rows(window)[0] == "How do I start over?"
+    (heading,) = (each for section, each in window.text.questions.items() if section.question == rows(window)[0])
+    viewport = window.text.viewport()
+    qtbot.waitUntil(lambda: viewport.rect().contains(heading.mapTo(viewport, heading.rect().center())))
+    assert window.text.verticalScrollBar().value() > 0
+    QTest.keyClick(window.search, Qt.Key.Key_Return)
+    assert window.text.hasFocus()
+    before = window.text.verticalScrollBar().value()
+    QTest.keyClick(window.text, Qt.Key.Key_Home)
+    QTest.keyClick(window.text, Qt.Key.Key_Up)
+    assert window.text.verticalScrollBar().value() < before
+
+
+def test_escape_empties_the_search_and_then_closes(window: HelpWindow) -> None:
+    QTest.keyClicks(window.search, "qqqq")
+    assert rows(window) == []
+    assert window.nothing.isVisible()
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert len(rows(window)) == len(PAGES)
+    assert not window.nothing.isVisible()
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert not window.isVisible()
+
+
+def test_it_speaks_the_language_of_the_window_at_once(harness: AppHarness, window: HelpWindow) -> None:
+    window.list.setCurrentRow(1)
+    harness.application.settings.language = "ko"
+    QApplication.processEvents()
+    assert rows(window)[:2] == ["첫걸음", "초안 모델과 속도"]
+    assert window.list.currentRow() == 1
+    assert window.text.accessibleName() == "초안 모델과 속도"
+
+
+def test_it_shows_keys_as_this_system_writes_them(harness: AppHarness, window: HelpWindow) -> None:
+    window.list.setCurrentRow(PAGES.index("keys"))
+    words = "\n".join(each.toPlainText() for each in window.text.findChildren(CardText))
+    native = QKeySequence.SequenceFormat.NativeText
+    assert harness.window.menu.palette.shortcut().toString(native) in words
+    assert "{" not in words
+
+
+def test_every_key_that_it_names_is_one(harness: AppHarness) -> None:
+    native = QKeySequence.SequenceFormat.NativeText
+    table = ShortcutTable(harness.application.theme, harness.window.menu)
+    known = {part for each in table.findChildren(TextLabel) for part in each.text().split(" / ")}
+    for page in help_pages("en"):
+        for section in page.sections:
+            for key in keys_of(section.answer):
+                action = harness.window.menu.actions.get(key)
+                name = action.shortcut() if action else QKeySequence(key)
+                assert name.toString(native) in known, (key, section.question)
+    table.deleteLater()
+
+
+def test_a_screen_reader_gets_a_document_and_named_lists(window: HelpWindow) -> None:
+    told = QAccessible.queryAccessibleInterface(window.text)
+    assert told.role() == QAccessible.Role.Document
+    assert told.text(QAccessible.Text.Name) == "First steps"
+    assert window.search.accessibleName() == "Search Help"
+    assert window.list.accessibleName() == "Pages"
+
+
+def test_it_writes_nothing_down(harness: AppHarness, window: HelpWindow) -> None:
+    before = dict(harness.application.settings.values)
+    window.list.setCurrentRow(3)
+    QTest.keyClicks(window.search, "pdf")
+    window.close()
+    assert harness.application.settings.values == before

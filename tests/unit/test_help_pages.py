@@ -1,0 +1,80 @@
+"""The texts of Help: the same in each language, and in the words that are on the screen."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from app.view_models.help_pages import PAGES, help_pages, keys_of, search, with_keys
+from app.words.languages import LANGUAGES
+
+_TS = Path(__file__).resolve().parents[2] / "i18n"
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
+
+
+@cache
+def words_on_the_screen(language: str) -> frozenset[str]:
+    """Of English the sources, which another language's file has."""
+    root = ElementTree.parse(_TS / f"hunch_{'ko' if language == 'en' else language}.ts").getroot()
+    tag = "source" if language == "en" else "translation"
+    return frozenset((each.text or "").rstrip("…") for each in root.iter(tag))
+
+
+@LANGUAGE
+def test_each_language_has_the_same_questions_and_keys(language: str) -> None:
+    for english, page in zip(help_pages("en"), help_pages(language), strict=True):
+        assert len(page.sections) == len(english.sections), page.name
+        for one, other in zip(english.sections, page.sections, strict=True):
+            assert sorted(keys_of(one.answer)) == sorted(keys_of(other.answer)), other.question
+            assert len(_BOLD.findall(one.answer)) == len(_BOLD.findall(other.answer)), other.question
+
+
+@LANGUAGE
+def test_what_is_bold_is_called_so_on_the_screen(language: str) -> None:
+    told = [
+        name.rstrip("…")
+        for page in help_pages(language)
+        for section in page.sections
+        for bold in _BOLD.findall(section.answer)
+        for name in bold.split(" → ")
+    ]
+    assert len(told) > 60
+    assert sorted({name for name in told if name not in words_on_the_screen(language)}) == []
+
+
+@LANGUAGE
+def test_nothing_in_it_leads_to_the_internet(language: str) -> None:
+    text = "".join(section.answer for page in help_pages(language) for section in page.sections)
+    assert not re.search(r"https?:|\]\(|<", text)
+
+
+def test_a_language_without_pages_has_the_english_ones() -> None:
+    assert [page.name for page in help_pages("eo")] == list(PAGES)
+    assert help_pages("eo") == help_pages("en")
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "page"),
+    [
+        ("en", "gguf", "models"),
+        ("en", "2.1× faster", "drafts"),
+        ("ko", "ㅇㅁㅈ", "files"),
+        ("ja", "さーば", "programs"),
+        ("zh_CN", "隐私", "privacy"),
+    ],
+)
+def test_the_nearest_comes_first(language: str, query: str, page: str) -> None:
+    assert search(query, help_pages(language))[0][0].name == page
+
+
+def test_what_is_nowhere_is_not_found() -> None:
+    assert search("qqqq", help_pages("en")) == []
+
+
+def test_keys_take_the_place_of_their_names() -> None:
+    assert with_keys("Press {new_chat} or {Shift+Return}.", str.upper) == "Press `NEW_CHAT` or `SHIFT+RETURN`."
