@@ -33,6 +33,7 @@ from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, places_to_leave
 from app.storage.pair_records import PairRecords
+from app.system import updates
 from app.system.bundle import is_mounted, own_bundle
 from app.system.crash_marker import SessionMark
 from app.system.energy import Machine, this_machine
@@ -424,6 +425,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)
     application.opened.connect(lambda: _offer_to_move(application))
+    application.opened.connect(lambda: look_for_updates(application))
     application.show()
     code = qt.exec()
     instance.release()
@@ -437,6 +439,19 @@ def _offer_to_move(application: Application) -> None:
     app = own_bundle()
     if app is not None and is_mounted(app):
         MoveOffer(application.window.parts, application.calls.post, application.window.quit, app)
+
+
+def look_for_updates(application: Application) -> None:
+    channel = updates.CHANNEL
+    if channel is not None:
+        from app.controllers.updates import Updates
+        from app.views.shell.update_offer import UpdateOffer
+
+        asked = Updates(channel, application.settings, application.calls.post)
+        application.ending.connect(asked.close)
+        language = application.translation
+        UpdateOffer(application.window.parts, application.theme, asked, channel, lambda: language.language)
+        asked.start()
 
 
 def _ignore(_outcome: object) -> None: ...

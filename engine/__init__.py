@@ -162,6 +162,7 @@ from engine.hub.catalog import (
     PredictedGain,
     load_catalog,
 )
+from engine.hub.question import JsonQuestion
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, is_made_for, may_share_tokens
@@ -259,6 +260,7 @@ __all__ = [
     "InstalledModel",
     "InternalError",
     "InvalidRequest",
+    "JsonQuestion",
     "LibraryScanned",
     "Limits",
     "LoadAborted",

@@ -1570,6 +1570,14 @@
         <translation>クイック質問用。ウインドウを閉じても Hunch は動き続けます。</translation>
     </message>
     <message>
+        <source>Tell me about updates</source>
+        <translation>アップデートを知らせる</translation>
+    </message>
+    <message>
+        <source>Asks once a day, never in offline mode. Installs nothing.</source>
+        <translation>1 日 1 回確認します。オフラインモードでは確認しません。インストールはしません。</translation>
+    </message>
+    <message>
         <source>Unload idle models</source>
         <translation>使っていないモデルをメモリから外す</translation>
     </message>
@@ -6112,6 +6120,37 @@
     <message>
         <source>Find One That Can</source>
         <translation>認識できるモデルを探す</translation>
+    </message>
+</context>
+<context>
+    <name>Updates</name>
+    <message>
+        <source>Hunch %1 is available</source>
+        <translation>Hunch %1 が公開されました</translation>
+    </message>
+    <message>
+        <source>What&apos;s New</source>
+        <translation>新機能</translation>
+    </message>
+    <message>
+        <source>To update, run in a terminal: %1</source>
+        <translation>アップデートするには、ターミナルで実行します：%1</translation>
+    </message>
+    <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
+        <source>Open Page</source>
+        <translation>ページを開く</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Copy Command</source>
+        <translation>コマンドをコピー</translation>
     </message>
 </context>
 <context>

@@ -1570,6 +1570,14 @@
         <translation>빠른 질문을 열어요. 윈도우를 닫아도 Hunch는 계속 실행돼요.</translation>
     </message>
     <message>
+        <source>Tell me about updates</source>
+        <translation>업데이트 알림</translation>
+    </message>
+    <message>
+        <source>Asks once a day, never in offline mode. Installs nothing.</source>
+        <translation>하루에 한 번 확인하고, 오프라인 모드에서는 확인하지 않아요. 설치는 하지 않아요.</translation>
+    </message>
+    <message>
         <source>Unload idle models</source>
         <translation>쓰지 않는 모델 내리기</translation>
     </message>
@@ -6112,6 +6120,37 @@
     <message>
         <source>Find One That Can</source>
         <translation>볼 수 있는 모델 찾기</translation>
+    </message>
+</context>
+<context>
+    <name>Updates</name>
+    <message>
+        <source>Hunch %1 is available</source>
+        <translation>Hunch %1 버전이 나왔어요</translation>
+    </message>
+    <message>
+        <source>What&apos;s New</source>
+        <translation>새로운 기능</translation>
+    </message>
+    <message>
+        <source>To update, run in a terminal: %1</source>
+        <translation>업데이트하려면 터미널에서 실행하세요: %1</translation>
+    </message>
+    <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
+        <source>Open Page</source>
+        <translation>페이지 열기</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+    <message>
+        <source>Copy Command</source>
+        <translation>명령 복사</translation>
     </message>
 </context>
 <context>

@@ -1570,6 +1570,14 @@
         <translation>用于快速提问。关闭窗口后 Hunch 继续运行。</translation>
     </message>
     <message>
+        <source>Tell me about updates</source>
+        <translation>通知我有更新</translation>
+    </message>
+    <message>
+        <source>Asks once a day, never in offline mode. Installs nothing.</source>
+        <translation>每天检查一次，离线模式下不检查，也不会自动安装。</translation>
+    </message>
+    <message>
         <source>Unload idle models</source>
         <translation>卸载闲置的模型</translation>
     </message>
@@ -6112,6 +6120,37 @@
     <message>
         <source>Find One That Can</source>
         <translation>查找可识别的模型</translation>
+    </message>
+</context>
+<context>
+    <name>Updates</name>
+    <message>
+        <source>Hunch %1 is available</source>
+        <translation>Hunch %1 已发布</translation>
+    </message>
+    <message>
+        <source>What&apos;s New</source>
+        <translation>新功能</translation>
+    </message>
+    <message>
+        <source>To update, run in a terminal: %1</source>
+        <translation>要更新，请在终端中运行：%1</translation>
+    </message>
+    <message>
+        <source>Hunch %1</source>
+        <translation>Hunch %1</translation>
+    </message>
+    <message>
+        <source>Open Page</source>
+        <translation>打开页面</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Copy Command</source>
+        <translation>拷贝命令</translation>
     </message>
 </context>
 <context>

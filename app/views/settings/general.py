@@ -1,4 +1,4 @@
-"""Settings → General: the language, when models leave the memory, and the icon beside the clock."""
+"""Settings → General: the language, when models leave the memory, the icon beside the clock, and updates."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.settings import Settings
+from app.system import updates
 from app.theme import Theme
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
@@ -25,19 +26,24 @@ class GeneralPage(Translated, Page):
         self.language = ChoiceButton(theme)
         self.unload_after = ChoiceButton(theme)
         self.tray = Switch(theme)
+        self.updates = Switch(theme)
         self._language_row = Row(theme, self.language)
         self._unload_row = Row(theme, self.unload_after)
         self._tray_row = Row(theme, self.tray)
+        self._updates_row = Row(theme, self.updates)
         card = Card(theme)
         card.add(self._language_row)
         card.add(self._unload_row)
         if QSystemTrayIcon.isSystemTrayAvailable():
             card.add(self._tray_row)
+        if updates.CHANNEL is not None:
+            card.add(self._updates_row)
         self.column.addWidget(card)
         self.end()
         self.language.chosen.connect(lambda value: setattr(settings, "language", value))
         self.unload_after.chosen.connect(lambda value: setattr(settings, "unload_after_min", value))
         self.tray.toggled.connect(lambda on: setattr(settings, "tray_icon", on))
+        self.updates.toggled.connect(lambda on: setattr(settings, "tells_updates", on))
         settings.changed.connect(self._show)
         self._retranslate()
 
@@ -51,6 +57,7 @@ class GeneralPage(Translated, Page):
         self.unload_after.set_choices([(0, self.tr("Never")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
         self.unload_after.set_value(minutes)
         self.tray.setChecked(self._settings.tray_icon)
+        self.updates.setChecked(self._settings.tells_updates)
 
     def _retranslate(self) -> None:
         self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
@@ -62,5 +69,9 @@ class GeneralPage(Translated, Page):
         self._tray_row.set_words(
             beside,
             self.tr("For Quick Ask. Hunch stays open without a window."),
+        )
+        self._updates_row.set_words(
+            self.tr("Tell me about updates"),
+            self.tr("Asks once a day, never in offline mode. Installs nothing."),
         )
         self._show()

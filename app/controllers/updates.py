@@ -1,0 +1,83 @@
+"""Asks once a day whether there is a newer Hunch, where this build has an address to ask and the user allows it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.settings import Settings
+from app.system.build import own_version
+from app.system.updates import Channel, NotANotice, Notice, is_newer, read_answer
+from app.system.worker import Deliver, Worker
+from engine import DownloadError, HubAccess, JsonQuestion
+
+_DAY_S = 24 * 3600
+_LOOK_MS = 30 * 60 * 1000  # whether a day has passed
+
+_log = logging.getLogger(__name__)
+
+
+class Updates(QObject):
+    """`found` is emitted once for each newer version."""
+
+    found = Signal(object)  # a Notice
+
+    def __init__(
+        self,
+        channel: Channel | None,
+        settings: Settings,
+        deliver: Deliver,
+        now: Callable[[], float] = time.time,
+        own: str = own_version(),
+    ) -> None:
+        super().__init__()
+        self._channel, self._settings = channel, settings
+        self._deliver, self._now, self._own = deliver, now, own
+        self._question: JsonQuestion | None = None
+        self._timer = QTimer(self, interval=_LOOK_MS)
+        self._timer.timeout.connect(self.look)
+
+    def start(self) -> None:
+        if self._channel is not None:
+            self._timer.start()
+            self.look()
+
+    def look(self) -> None:
+        """Asks where it is time to. A clock that was set back is no reason to wait."""
+        settings, now = self._settings, self._now()
+        if self._channel is None or self._question is not None:
+            return
+        if not settings.tells_updates or settings.hub_offline or 0 <= now - settings.updates_asked_at < _DAY_S:
+            return
+        settings.updates_asked_at = max(0.0, now)
+        key = self._channel.public_key
+        question = self._question = JsonQuestion(self._channel.address, HubAccess(proxy=settings.hub_proxy))
+        worker = Worker("updates", self._deliver)
+        worker.ask(lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
+        worker.close(0.0)  # after that
+
+    def close(self) -> None:
+        self._timer.stop()
+        if self._question is not None:
+            self._question.stop()
+
+    def _on_notice(self, notice: Notice | None) -> None:
+        self._question = None
+        if notice is None or not is_newer(notice.version, self._own) or notice.version == self._settings.update_told:
+            return
+        self._settings.update_told = notice.version
+        self.found.emit(notice)
+
+    def _on_failure(self, error: Exception) -> None:
+        """Tomorrow is another day: nobody is told."""
+        self._question = None
+        if not isinstance(error, (DownloadError, NotANotice)):
+            raise error
+        _log.info("no notice of updates: %s", error if isinstance(error, NotANotice) else type(error).__name__)
+
+
+def _read(answer: object, public_key: bytes) -> Notice | None:
+    return None if answer is None else read_answer(answer, public_key)

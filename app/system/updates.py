@@ -1,0 +1,109 @@
+"""The notice of a new version: what it may say, whom it has to be from, and how this copy of Hunch is updated.
+
+INVARIANT: a notice is words. Nothing is downloaded or run for it; its page lies below `Channel.pages`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.system.bundle import own_bundle
+from app.system.ed25519 import is_signed
+
+_VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
+_PAGE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+_LANGUAGE = re.compile(r"[A-Za-z_]{2,10}")
+_MOST_NOTE = 4000  # characters
+_MOST_LANGUAGES = 20
+_MOST_NOTICE = 100_000
+_CASKS = ("/opt/homebrew/Caskroom", "/usr/local/Caskroom")
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """Where notices are, whose signature they have, and below which address their pages are."""
+
+    address: str
+    pages: str
+    public_key: bytes
+
+
+# None: this build asks for no notice and shows no switch for it. A release sets it, with the public key that
+# `packaging/sign_notice.py new-key` printed: Channel("https://…/notice.json", "https://…/", bytes.fromhex("…")).
+CHANNEL: Channel | None = None
+
+
+class NotANotice(Exception):
+    """The log may have its words: none is of the notice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    version: str
+    page: str  # a path
+    notes: Mapping[str, str] = field(default_factory=dict)  # by language
+
+    def notes_in(self, language: str) -> str:
+        return self.notes.get(language) or self.notes.get("en", "")
+
+
+def read_answer(answer: object, public_key: bytes) -> Notice:
+    """Of `{"notice": …, "signature": …}`. Raises NotANotice."""
+    if not isinstance(answer, dict):
+        raise NotANotice("no object")
+    text, signature = answer.get("notice"), answer.get("signature")
+    if not isinstance(text, str) or not isinstance(signature, str) or len(text) > _MOST_NOTICE:
+        raise NotANotice("a field is missing")
+    try:
+        signed = is_signed(text.encode(), base64.b64decode(signature, validate=True), public_key)
+    except (binascii.Error, ValueError):  # a lone surrogate, too
+        signed = False
+    if not signed:
+        raise NotANotice("not signed by Hunch")
+    return notice_of(text)
+
+
+def notice_of(text: str) -> Notice:
+    """Raises NotANotice."""
+    try:
+        values = json.loads(text)
+        version, page, notes = values["version"], values["page"], values.get("notes", {})
+        languages = [_LANGUAGE.fullmatch(each) for each in notes]
+        said = [isinstance(each, str) and len(each) <= _MOST_NOTE for each in notes.values()]
+        fits = _VERSION.fullmatch(version) and _PAGE.fullmatch(page) and all(languages) and all(said)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise NotANotice(type(error).__name__) from error
+    if not fits or len(notes) > _MOST_LANGUAGES:
+        raise NotANotice("a field that cannot be")
+    return Notice(version, page, dict(notes))
+
+
+def is_newer(version: str, than: str) -> bool:
+    """A version that is no row of numbers is not older: it was built by its user."""
+    return bool(_VERSION.fullmatch(than)) and _numbers(version) > _numbers(than)
+
+
+def _numbers(version: str) -> list[int]:
+    numbers = [int(each) for each in version.split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return numbers
+
+
+def update_command(prefix: str = sys.prefix, executable: str = sys.executable, casks: tuple[str, ...] = _CASKS) -> str:
+    """What updates this copy in a terminal; "" where one gets it from the page."""
+    parts = Path(prefix).parts
+    for folder, tool in ((("uv", "tools"), "uv tool"), (("pipx", "venvs"), "pipx")):
+        for at in range(len(parts) - 2):
+            if parts[at : at + 2] == folder:
+                return f"{tool} upgrade {parts[at + 2]}"
+    if own_bundle(executable) is not None and any(Path(each, "hunch").is_dir() for each in casks):
+        return "brew upgrade --cask hunch"
+    return ""

@@ -1,0 +1,59 @@
+"""Says that there is a newer Hunch, what is new in it, and how this copy is updated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QCoreApplication, QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from app.controllers.updates import Updates
+from app.system.updates import Channel, Notice, update_command
+from app.theme import Theme
+from app.views.shell.window_parts import WindowParts
+from app.views.widgets import clipboard
+from app.views.widgets.banner import BannerText
+from app.views.widgets.dialog import Dialog, DialogText
+from app.words.formats import fill
+
+
+class UpdateOffer(QObject):
+    def __init__(
+        self, parts: WindowParts, theme: Theme, updates: Updates, channel: Channel, language: Callable[[], str]
+    ) -> None:
+        super().__init__(parts.window)
+        self._window, self._banner, self._theme = parts.window, parts.banner, theme
+        self._updates, self._channel, self._language = updates, channel, language
+        updates.found.connect(self._tell)
+
+    def _tell(self, notice: Notice) -> None:
+        self._banner.show_info(lambda: _available(notice), lambda: self._show_notes(notice), stays=True)
+
+    def _show_notes(self, notice: Notice) -> None:
+        command = update_command()
+        dialog = Dialog(self._theme, self._window, lambda: _notes(notice, self._language(), command))
+        dialog.accepted.connect(lambda: self._open(notice))
+        dialog.other_chosen.connect(lambda: clipboard.copy(command, self._window))
+        dialog.open()
+
+    def _open(self, notice: Notice) -> None:
+        QDesktopServices.openUrl(QUrl(self._channel.pages + notice.page, QUrl.ParsingMode.StrictMode))
+
+
+def _available(notice: Notice) -> BannerText:
+    return BannerText(
+        fill(QCoreApplication.translate("Updates", "Hunch %1 is available"), notice.version),
+        button=QCoreApplication.translate("Updates", "What's New"),
+    )
+
+
+def _notes(notice: Notice, language: str, command: str) -> DialogText:
+    how = QCoreApplication.translate("Updates", "To update, run in a terminal: %1")
+    return DialogText(
+        fill(QCoreApplication.translate("Updates", "Hunch %1"), notice.version),
+        notice.notes_in(language),
+        fill(how, command) if command else "",
+        act=QCoreApplication.translate("Updates", "Open Page"),
+        cancel=QCoreApplication.translate("Updates", "Close"),
+        other=QCoreApplication.translate("Updates", "Copy Command") if command else "",
+    )
