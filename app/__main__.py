@@ -33,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         return run_command(arguments)
     options = _parse(arguments)
+    if options.install_app is not None:
+        return _install_app(options.install_app)
     alone = not _has_display()
     if alone:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -71,8 +73,30 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--quick-ask", action="store_true", help="open Quick Ask, in the Hunch that runs or in a new one"
     )
+    parser.add_argument(
+        "--install-app",
+        type=Path,
+        nargs="?",
+        const=Path("~/Applications"),
+        metavar="FOLDER",
+        help="on a Mac, write a Hunch.app that starts this Hunch, into ~/Applications",
+    )
     parser.add_argument("--smoke", type=Path, metavar="PNG", help="ask one question, save a screenshot, print JSON")
     return parser.parse_args(arguments)
+
+
+def _install_app(folder: Path) -> int:
+    from app.system.bundle import can_write_app, write_app
+
+    if not can_write_app():
+        _print_error("An app is written on a Mac, for a Hunch that uv tool or pipx installed.")
+        return 1
+    try:
+        sys.stdout.write(f"{write_app(folder.expanduser())}\n")
+    except (OSError, RuntimeError) as error:
+        _print_error(f"Hunch.app cannot be written: {error}")
+        return 1
+    return 0
 
 
 def _has_display() -> bool:

@@ -34,7 +34,7 @@ from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, places_to_leave
 from app.storage.pair_records import PairRecords
 from app.system import updates
-from app.system.bundle import is_mounted, own_bundle
+from app.system.bundle import can_write_app, home_applications, is_in_applications, is_mounted, own_bundle
 from app.system.crash_marker import SessionMark
 from app.system.energy import Machine, this_machine
 from app.system.later_imports import import_in_steps
@@ -425,6 +425,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)
     application.opened.connect(lambda: _offer_to_move(application))
+    application.opened.connect(lambda: offer_app(application))
     application.opened.connect(lambda: look_for_updates(application))
     application.show()
     code = qt.exec()
@@ -439,6 +440,15 @@ def _offer_to_move(application: Application) -> None:
     app = own_bundle()
     if app is not None and is_mounted(app):
         MoveOffer(application.window.parts, application.calls.post, application.window.quit, app)
+
+
+def offer_app(application: Application) -> None:
+    settings = application.settings
+    if settings.app_offered or not can_write_app() or is_in_applications():
+        return
+    from app.views.shell.app_offer import AppOffer
+
+    AppOffer(application.window.parts, application.calls.post, settings, home_applications())
 
 
 def look_for_updates(application: Application) -> None:

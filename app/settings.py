@@ -78,6 +78,7 @@ KEPT = frozenset(
         "model_defaults",
         "new_chat_options",
         "overlay_explained",
+        "app_offered",
         "window_geometry",
         "settings_geometry",
     }
@@ -178,6 +179,7 @@ class Settings(QObject):
     # Which drafted text is marked in replies; an older version says "corrections" for both kinds.
     overlay = Option("off", one_of("off", "foreseen", "accepted", "corrections"))
     overlay_explained = Option(False, flag)  # the first reply has shown it once
+    app_offered = Option(False, flag)  # to write a Hunch.app
 
     def __init__(
         self, file: Path, secrets: Secrets | Path, parent: QObject | None = None, writer: Asked = IN_PLACE

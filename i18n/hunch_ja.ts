@@ -135,6 +135,33 @@
     </message>
 </context>
 <context>
+    <name>AppOffer</name>
+    <message>
+        <source>Hunch then opens from Spotlight and the Dock, like any app.</source>
+        <translation>ほかのアプリと同じように、Spotlight や Dock から開けるようになります。</translation>
+    </message>
+    <message>
+        <source>Add Hunch to your Applications?</source>
+        <translation>Hunch をアプリケーションに追加しますか？</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>追加</translation>
+    </message>
+    <message>
+        <source>Hunch is in the Applications folder in your home folder.</source>
+        <translation>ホームフォルダのアプリケーションフォルダに Hunch を追加しました。</translation>
+    </message>
+    <message>
+        <source>The Applications folder in your home folder cannot be written to.</source>
+        <translation>ホームフォルダのアプリケーションフォルダに書き込めません。</translation>
+    </message>
+    <message>
+        <source>Hunch was not added</source>
+        <translation>Hunch を追加できませんでした</translation>
+    </message>
+</context>
+<context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>

@@ -135,6 +135,33 @@
     </message>
 </context>
 <context>
+    <name>AppOffer</name>
+    <message>
+        <source>Hunch then opens from Spotlight and the Dock, like any app.</source>
+        <translation>그러면 다른 앱처럼 Spotlight와 Dock에서 열 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Add Hunch to your Applications?</source>
+        <translation>Hunch를 응용 프로그램에 추가할까요?</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>추가</translation>
+    </message>
+    <message>
+        <source>Hunch is in the Applications folder in your home folder.</source>
+        <translation>홈 폴더의 응용 프로그램 폴더에 Hunch를 추가했어요.</translation>
+    </message>
+    <message>
+        <source>The Applications folder in your home folder cannot be written to.</source>
+        <translation>홈 폴더의 응용 프로그램 폴더에 쓸 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Hunch was not added</source>
+        <translation>Hunch를 추가하지 못했어요</translation>
+    </message>
+</context>
+<context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>

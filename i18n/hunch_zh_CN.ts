@@ -135,6 +135,33 @@
     </message>
 </context>
 <context>
+    <name>AppOffer</name>
+    <message>
+        <source>Hunch then opens from Spotlight and the Dock, like any app.</source>
+        <translation>之后就能像其他应用一样，从聚焦和程序坞打开。</translation>
+    </message>
+    <message>
+        <source>Add Hunch to your Applications?</source>
+        <translation>要将 Hunch 添加到“应用程序”吗？</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>添加</translation>
+    </message>
+    <message>
+        <source>Hunch is in the Applications folder in your home folder.</source>
+        <translation>已将 Hunch 添加到个人文件夹的“应用程序”文件夹中。</translation>
+    </message>
+    <message>
+        <source>The Applications folder in your home folder cannot be written to.</source>
+        <translation>无法写入个人文件夹的“应用程序”文件夹。</translation>
+    </message>
+    <message>
+        <source>Hunch was not added</source>
+        <translation>未能添加 Hunch</translation>
+    </message>
+</context>
+<context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>

@@ -1,16 +1,26 @@
-"""Where Hunch.app lies. From its disk image, or from where macOS mounts an app that a browser downloaded, it goes away
-with the mount: it can copy itself to Applications and start from there."""
+"""Where Hunch.app lies, and how it comes to be there.
+
+From its disk image, or from where macOS mounts an app that a browser downloaded, it goes away with the mount: it can
+copy itself to Applications and start from there. A Hunch that `uv tool` or `pipx` installed has no app: one can be
+written that starts it, with a name and an icon of its own. What this machine wrote itself macOS does not quarantine.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from app.system.build import ROOT, own_version
+
 APPLICATIONS = Path("/Applications")
+_NAME = "Hunch.app"
+_IS_MAC = sys.platform == "darwin"
 _MOUNTED = ("AppTranslocation", "Volumes")
 _OPEN = "/usr/bin/open"
 _XATTR = "/usr/bin/xattr"
@@ -27,16 +37,22 @@ def is_mounted(bundle: Path) -> bool:
 
 
 def copy_to(folder: Path, bundle: Path) -> Path:
-    """In place of one that is there, which goes when the new one is whole. Raises OSError.
+    """The user has let this very app start before: what marks it as downloaded would only have macOS mount it again."""
 
-    The user has let this very app start before: what marks it as downloaded would only have macOS mount it again.
-    """
-    target, new, old = (folder / f"{prefix}{bundle.name}" for prefix in ("", ".new-", ".old-"))
+    def fill(new: Path) -> None:
+        shutil.copytree(bundle, new, symlinks=True)
+        _unmark(new)
+
+    return _put(folder / bundle.name, fill)
+
+
+def _put(target: Path, fill: Callable[[Path], None]) -> Path:
+    """In place of one that is there, which goes when the new one is whole. Raises OSError."""
+    new, old = (target.with_name(f"{prefix}{target.name}") for prefix in (".new-", ".old-"))
     for rest in (new, old):
         shutil.rmtree(rest, ignore_errors=True)
     try:
-        shutil.copytree(bundle, new, symlinks=True)
-        _unmark(new)
+        fill(new)
         if target.exists():
             target.rename(old)
         try:
@@ -61,3 +77,42 @@ def start(bundle: Path) -> None:
     """A process of its own, which waits until this one has ended."""
     if sys.platform == "darwin":
         subprocess.Popen([_OPEN, "-n", str(bundle)])
+
+
+# An app for a Hunch that is installed as a package.
+
+
+# A script, because nothing can be compiled here. The variable tells macOS that the process, which is Python's, is the
+# app: else Dock and menu bar would name that.
+_LAUNCHER = """#!/bin/sh
+CFProcessPath="$0" exec {python} -I -m app "$@"
+"""
+
+
+def can_write_app() -> bool:
+    """Whether this is a Hunch that a tool installed on a Mac: a checkout may be moved, and an app is one already."""
+    return _IS_MAC and own_bundle() is None and not (ROOT / "pyproject.toml").is_file()
+
+
+def home_applications() -> Path:
+    return Path.home() / "Applications"
+
+
+def is_in_applications() -> bool:
+    return any((folder / _NAME).exists() for folder in (APPLICATIONS, home_applications()))
+
+
+def write_app(folder: Path, python: str = sys.executable) -> Path:
+    """One that starts this Hunch, whichever version is installed then. Raises OSError."""
+    from app.system import bundle_files
+
+    def fill(new: Path) -> None:
+        launcher = new / "Contents" / "MacOS" / "Hunch"
+        launcher.parent.mkdir(parents=True)
+        (new / "Contents" / "Resources").mkdir()
+        bundle_files.write(new, own_version())
+        launcher.write_text(_LAUNCHER.format(python=shlex.quote(python)), "utf-8")
+        launcher.chmod(0o755)
+
+    folder.mkdir(exist_ok=True)
+    return _put(folder / _NAME, fill)

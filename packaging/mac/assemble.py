@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import checks
-import description
 import macho
 import pruning
 import udif
@@ -34,6 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.append(str(ROOT))
 
+from app.system import bundle_files  # noqa: E402
 from app.words.languages import compile_stale  # noqa: E402
 
 _EPOCH = 1767225600  # 2026-01-01: of every file, where SOURCE_DATE_EPOCH says nothing
@@ -74,7 +74,7 @@ def main() -> int:
         copy_python(options.python, resources / "python", target)
     note_commit(packages / "resources" / "build.txt")
     write_launcher(options.tools, target, app / "Contents" / "MacOS" / "Hunch")
-    description.write(app)
+    bundle_files.write(app, checks.VERSION)
     compile_modules(resources / "python")
     set_times(app)
     if target.name == "mac":

@@ -10,11 +10,14 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import macho
-from description import IDENTIFIER, LANGUAGES, MINIMUM_MACOS, ROOT, VERSION
 
-sys.path.append(str(ROOT))
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from app.system import licences
+from app.system.build import project
+from app.system.bundle_files import IDENTIFIER, LANGUAGES, MINIMUM_MACOS
+
+VERSION = str(project()["version"])
 
 MOST_APP_MB, MOST_IMAGE_MB = 420.0, 140.0
 _SYSTEM = ("/usr/lib/", "/System/Library/")

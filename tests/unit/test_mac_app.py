@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from app.system import bundle_files
 from app.views.shell.opened import SCHEME
 from tests.architecture.project import ROOT
 
@@ -117,7 +118,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory, tools: Callable[[str], Any])
     (app / LIBRARIES / "mlx.metallib").write_bytes(b"metal")
     for language in ("en", "ko", "ja", "zh_CN"):
         (app / LIBRARIES / f"hunch_{language}.qm").write_bytes(b"qm")
-    tools("description").write(app)
+    bundle_files.write(app, tools("checks").VERSION)
     seal(app)
     return app
 

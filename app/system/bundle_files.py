@@ -1,22 +1,21 @@
-"""What macOS is told of the app: Info.plist, its names in each language, its icon."""
+"""What macOS is told of the app, assembled or written by `hunch --install-app`: Info.plist, names, icon."""
 
 from __future__ import annotations
 
 import plistlib
-import tomllib
 from pathlib import Path
 
-import icon
+from app.system.build import ROOT
+from app.system.icns import write_icns
 
-ROOT = Path(__file__).resolve().parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-VERSION = PROJECT["version"]
+LICENCE = "Apache-2.0"
 MINIMUM_MACOS = (15, 0)  # PySide6's own modules say so; its Qt says 13, MLX says 14
 LANGUAGES = {"en": "en", "ko": "ko", "ja": "ja", "zh_CN": "zh-Hans"}  # ours, and Apple's names
 IDENTIFIER = "io.github.hunch.Hunch"
 
 
-def write(app: Path) -> None:
+def write(app: Path, version: str) -> None:
+    """Beside what is in its Contents already."""
     contents = app / "Contents"
     info = {
         "CFBundleName": "Hunch",
@@ -26,8 +25,8 @@ def write(app: Path) -> None:
         "CFBundleIconFile": "Hunch",
         "CFBundlePackageType": "APPL",
         "CFBundleInfoDictionaryVersion": "6.0",
-        "CFBundleVersion": VERSION,
-        "CFBundleShortVersionString": VERSION,
+        "CFBundleVersion": version,
+        "CFBundleShortVersionString": version,
         "CFBundleDevelopmentRegion": "en",
         "CFBundleLocalizations": list(LANGUAGES.values()),
         "CFBundleURLTypes": [{"CFBundleURLName": IDENTIFIER, "CFBundleURLSchemes": ["hunch"]}],
@@ -46,7 +45,7 @@ def write(app: Path) -> None:
         "NSRequiresAquaSystemAppearance": False,
         "NSSupportsAutomaticTermination": False,
         "NSSupportsSuddenTermination": False,
-        "NSHumanReadableCopyright": f"Hunch {VERSION}, {PROJECT['license']}",
+        "NSHumanReadableCopyright": f"Hunch {version}, {LICENCE}",
     }
     (contents / "Info.plist").write_bytes(plistlib.dumps(info))
     (contents / "PkgInfo").write_bytes(b"APPL????")
@@ -55,4 +54,4 @@ def write(app: Path) -> None:
         folder.mkdir(parents=True)
         strings = {"CFBundleName": "Hunch", "CFBundleDisplayName": "Hunch"}
         (folder / "InfoPlist.strings").write_bytes(plistlib.dumps(strings))
-    icon.write_icns(ROOT / "resources" / "app_icon.svg", contents / "Resources" / "Hunch.icns")
+    write_icns(ROOT / "resources" / "app_icon.svg", contents / "Resources" / "Hunch.icns")

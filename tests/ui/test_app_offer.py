@@ -1,0 +1,59 @@
+"""On a Mac, a Hunch that a tool installed offers once to become an app."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app import application
+from app.application import offer_app
+from app.system import bundle
+from app.views.shell.app_offer import AppOffer
+from tests.helpers.app_harness import AppHarness
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(bundle, "_IS_MAC", True)
+    monkeypatch.setattr(application, "home_applications", lambda: tmp_path / "Applications")
+    monkeypatch.setattr(application, "is_in_applications", (tmp_path / "Applications").exists)
+    monkeypatch.setattr(bundle, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_it_is_offered_once_and_written(harness: AppHarness, qtbot: QtBot, home: Path) -> None:
+    offer_app(harness.application)
+    banner = harness.window.banner
+    assert banner.title.text() == "Add Hunch to your Applications?"
+    offer_app(harness.application)
+    assert len(harness.window.findChildren(AppOffer)) == 1
+    harness.application.settings.reset_all()
+    assert harness.application.settings.app_offered
+    banner.button.click()
+    qtbot.waitUntil(lambda: banner.sentence.text().startswith("Hunch is in"))
+    assert (home / "Applications" / "Hunch.app" / "Contents" / "Info.plist").is_file()
+
+
+@pytest.mark.expect_log("the app cannot be written")
+def test_a_refusal_is_told(harness: AppHarness, qtbot: QtBot, home: Path) -> None:
+    offer_app(harness.application)
+    (home / "Applications").touch()  # a file
+    harness.window.banner.button.click()
+    qtbot.waitUntil(lambda: harness.window.banner.title.text() == "Hunch was not added")
+
+
+@pytest.mark.parametrize("where", ["linux", "checkout", "there"])
+def test_elsewhere_it_is_not_offered(
+    harness: AppHarness, home: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    if where == "linux":
+        monkeypatch.setattr(bundle, "_IS_MAC", False)
+    elif where == "checkout":
+        (home / "pyproject.toml").touch()
+    else:
+        (home / "Applications").mkdir()
+    offer_app(harness.application)
+    assert not harness.window.findChildren(AppOffer)
+    assert not harness.application.settings.app_offered
