@@ -33,8 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         return run_command(arguments)
     options = _parse(arguments)
-    if options.install_app is not None:
-        return _install_app(options.install_app)
+    if options.version or options.install_app is not None:
+        return _install_app(options.install_app) if options.install_app is not None else _tell_version()
     alone = not _has_display()
     if alone:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -69,6 +69,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         description="Chat with language models on your own Mac.",
         epilog='"hunch ask TEXT" writes one reply here, "hunch serve" serves other programs; each has its own --help',
     )
+    parser.add_argument("--version", action="store_true", help="say which Hunch this is")
     parser.add_argument("--profile-dir", type=Path, help="keep chats, settings and models in this folder")
     parser.add_argument(
         "--quick-ask", action="store_true", help="open Quick Ask, in the Hunch that runs or in a new one"
@@ -83,6 +84,13 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--smoke", type=Path, metavar="PNG", help="ask one question, save a screenshot, print JSON")
     return parser.parse_args(arguments)
+
+
+def _tell_version() -> int:
+    from app.system.build import own_version
+
+    sys.stdout.write(f"Hunch {own_version()}\n")
+    return 0
 
 
 def _install_app(folder: Path) -> int:

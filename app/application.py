@@ -177,8 +177,7 @@ class Application(QObject):
         self.translation = Translation(compiled_sentences())
         self._style = _Looks(self.settings, self.theme, self.translation)
         self.window = MainWindow(self.theme, self.settings)
-        told = self.theme, self.settings, paths.logs, self._files, lambda: self.translation.language
-        self.help = HelpWiring(self.window.parts, *told)
+        self.help = HelpWiring(self.window.parts, self.theme, self.settings, paths.logs, self._files, self.translation)
         self._settings_window: SettingsWindow | None = None
         self.is_open = False
         self.engine_works_on = False  # after the end
@@ -459,8 +458,7 @@ def look_for_updates(application: Application) -> None:
 
         asked = Updates(channel, application.settings, application.calls.post)
         application.ending.connect(asked.close)
-        language = application.translation
-        UpdateOffer(application.window.parts, application.theme, asked, channel, lambda: language.language)
+        UpdateOffer(application.window.parts, application.theme, asked, channel, application.translation)
         asked.start()
 
 

@@ -166,9 +166,9 @@ class Settings(QObject):
     server_port = Option(ServerOptions().port, whole(1024, 65535))
     server_in_network = Option(False, flag)  # also for other machines; they need the key
     server_any_name = Option(False, flag)  # the loaded model answers to every name
-    tells_updates = Option(True, flag)  # of a newer Hunch, where this build has a place to ask
-    updates_asked_at = Option(0.0, number(0.0, 1e12))
-    update_told = Option("", text)  # the version that was last told of
+    tells_updates = Option(True, flag)  # where this build has an address to ask for a newer Hunch
+    updates_asked_at = Option(0.0, number(0.0, 1e12))  # seconds of the clock
+    update_told = Option("", text)  # the version of the last notice that was shown
     send_key = Option("return", one_of("return", "control_return"))
     notifications = Option(True, flag)  # of replies that end while another app is used
     notification_words = Option(False, flag)  # with the chat's title and the first words of the reply

@@ -72,7 +72,7 @@ class Updates(QObject):
         self.found.emit(notice)
 
     def _on_failure(self, error: Exception) -> None:
-        """Tomorrow is another day: nobody is told."""
+        """It is asked again tomorrow; the user is not troubled with it."""
         self._question = None
         if not isinstance(error, (DownloadError, NotANotice)):
             raise error

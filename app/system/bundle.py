@@ -82,8 +82,8 @@ def start(bundle: Path) -> None:
 # An app for a Hunch that is installed as a package.
 
 
-# A script, because nothing can be compiled here. The variable tells macOS that the process, which is Python's, is the
-# app: else Dock and menu bar would name that.
+# A script, because nothing can be compiled here. By the variable macOS takes the process, which is Python's, for
+# the app: else Dock and menu bar would name that.
 _LAUNCHER = """#!/bin/sh
 CFProcessPath="$0" exec {python} -I -m app "$@"
 """

@@ -1,4 +1,4 @@
-"""What macOS is told of the app, assembled or written by `hunch --install-app`: Info.plist, names, icon."""
+"""What macOS reads of the app, assembled or written by `hunch --install-app`: Info.plist, names, icon."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ LICENCE = "Apache-2.0"
 MINIMUM_MACOS = (15, 0)  # PySide6's own modules say so; its Qt says 13, MLX says 14
 LANGUAGES = {"en": "en", "ko": "ko", "ja": "ja", "zh_CN": "zh-Hans"}  # ours, and Apple's names
 IDENTIFIER = "io.github.hunch.Hunch"
+_DOCUMENTS = {
+    "CFBundleTypeName": "Text",
+    "CFBundleTypeRole": "Viewer",
+    "LSHandlerRank": "Alternate",
+    "LSItemContentTypes": ["public.text", "public.source-code", "com.adobe.pdf"],
+}
 
 
 def write(app: Path, version: str) -> None:
@@ -30,14 +36,7 @@ def write(app: Path, version: str) -> None:
         "CFBundleDevelopmentRegion": "en",
         "CFBundleLocalizations": list(LANGUAGES.values()),
         "CFBundleURLTypes": [{"CFBundleURLName": IDENTIFIER, "CFBundleURLSchemes": ["hunch"]}],
-        "CFBundleDocumentTypes": [
-            {
-                "CFBundleTypeName": "Text",
-                "CFBundleTypeRole": "Viewer",
-                "LSHandlerRank": "Alternate",
-                "LSItemContentTypes": ["public.text", "public.source-code", "com.adobe.pdf"],
-            }
-        ],
+        "CFBundleDocumentTypes": [_DOCUMENTS],
         "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
         "LSApplicationCategoryType": "public.app-category.productivity",
         "LSArchitecturePriority": ["arm64"],

@@ -8,7 +8,7 @@ from engine.hub.stop import Patience, StopKind, Stopped, StopSignal
 
 
 class JsonQuestion:
-    """Asked once, on the caller's thread. No token is sent, and nothing that tells one caller from another."""
+    """Asked once, on the caller's thread. No token is sent, nor anything else that differs between users."""
 
     def __init__(self, address: str, access: HubAccess) -> None:
         endpoint, _, self._name = address.rpartition("/")

@@ -1,4 +1,4 @@
-"""The Hunch.app of a Hunch that a tool installed: whole, with its own name, and started by a script of two lines."""
+"""The command line beside running: the version, and the Hunch.app of a Hunch that a tool installed."""
 
 from __future__ import annotations
 
@@ -67,6 +67,11 @@ def test_the_command_is_for_a_mac_and_an_installed_hunch(
     (tmp_path / "file").touch()
     assert command_line.main(["--install-app", str(tmp_path / "file")]) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"Hunch {own_version()}\n"
 
 
 def test_this_repository_is_a_checkout() -> None:

@@ -5,8 +5,6 @@ While something is searched for, the list has the questions that were found; eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
@@ -24,6 +22,7 @@ from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.translated import Translated
+from app.words.languages import Translation
 
 _LIST_PX, _TEXT_PX, _SIDE_PX = 220, 620, 28
 _ICONS = {
@@ -39,9 +38,9 @@ _ICONS = {
 
 
 class HelpWindow(Translated, SideWindow):
-    def __init__(self, theme: Theme, menu: MenuBar, language: Callable[[], str]) -> None:
+    def __init__(self, theme: Theme, menu: MenuBar, translation: Translation) -> None:
         super().__init__(theme)
-        self._menu, self._language = menu, language
+        self._menu, self._translation = menu, translation
         self.pages: tuple[HelpPage, ...] = ()
         self.shown = 0  # its number
         self.found: list[tuple[HelpPage, HelpSection]] | None = None  # None: the list has the pages
@@ -121,7 +120,7 @@ class HelpWindow(Translated, SideWindow):
         self.search.setAccessibleName(self.tr("Search Help"))
         self.nothing.setText(self.tr("No results."))
         self.list.setAccessibleName(self.tr("Pages"))
-        self.pages = help_pages(self._language())
+        self.pages = help_pages(self._translation.language)
         self._fill()
 
     def _restyle(self) -> None:

@@ -21,6 +21,7 @@ from app.views.widgets import clipboard
 from app.views.widgets.banner import BannerText
 from app.views.widgets.reading_dialog import ReadingDialog
 from app.words.diagnostics import diagnostics
+from app.words.languages import Translation
 
 if TYPE_CHECKING:
     from app.views.shell.help_window import HelpWindow
@@ -36,12 +37,12 @@ class HelpWiring(QObject):
         settings: Settings,
         logs: Path,
         reader: Asked,
-        language: Callable[[], str],
+        translation: Translation,
     ) -> None:
         super().__init__(parts.window)
         self._window, self._banner, self._theme = parts.window, parts.banner, theme
         self._settings, self._logs, self._reader = settings, logs, reader
-        self._menu, self._language = parts.menu, language
+        self._menu, self._translation = parts.menu, translation
         self.help: HelpWindow | None = None  # once it was opened
         parts.menu.help.triggered.connect(self.show_help)
         parts.menu.about.triggered.connect(self.show_about)
@@ -53,7 +54,7 @@ class HelpWiring(QObject):
             # Markdown loads after the first frame.
             from app.views.shell.help_window import HelpWindow
 
-            self.help = HelpWindow(self._theme, self._menu, self._language)
+            self.help = HelpWindow(self._theme, self._menu, self._translation)
             self._window.closed.connect(self.help.close)
         self.help.come_to_front()
 

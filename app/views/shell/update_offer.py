@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
@@ -15,15 +13,16 @@ from app.views.widgets import clipboard
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import fill
+from app.words.languages import Translation
 
 
 class UpdateOffer(QObject):
     def __init__(
-        self, parts: WindowParts, theme: Theme, updates: Updates, channel: Channel, language: Callable[[], str]
+        self, parts: WindowParts, theme: Theme, updates: Updates, channel: Channel, translation: Translation
     ) -> None:
         super().__init__(parts.window)
         self._window, self._banner, self._theme = parts.window, parts.banner, theme
-        self._updates, self._channel, self._language = updates, channel, language
+        self._updates, self._channel, self._translation = updates, channel, translation
         updates.found.connect(self._tell)
 
     def _tell(self, notice: Notice) -> None:
@@ -31,7 +30,7 @@ class UpdateOffer(QObject):
 
     def _show_notes(self, notice: Notice) -> None:
         command = update_command()
-        dialog = Dialog(self._theme, self._window, lambda: _notes(notice, self._language(), command))
+        dialog = Dialog(self._theme, self._window, lambda: _notes(notice, self._translation.language, command))
         dialog.accepted.connect(lambda: self._open(notice))
         dialog.other_chosen.connect(lambda: clipboard.copy(command, self._window))
         dialog.open()
