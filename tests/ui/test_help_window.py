@@ -14,6 +14,7 @@ from app.views.models.model_card import CardText
 from app.views.shell.help_window import HelpWindow
 from app.views.shell.shortcuts import ShortcutTable
 from app.views.widgets.labels import TextLabel
+from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness
 
 
@@ -38,6 +39,8 @@ def test_the_question_that_was_found_is_read_without_a_mouse(window: HelpWindow,
     viewport = window.text.viewport()
     qtbot.waitUntil(lambda: viewport.rect().contains(heading.mapTo(viewport, heading.rect().center())))
     assert window.text.verticalScrollBar().value() > 0
+    (light,) = window.text.findChildren(Spotlight)
+    assert light.geometry().contains(heading.geometry())
     QTest.keyClick(window.search, Qt.Key.Key_Return)
     assert window.text.hasFocus()
     before = window.text.verticalScrollBar().value()

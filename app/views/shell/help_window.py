@@ -21,6 +21,7 @@ from app.views.widgets.scrolled_text import ScrolledText
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.side_window import SideWindow
+from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated
 from app.words.languages import Translation
 
@@ -146,7 +147,7 @@ class HelpWindow(Translated, SideWindow):
 
 
 class HelpText(ScrolledText):
-    """A page to read; the question that was searched for is scrolled to."""
+    """A page to read; the question that was searched for is scrolled to and lit for a moment."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
@@ -206,3 +207,8 @@ class HelpText(ScrolledText):
     def _go_to(self, section: HelpSection | None) -> None:
         heading = self.questions.get(section) if section is not None else None
         self.verticalScrollBar().setValue(heading.y() - 24 if heading is not None else 0)
+        for light in self.findChildren(Spotlight):
+            light.hide()
+            light.deleteLater()
+        if heading is not None:
+            Spotlight(self._theme, heading)
