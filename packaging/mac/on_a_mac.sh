@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the workflow mac.yml does on a Mac: `assemble` builds and verifies, `start` runs what was built.
+# What the workflow mac.yml does on a Mac: `assemble` builds and verifies, `start` runs what was built, `tool` installs
+# Hunch as a tool, which writes its own app.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 app=build/app/Hunch.app
@@ -36,6 +37,19 @@ start() {
         sed -n 's/.*> \(\/.*\)/\1/p' | grep -v -e ^/usr/lib -e ^/System -e "$PWD/$app" || true)
     [ -z "$libraries" ] || { echo "from outside the app: $libraries" && return 1; }
     { sw_vers && sysctl -n machdep.cpu.brand_string && cat build/smoke.json && echo "Speeds here mean nothing."; } >>"$summary"
+}
+
+tool() {
+    local app=~/Applications/Hunch.app
+    .venv/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r packaging/requirements-uv.lock
+    .venv/bin/uv tool install --quiet --python 3.13 .
+    "$(.venv/bin/uv tool dir --bin)/hunch" --install-app
+    "$app/Contents/MacOS/Hunch" --smoke build/tool.png >build/tool.json
+    open "$app"
+    sleep 30
+    # Whether macOS takes Python's process for the app is what this line says.
+    echo "The app of the tool, to macOS: $(lsappinfo list | grep -A 2 '"Hunch"' || echo "not named Hunch")" >>"$summary"
+    osascript -e 'quit app "Hunch"' || true
 }
 
 "$@"
