@@ -13,6 +13,7 @@ from functools import cache
 
 from app.system.build import ROOT
 from app.view_models.matching import distance
+from app.words.languages import LANGUAGES
 
 PAGES = ("first-steps", "drafts", "models", "files", "programs", "keys", "privacy", "troubles")
 _FOLDER = ROOT / "resources" / "help"
@@ -36,7 +37,7 @@ class HelpPage:
 @cache
 def help_pages(language: str) -> tuple[HelpPage, ...]:
     """In a language without pages, the English ones."""
-    folder = _FOLDER / language if (_FOLDER / language).is_dir() else _FOLDER / "en"
+    folder = _FOLDER / (language if language in LANGUAGES else "en")
     return tuple(_page(name, (folder / f"{name}.md").read_text("utf-8")) for name in PAGES)
 
 

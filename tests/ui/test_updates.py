@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -10,7 +11,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import look_for_updates
+from app.bridge import GuiCalls
 from app.controllers.updates import Updates
+from app.settings import Settings
 from app.system import updates
 from app.system.updates import Channel, Notice
 from app.views.shell import update_offer
@@ -38,10 +41,11 @@ class Clock:
 class Asked:
     """The question, and what came of it; `settle` waits for its end."""
 
-    def __init__(self, harness: AppHarness, channel: Channel | None, qtbot: QtBot) -> None:
+    def __init__(self, folder: Path, channel: Channel | None, qtbot: QtBot) -> None:
         self.clock, self.found = Clock(), list[Notice]()
-        self._qtbot = qtbot
-        self.updates = Updates(channel, harness.application.settings, harness.application.calls.post, self.clock, "0.1")
+        self._qtbot, self._calls = qtbot, GuiCalls()
+        self.settings = Settings(folder / "settings.json", folder / "token")
+        self.updates = Updates(channel, self.settings, self._calls.post, self.clock, "0.1")
         self.updates.found.connect(self.found.append)
 
     def look(self) -> list[Notice]:
@@ -51,8 +55,8 @@ class Asked:
 
 
 @pytest.fixture
-def asked(harness: AppHarness, server: NoticeServer, qtbot: QtBot) -> Asked:
-    return Asked(harness, server.channel, qtbot)
+def asked(tmp_path: Path, server: NoticeServer, qtbot: QtBot) -> Asked:
+    return Asked(tmp_path, server.channel, qtbot)
 
 
 def test_it_is_asked_once_a_day_and_told_once_a_version(asked: Asked, server: NoticeServer) -> None:
@@ -77,18 +81,16 @@ def test_the_request_says_nothing_of_the_user(asked: Asked, server: NoticeServer
 
 
 @pytest.mark.parametrize("name", ["hub_offline", "tells_updates"])
-def test_nothing_is_asked_offline_or_with_the_switch_off(
-    harness: AppHarness, asked: Asked, server: NoticeServer, name: str
-) -> None:
-    setattr(harness.application.settings, name, name == "hub_offline")
+def test_nothing_is_asked_offline_or_with_the_switch_off(asked: Asked, server: NoticeServer, name: str) -> None:
+    setattr(asked.settings, name, name == "hub_offline")
     assert asked.look() == []
     assert server.asked == []
 
 
 def test_a_build_without_a_channel_asks_nothing(
-    harness: AppHarness, server: NoticeServer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Asked(harness, None, qtbot).look() == []
+    assert Asked(tmp_path, None, qtbot).look() == []
     monkeypatch.setattr(updates, "CHANNEL", None)
     look_for_updates(harness.application)
     assert not harness.window.findChildren(update_offer.UpdateOffer)
@@ -117,10 +119,10 @@ def test_what_is_no_news_is_let_pass(asked: Asked, server: NoticeServer, body: b
     assert 1 <= len(server.asked) <= 6
 
 
-def test_no_server_is_let_pass(harness: AppHarness, qtbot: QtBot) -> None:
+def test_no_server_is_let_pass(tmp_path: Path, qtbot: QtBot) -> None:
     with notice_server() as gone:
         channel = gone.channel
-    assert Asked(harness, channel, qtbot).look() == []
+    assert Asked(tmp_path, channel, qtbot).look() == []
 
 
 def test_the_end_waits_for_no_answer(asked: Asked, server: NoticeServer, qtbot: QtBot) -> None:
