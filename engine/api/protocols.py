@@ -49,6 +49,12 @@ class ChatEngine(Protocol):
     def cancel(self, request: RequestId) -> None:
         """Finish a request early. Unknown and finished ones are ignored."""
 
+    def answer_now(self, request: RequestId) -> None:
+        """Have a request's thinking end and its answer begin.
+
+        Ignored where it does not think, or no longer does, and for models whose end of thinking is not known.
+        """
+
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         """Change how a request drafts, from its next round on; its text stays the same. Raises InvalidRequest.
 

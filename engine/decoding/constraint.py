@@ -1,36 +1,24 @@
-"""Which tokens may come next in a reply that has to match a grammar. llguidance knows grammars; the masks are applied
-to logits before anything else.
-
-What may come next depends on the committed tokens and, within a round, on the drafted ones before: never on who drafted
-them. So the text is the same with any draft.
-"""
+"""Grammars that replies have to match: llguidance reads and checks them; `guide.py` follows a reply through one."""
 
 from __future__ import annotations
 
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from enum import Enum, auto
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import mlx.core as mx
-import numpy as np
-
 from engine.api.errors import InvalidRequest
 from engine.api.types import Constraint, ConstraintKind
-from engine.decoding.accept import ROOT, Draft, integers
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher
 
     from engine.models.loading import LoadedModel
 
-_MOST_FORCED = 64
 _BEFORE = "\x02"  # a token of its own
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SHOWN = 400  # characters of a reason
@@ -212,186 +200,14 @@ def _matcher(parts: Sequence[GrammarPart], vocabulary: Vocabulary) -> LLMatcher:
         initial_lexer_fuel=_FUEL, step_lexer_fuel=_FUEL_A_STEP, max_lexer_states=_MOST_STATES, verbose_errors=False
     )
     matcher = LLMatcher(vocabulary.tokens, json.dumps({"grammars": parts}), log_level=0, limits=limits)
-    _check(matcher)
+    check(matcher)
     return matcher
 
 
-def _check(matcher: LLMatcher) -> None:
+def check(matcher: LLMatcher) -> None:
     if matcher.is_error():
         raise _refusal(matcher.get_error())
 
 
 def _refusal(why: str) -> InvalidRequest:
     return InvalidRequest("constraint", why.strip()[:_SHOWN], "what can be enforced")
-
-
-class Phase(Enum):
-    OPENING = auto()  # the answer, or the marker that opens thinking
-    THINKING = auto()
-    ANSWER = auto()
-    ENDED = auto()  # an end token, or one that is not allowed: nothing after it counts
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in the reply. `tail`: the latest text of thinking, no longer than its end marker; `opened`: tokens of the
-    marker that opens it.
-    """
-
-    phase: Phase
-    opened: int = 0
-    tail: bytes = b""
-    consumed: int = 0  # tokens of the grammar
-    alone: bool = True  # by the grammar of a reply without thinking
-
-
-@dataclass(frozen=True, slots=True)
-class Thinking:
-    """A model's markers. `begun`: the prompt leaves thinking open; `may_open`: the reply may open it."""
-
-    opens: tuple[int, ...] = ()
-    closes: bytes = b""
-    begun: bool = False
-    may_open: bool = False
-
-
-@dataclass(slots=True)
-class Guide:
-    """Follows one reply through its grammar. Engine thread only."""
-
-    grammar: Grammar
-    thinking: Thinking = field(default_factory=Thinking)
-    _place: _Place = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._place = _Place(Phase.ANSWER)
-        if self.thinking.begun:
-            self._place = _Place(Phase.THINKING)
-        elif self.thinking.may_open and self.thinking.opens:
-            self._place = _Place(Phase.OPENING)
-
-    def masked(self, logits: mx.array, draft: Draft) -> mx.array:
-        """`logits` (rows, vocabulary), -inf where a token is not allowed; the rows are the last of the n + 1 after
-        `draft`.
-
-        Starts the device on them first: the masks are made meanwhile.
-        """
-        mx.async_eval(logits)
-        vocabulary, rows = self.grammar.vocabulary, logits.shape[0]
-        masks = np.full((rows, vocabulary.words), -1, dtype=np.int32)
-        self._fill(masks, integers(draft.tokens), draft.parent_indices)
-        allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : logits.shape[1]]
-        return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
-
-    def forced(self) -> list[int]:
-        """The tokens that have to come next, as far as there is no choice."""
-        place = self._place
-        if place.phase is Phase.OPENING and place.opened:
-            return list(self.thinking.opens[place.opened :])
-        return self._matcher(place).compute_ff_tokens()[:_MOST_FORCED] if place.phase is Phase.ANSWER else []
-
-    def commit(self, tokens: Sequence[int]) -> None:
-        for token in tokens:
-            self._place = self._after(self._place, token)
-        _check(self._matcher(self._place))
-
-    def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int], parents: Sequence[int]) -> None:
-        """A mask for each of the last rows of a chain or a tree, in which a parent comes before its children."""
-        first = len(tokens) + 1 - len(masks)
-        places, path = [self._place], list[int]()  # the matcher is after these tokens
-        with self._undone(places):
-            for index in range(ROOT, len(tokens)):
-                wanted = _path_to(index, parents)
-                while path != wanted[: len(path)]:
-                    self._undo(places)
-                    path.pop()
-                for at in wanted[len(path) :]:
-                    places.append(self._after(places[-1], tokens[at]))
-                path = wanted
-                if index + 1 >= first:
-                    self._fill_row(masks[index + 1 - first], places[-1])
-
-    @contextmanager
-    def _undone(self, places: list[_Place]) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            while len(places) > 1:
-                self._undo(places)
-
-    def _undo(self, places: list[_Place]) -> None:
-        place = places.pop()
-        if place.consumed > places[-1].consumed:
-            self._matcher(place).rollback(1)
-
-    def _after(self, place: _Place, token: int) -> _Place:
-        match place.phase:
-            case Phase.OPENING if token == self.thinking.opens[place.opened]:
-                opened = place.opened + 1
-                return _Place(Phase.THINKING) if opened == len(self.thinking.opens) else replace(place, opened=opened)
-            case Phase.THINKING if token not in self.grammar.vocabulary.ends:
-                return self._after_thought(place, token)
-            case Phase.ANSWER | Phase.OPENING if not place.opened:
-                return self._after_answer(replace(place, phase=Phase.ANSWER), token)
-        return replace(place, phase=Phase.ENDED)
-
-    def _after_thought(self, place: _Place, token: int) -> _Place:
-        closes = self.thinking.closes
-        tail = place.tail + self.grammar.vocabulary.text(token)
-        if closes in tail:
-            return _Place(Phase.ANSWER, alone=False)
-        return replace(place, tail=tail[len(tail) - len(closes) + 1 :] if len(tail) >= len(closes) else tail)
-
-    def _after_answer(self, place: _Place, token: int) -> _Place:
-        vocabulary = self.grammar.vocabulary
-        goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # beyond them a draft's only
-        if goes_on and self._matcher(place).try_consume_tokens([token]):
-            return replace(place, consumed=place.consumed + 1)
-        return replace(place, phase=Phase.ENDED)
-
-    def _fill_row(self, row: np.ndarray[Any, Any], place: _Place) -> None:
-        match place.phase:
-            case Phase.ANSWER:
-                self._fill_answer(row, place)
-            case Phase.OPENING:
-                row[:] = 0
-                if not place.opened:
-                    self._fill_answer(row, place)
-                _set(row, [self.thinking.opens[place.opened]])
-            case Phase.THINKING:
-                _clear(row, [*self.grammar.vocabulary.ends, *self._beyond(place.tail)])
-
-    def _fill_answer(self, row: np.ndarray[Any, Any], place: _Place) -> None:
-        matcher, known = self._matcher(place), row[: self.grammar.vocabulary.known_words]
-        row[known.size :] = 0  # the output layer's padding
-        matcher.unsafe_compute_mask_ptr(known.ctypes.data, known.nbytes)
-        _check(matcher)
-
-    def _beyond(self, tail: bytes) -> Iterator[int]:
-        """Tokens that would end thinking and begin the answer at once: no grammar could judge their rest."""
-        closes = self.thinking.closes
-        for length in range(1, len(closes)):
-            if tail.endswith(closes[:length]):
-                yield from self.grammar.vocabulary.longer_than(closes[length:])
-
-    def _matcher(self, place: _Place) -> LLMatcher:
-        return self.grammar.alone if place.alone else self.grammar.after_thinking
-
-
-def _path_to(index: int, parents: Sequence[int]) -> list[int]:
-    """The drafted tokens from the first one down to `index`."""
-    path = []
-    while index != ROOT:
-        path.append(index)
-        index = parents[index]
-    return path[::-1]
-
-
-def _set(row: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
-    for token in tokens:
-        row.view(np.uint8)[token >> 3] |= 1 << (token & 7)
-
-
-def _clear(row: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
-    for token in tokens:
-        row.view(np.uint8)[token >> 3] &= 0xFF ^ (1 << (token & 7))

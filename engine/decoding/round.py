@@ -16,7 +16,7 @@ import mlx.core as mx
 from engine.api.errors import LogitsBroken
 from engine.caches.kinds import require
 from engine.decoding.accept import NO_DRAFT, NO_TOKEN, ROOT, Draft, integers
-from engine.decoding.constraint import Guide
+from engine.decoding.guide import Guide
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
@@ -187,7 +187,7 @@ def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
 
 def _masked(logits: mx.array, draft: Draft, guide: Guide) -> mx.array:
     """The masks are made on the host while the device is at the forward."""
-    if draft.tokens.size:
+    if draft.tokens.size and guide.acts_within(draft.tokens.size + 1):
         _wait_for([logits], mx.async_eval)
         _wait_for([draft.tokens])
     return guide.masked(logits, draft)

@@ -18,7 +18,7 @@ import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
 from engine.decoding.accept import NO_DRAFT, Draft, coupled, likeliest, rejection
-from engine.decoding.constraint import Guide
+from engine.decoding.guide import Guide
 
 _MASK = 2**64 - 1
 # Added to the seed for XTC's coin, so that it differs from the noise at the same position.
@@ -40,7 +40,7 @@ class Sampler:
         acceptance: Acceptance = Acceptance.COUPLED,
     ) -> None:
         """`prefix`: tokens that the reply continues; `spared`: tokens that XTC never excludes (ends, line breaks)."""
-        # Of a constrained reply: callers mask the main model's logits with it before they are drawn from.
+        # Callers mask the main model's logits with it before they are drawn from.
         self.guide: Guide | None = None
         self._sampling = sampling
         self._seedless = replace(sampling, seed=None)
@@ -106,7 +106,8 @@ class Sampler:
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether the two differ in their seed alone, and use no prefix (penalties) and no coins (XTC)."""
-        special = self._counts is not None or self._bias is not None or self.guide is not None
+        special = self._counts is not None or self._bias is not None
+        special |= self.guide is not None and self.guide.acts_within(2)
         special |= self._sampling.xtc_probability > 0
         return not special and self._seedless == other._seedless
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import CannotSee, EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
-from engine.decoding.constraint import Grammar, Guide, Thinking, compiled, part_of
+from engine.decoding.constraint import Grammar, compiled, part_of
+from engine.decoding.guide import Guide, Thinking
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
@@ -261,11 +263,22 @@ class ReplyText:
         self.stopped = False  # a stop string was found; all later text is dropped
         self.stop = ""  # that string
 
-    def guide(self, grammar: Grammar, *, may_open: bool) -> Guide:
-        """`may_open`: the reply may begin with thinking, if the prompt has not begun it."""
-        opens = tuple(self._model.tokenizer.think_start_tokens) if self._opens else ()
-        begun = self._kind is SpanKind.THINKING
-        return Guide(grammar, Thinking(opens, self._closes.encode(), begun, may_open))
+    def guide(self, grammar: Grammar | None, *, may_open: bool, most_thinking: int | None = None) -> Guide | None:
+        """`may_open`: a reply with a grammar may begin with thinking, if the prompt has not begun it.
+
+        None if nothing is to be held to.
+        """
+        if not self._opens:
+            return None if grammar is None else Guide(grammar)
+        model, begun = self._model, self._kind is SpanKind.THINKING
+        opens, ends = (
+            tuple(tokens) for tokens in (model.tokenizer.think_start_tokens, model.tokenizer.think_end_tokens)
+        )
+        if not all(0 <= token < model.logit_width for token in ends) or model.ends & {*ends}:
+            ends = ()
+        may_open = may_open or grammar is None
+        thinking = Thinking(opens, self._closes.encode(), begun, may_open, ends, partial(_text_of, model))
+        return Guide(grammar, thinking, most_thinking)
 
     def push(self, token: int) -> list[Span]:
         self._detokenizer.add_token(token)
@@ -372,6 +385,14 @@ def _possible_start(text: str, markers: Sequence[str]) -> int:
 def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
     tokenizer = model.tokenizer
     return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("", "")
+
+
+def _text_of(model: LoadedModel, token: int) -> bytes:
+    if not 0 <= token < model.logit_width:
+        return b""  # NO_TOKEN, or a draft's
+    with suppress(Exception):  # some tokenizers raise for the output layer's padding
+        return str(model.tokenizer.decode([token])).encode()
+    return b""
 
 
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:

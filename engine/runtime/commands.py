@@ -66,6 +66,13 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerNow:
+    """End a reply's thinking."""
+
+    id: RequestId
+
+
+@dataclass(frozen=True, slots=True)
 class SetSpeculation:
     """Change how a reply drafts."""
 
@@ -92,7 +99,10 @@ class Close:
     """Finish everything and end the thread. The last command on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | KeepOnly | SetSparing | Close
+Change = (
+    Cancel | AnswerNow | SetSpeculation | KeepOnly | SetSparing
+)  # of replies, or of how the engine works; no answer
+Command = Load | SetDraft | Unload | Submit | Count | Change | Close
 
 
 class CommandQueue:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -160,6 +161,10 @@ class RequestQueue:
     def keep_only(self, conversations: Collection[str]) -> None:
         for queued in self._waiting:
             queued.keep_only(conversations)
+
+    def answer_now(self, request: RequestId) -> None:
+        for queued in self._of(request):
+            queued.request = replace(queued.request, thinking_tokens=0)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         for queued in self._of(request):

@@ -92,8 +92,9 @@ class Reply:
             spared_tokens(model),
             request.speculation.acceptance,
         )
-        if prompt.grammar is not None:
-            self._sampler.guide = self._text.guide(prompt.grammar, may_open=request.thinking)
+        self._sampler.guide = self._text.guide(
+            prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens
+        )
         self._stats = StatsRecorder(
             submitted_at=queued.submitted_at,
             started_at=queued.started_at,
@@ -156,6 +157,11 @@ class Reply:
         self._stats.started_at += paused_s
         self._stats.first_token_at += paused_s
         self._stats.last_token_at += paused_s
+
+    def answer_now(self) -> None:
+        """End its thinking at the next token that is not drawn yet."""
+        if self._sampler.guide is not None:
+            self._sampler.guide.end_thinking()
 
     def keep_only(self, conversations: Collection[str]) -> None:
         """As `QueuedReply.keep_only`."""

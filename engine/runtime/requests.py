@@ -59,6 +59,8 @@ def check_request(request: Request) -> None:
         _check_integer("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)
     if request.context_tokens is not None:
         _check_integer("context_tokens", request.context_tokens, "1..", lambda value: value >= 1)
+    if request.thinking_tokens is not None:
+        _check_integer("thinking_tokens", request.thinking_tokens, "0..", lambda value: value >= 0)
     given = [name for name in ("messages", "tokens", "text") if getattr(request, name)]
     if len(given) > 1:
         raise InvalidRequest(given[1], str(len(getattr(request, given[1]))), "messages | tokens | text")

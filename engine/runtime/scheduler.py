@@ -147,6 +147,12 @@ class Scheduler:
             if not reply.steer(make_controller(reply.request.speculation, self._history)):
                 self._draft_with_pair(reply)
 
+    def answer_now(self, request: RequestId) -> None:
+        """End a reply's thinking."""
+        self._queue.answer_now(request)
+        for reply in [reply for reply in self._started if reply.id == request]:
+            reply.answer_now()
+
     def cancel_all(self) -> None:
         self._queue.cancel_all()
         self._end_running(FinishReason.CANCELLED)

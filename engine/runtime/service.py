@@ -25,7 +25,9 @@ from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_
 from engine.api.events import Event, ModelEvent, Queued, Sink
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.runtime.commands import (
+    AnswerNow,
     Cancel,
+    Change,
     Close,
     Command,
     CommandQueue,
@@ -128,6 +130,9 @@ class Engine:
     def cancel(self, request: RequestId) -> None:
         self._send_after(request, Cancel(request))
 
+    def answer_now(self, request: RequestId) -> None:
+        self._send_after(request, AnswerNow(request))
+
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         check_speculation(speculation)
         self._send_after(request, SetSpeculation(request, speculation))
@@ -174,7 +179,7 @@ class Engine:
         atexit.unregister(self.close)
         return True
 
-    def _send_after(self, request: RequestId, command: Cancel | SetSpeculation) -> None:
+    def _send_after(self, request: RequestId, command: Cancel | AnswerNow | SetSpeculation) -> None:
         """Send after the request's own command: a sink may call `cancel` as soon as it gets Queued."""
         with self._lock:
             if request in self._arriving:
@@ -205,7 +210,7 @@ class Engine:
             self._refuse(command, EngineClosed())
 
     def _refuse(self, command: Command, error: EngineError) -> None:
-        if not isinstance(command, Cancel | SetSpeculation | KeepOnly | SetSparing | Close):
+        if not isinstance(command, Change | Close):
             self._send_events(command.sink, *refusal(command, error))
 
     def _send_events(self, sink: Sink | None, *events: Event) -> None:

@@ -34,7 +34,9 @@ from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.commands import (
+    AnswerNow,
     Cancel,
+    Change,
     Close,
     Command,
     Count,
@@ -111,11 +113,12 @@ class Worker:
             case _:
                 self._change(command)
 
-    def _change(self, command: Cancel | SetSpeculation | KeepOnly | SetSparing) -> None:
-        """Running replies, or how the engine works from now on."""
+    def _change(self, command: Change) -> None:
         match command:
             case Cancel():
                 self._scheduler.cancel(command.id)
+            case AnswerNow():
+                self._scheduler.answer_now(command.id)
             case SetSpeculation():
                 self._scheduler.set_speculation(command.id, command.speculation)
             case KeepOnly():

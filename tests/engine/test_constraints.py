@@ -14,7 +14,8 @@ from tokenizers import models as models_of
 
 from engine import Acceptance, Constraint, ConstraintKind, FinishReason, InvalidRequest, Request, Sampling, Speculation
 from engine.decoding.accept import NO_DRAFT, Draft
-from engine.decoding.constraint import Guide, Thinking, _texts, _Tokens, compiled, part_of
+from engine.decoding.constraint import _texts, _Tokens, compiled, part_of
+from engine.decoding.guide import Guide, Thinking
 from engine.models.loading import LoadedModel, load_model
 from tests.engine.batch_harness import GREEDY, Harness, Recorder
 from tests.helpers.round_check import check_rounds

@@ -272,6 +272,23 @@ def test_drafts_are_set_by_who_hears_that_it_is_queued(client: EngineClient) -> 
     assert (stats.drafted, stats.drafting) == (0, DraftingState.OFF)
 
 
+def test_answer_now_where_nothing_thinks_changes_nothing(harness: Harness) -> None:
+    harness.load()
+    recorder = Recorder()
+
+    def sink(event: Event) -> None:
+        harness.engine.answer_now(RequestId(999))
+        if isinstance(event, Queued | TextDelta):
+            harness.engine.answer_now(event.request)
+        recorder(event)
+
+    seeded = replace(QUESTION, sampling=Sampling(seed=7))
+    harness.engine.submit(seeded, sink)
+    left_alone = Recorder()
+    harness.engine.submit(seeded, left_alone)
+    assert recorder.finished().tokens == left_alone.finished().tokens
+
+
 def test_requests_of_several_chats_all_end(harness: Harness) -> None:
     harness.load()
     recorders = [harness.ask() for _ in range(3)]

@@ -172,6 +172,7 @@ class FakeEngine:
         self.sparing: list[bool] = []  # what it was told of that
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
+        self.answers_now: list[RequestId] = []
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
         self._models = dict(known if models is None else models)
         self.damaged: set[str] = set()  # folders of which that shows only when the loaded pair is gone
@@ -237,6 +238,9 @@ class FakeEngine:
 
     def cancel(self, request: RequestId) -> None:
         self._interrupt(self._jobs.get(request), FinishReason.CANCELLED)
+
+    def answer_now(self, request: RequestId) -> None:
+        self.answers_now.append(request)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         self.speculations.append((request, speculation))

@@ -26,6 +26,7 @@ _TESTS = {
         "engine/test_tree_drafts",
     ),
     "engine/decoding/constraint": ("engine/test_constraints",),
+    "engine/decoding/guide": ("engine/test_constraints", "engine/test_thinking_limit"),
     "engine/decoding/hidden_states": ("engine/test_hidden_states", "engine/test_tree_drafts"),
     "engine/decoding/round": (
         "engine/test_round",

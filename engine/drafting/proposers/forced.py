@@ -8,7 +8,7 @@ import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.decoding.accept import Draft
-from engine.decoding.constraint import Guide
+from engine.decoding.guide import Guide
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Offer, Plan
 

@@ -1,0 +1,254 @@
+"""Which tokens may come next in a reply: those that its grammar allows, and the end of its thinking once that has taken
+as many tokens as it may. The masks are applied to logits before anything else.
+
+What may come next depends on the committed tokens and, within a round, on the drafted ones before: never on who drafted
+them. So the text is the same with any draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+import mlx.core as mx
+import numpy as np
+
+from engine.decoding.accept import ROOT, Draft, integers
+from engine.decoding.constraint import Grammar, Vocabulary, check
+
+if TYPE_CHECKING:
+    from llguidance import LLMatcher
+
+_MOST_FORCED = 64
+
+
+def _no_text(token: int) -> bytes:
+    return b""
+
+
+class Phase(Enum):
+    OPENING = auto()  # the answer, or the marker that opens thinking
+    THINKING = auto()
+    ANSWER = auto()
+    ENDED = auto()  # an end token, or one that is not allowed: nothing after it counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the reply.
+
+    `opened`: tokens of the marker that opens thinking; `thought`: tokens of thinking; `tail`: its latest text, no
+    longer than the end marker; `closed`: its latest tokens that are the first of that marker.
+    """
+
+    phase: Phase
+    opened: int = 0
+    thought: int = 0
+    tail: bytes = b""
+    closed: int = 0
+    consumed: int = 0  # tokens of the grammar
+    alone: bool = True  # by the grammar of a reply without thinking
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A model's markers. `begun`: the prompt leaves thinking open; `may_open`: the reply may open it."""
+
+    opens: tuple[int, ...] = ()
+    closes: bytes = b""
+    begun: bool = False
+    may_open: bool = False
+    ends: tuple[int, ...] = ()  # the tokens of `closes`, which end thinking; none: nothing can
+    text: Callable[[int], bytes] = _no_text  # of a token
+
+
+@dataclass(slots=True)
+class Guide:
+    """Follows one reply, and its grammar if it has one. Engine thread only.
+
+    `most_thinking`: tokens of thinking, after which it is ended; None: any number.
+    """
+
+    grammar: Grammar | None
+    thinking: Thinking = field(default_factory=Thinking)
+    most_thinking: int | None = None
+    _place: _Place = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._place = _Place(Phase.ANSWER)
+        if self.thinking.begun:
+            self._place = _Place(Phase.THINKING)
+        elif self.thinking.may_open and self.thinking.opens:
+            self._place = _Place(Phase.OPENING)
+
+    def acts_within(self, rows: int) -> bool:
+        """Whether any of the next `rows` tokens may be restricted."""
+        if self.grammar is not None:
+            return True
+        if self.most_thinking is None or not self.thinking.ends:
+            return False
+        left = self.most_thinking - self._place.thought
+        if self._place.phase is Phase.OPENING:
+            left += len(self.thinking.opens) - self._place.opened
+        return left < rows and self._place.phase in (Phase.OPENING, Phase.THINKING)
+
+    def end_thinking(self) -> None:
+        """At the next token that is not drawn yet, if it thinks by then."""
+        self.most_thinking = 0
+
+    def masked(self, logits: mx.array, draft: Draft) -> mx.array:
+        """`logits` (rows, vocabulary), -inf where a token is not allowed; the rows are the last of the n + 1 after
+        `draft`.
+
+        Starts the device on them first: the masks are made meanwhile.
+        """
+        if not self.acts_within(draft.tokens.size + 1):
+            return logits
+        mx.async_eval(logits)
+        rows, width = logits.shape
+        words = (width + 31) // 32 if self.grammar is None else self.grammar.vocabulary.words
+        masks = np.full((rows, words), -1, dtype=np.int32)
+        self._fill(masks, integers(draft.tokens), draft.parent_indices)
+        allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, :width]
+        return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
+
+    def forced(self) -> list[int]:
+        """The tokens that have to come next, as far as there is no choice."""
+        place = self._place
+        if place.phase is Phase.OPENING and place.opened:
+            return [] if self.grammar is None else list(self.thinking.opens[place.opened :])
+        if self._has_to_end(place):
+            return list(self.thinking.ends[place.closed :])
+        if place.phase is not Phase.ANSWER or self.grammar is None:
+            return []
+        return self._matcher(place).compute_ff_tokens()[:_MOST_FORCED]
+
+    def commit(self, tokens: Sequence[int]) -> None:
+        for token in tokens:
+            self._place = self._after(self._place, token)
+        if self.grammar is not None:
+            check(self._matcher(self._place))
+
+    def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int], parents: Sequence[int]) -> None:
+        """A mask for each of the last rows of a chain or a tree, in which a parent comes before its children."""
+        first = len(tokens) + 1 - len(masks)
+        places, path = [self._place], list[int]()  # the matcher is after these tokens
+        with self._undone(places):
+            for index in range(ROOT, len(tokens)):
+                wanted = _path_to(index, parents)
+                while path != wanted[: len(path)]:
+                    self._undo(places)
+                    path.pop()
+                for at in wanted[len(path) :]:
+                    places.append(self._after(places[-1], tokens[at]))
+                path = wanted
+                if index + 1 >= first:
+                    self._fill_row(masks[index + 1 - first], places[-1])
+
+    @contextmanager
+    def _undone(self, places: list[_Place]) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            while len(places) > 1:
+                self._undo(places)
+
+    def _undo(self, places: list[_Place]) -> None:
+        place = places.pop()
+        if place.consumed > places[-1].consumed:
+            self._matcher(place).rollback(1)
+
+    def _after(self, place: _Place, token: int) -> _Place:
+        match place.phase:
+            case Phase.OPENING if token == self.thinking.opens[place.opened]:
+                opened = place.opened + 1
+                return _Place(Phase.THINKING) if opened == len(self.thinking.opens) else replace(place, opened=opened)
+            case Phase.OPENING if self.grammar is None and not place.opened and self.thinking.text(token).isspace():
+                return place
+            case Phase.THINKING if self.grammar is None or token not in self.grammar.vocabulary.ends:
+                return self._after_thought(place, token)
+            case Phase.ANSWER | Phase.OPENING if self.grammar is not None and not place.opened:
+                return self._after_answer(replace(place, phase=Phase.ANSWER), token, self.grammar.vocabulary)
+        return replace(place, phase=Phase.ENDED)
+
+    def _after_thought(self, place: _Place, token: int) -> _Place:
+        closes, ends = self.thinking.closes, self.thinking.ends
+        tail = place.tail + self._text(token)
+        closed = 0
+        if ends:
+            closed = place.closed + 1 if token == ends[place.closed] else int(token == ends[0])
+        if closes in tail or 0 < len(ends) == closed:
+            return _Place(Phase.ANSWER, alone=False)
+        tail = tail[len(tail) - len(closes) + 1 :] if len(tail) >= len(closes) else tail
+        return replace(place, thought=place.thought + 1, tail=tail, closed=closed)
+
+    def _text(self, token: int) -> bytes:
+        return self.thinking.text(token) if self.grammar is None else self.grammar.vocabulary.text(token)
+
+    def _has_to_end(self, place: _Place) -> bool:
+        """Whether its thinking has taken as many tokens as it may."""
+        most = self.most_thinking if self.thinking.ends and place.phase is Phase.THINKING else None
+        return most is not None and place.thought >= most
+
+    def _after_answer(self, place: _Place, token: int, vocabulary: Vocabulary) -> _Place:
+        goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # beyond them a draft's only
+        if goes_on and self._matcher(place).try_consume_tokens([token]):
+            return replace(place, consumed=place.consumed + 1)
+        return replace(place, phase=Phase.ENDED)
+
+    def _fill_row(self, row: np.ndarray[Any, Any], place: _Place) -> None:
+        vocabulary = None if self.grammar is None else self.grammar.vocabulary
+        if self._has_to_end(place):
+            row[:] = 0
+            _set(row, [self.thinking.ends[place.closed]])
+        elif vocabulary is None:
+            return
+        elif place.phase is Phase.ANSWER:
+            self._fill_answer(row, place, vocabulary)
+        elif place.phase is Phase.OPENING:
+            row[:] = 0
+            if not place.opened:
+                self._fill_answer(row, place, vocabulary)
+            _set(row, [self.thinking.opens[place.opened]])
+        elif place.phase is Phase.THINKING:
+            _clear(row, [*vocabulary.ends, *self._beyond(place.tail, vocabulary)])
+
+    def _fill_answer(self, row: np.ndarray[Any, Any], place: _Place, vocabulary: Vocabulary) -> None:
+        matcher, known = self._matcher(place), row[: vocabulary.known_words]
+        row[known.size :] = 0  # the output layer's padding
+        matcher.unsafe_compute_mask_ptr(known.ctypes.data, known.nbytes)
+        check(matcher)
+
+    def _beyond(self, tail: bytes, vocabulary: Vocabulary) -> Iterator[int]:
+        """Tokens that would end thinking and begin the answer at once: no grammar could judge their rest."""
+        closes = self.thinking.closes
+        for length in range(1, len(closes)):
+            if tail.endswith(closes[:length]):
+                yield from vocabulary.longer_than(closes[length:])
+
+    def _matcher(self, place: _Place) -> LLMatcher:
+        if self.grammar is None:
+            raise RuntimeError("a reply without a grammar")
+        return self.grammar.alone if place.alone else self.grammar.after_thinking
+
+
+def _path_to(index: int, parents: Sequence[int]) -> list[int]:
+    """The drafted tokens from the first one down to `index`."""
+    path = []
+    while index != ROOT:
+        path.append(index)
+        index = parents[index]
+    return path[::-1]
+
+
+def _set(row: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
+    for token in tokens:
+        row.view(np.uint8)[token >> 3] |= 1 << (token & 7)
+
+
+def _clear(row: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
+    for token in tokens:
+        row.view(np.uint8)[token >> 3] &= 0xFF ^ (1 << (token & 7))
