@@ -181,6 +181,7 @@ def loading(
     template = read_text(lambda: _chat_template(tokenizer))
     if model_identity(path, info) != identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
+    info = replace(info, ends_thinking=tokenizer.has_thinking)
     return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template, sight=sight)
 
 

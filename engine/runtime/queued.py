@@ -5,11 +5,10 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.api.errors import ContextTooLong
+from engine.api.errors import ContextTooLong, InvalidRequest
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
@@ -46,6 +45,7 @@ class QueuedReply:
         self.request = request
         self.sink = sink
         self.forgotten = False  # its conversation was deleted: it runs, but nothing of it is kept
+        self.answers_now = False  # its thinking ends as soon as it has begun
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
         self._prompt: Ahead[Prompt] | None = None  # in progress, or done
@@ -80,6 +80,8 @@ class QueuedReply:
         try:
             sequence.pictures = View(Eyes.of(model), prompt.pictures) if prompt.pictures else None
             reply = Reply(self, sequence, prompt, store, history)
+            if self.answers_now:
+                reply.answer_now()
         except BaseException:
             store.put(sequence)  # unchanged
             raise
@@ -164,7 +166,7 @@ class RequestQueue:
 
     def answer_now(self, request: RequestId) -> None:
         for queued in self._of(request):
-            queued.request = replace(queued.request, thinking_tokens=0)
+            queued.answers_now = True
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         for queued in self._of(request):
@@ -179,6 +181,8 @@ def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Quest
     tokens = prompt_tokens(request, model, aborted)
     check_tokens("tokens", request.tokens or without_names(tokens), model.logit_width)
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)
+    if request.thinking_tokens is not None and model.info.about.thinking and not model.info.ends_thinking:
+        raise InvalidRequest("thinking_tokens", str(request.thinking_tokens), "a model whose end of thinking is known")
     limit = context_limit(request, model.info.context_tokens)
     if len(tokens) >= limit:
         raise ContextTooLong(limit, len(tokens))

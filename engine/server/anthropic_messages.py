@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
-from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, stops_of, template_variables_of
+from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, stops_of, thinking_of
 from engine.server.constraints import constraint_of
 from engine.server.contents import seen, source_of, text_of
 from engine.server.fields import Fields
@@ -42,6 +42,8 @@ class AnthropicMessage(Shape):
         if most is None:
             raise invalid("max_tokens: Field required", "max_tokens")
         request, self.dropped_tools = prompt_of(fields, house.pictures)
+        if request.thinking_tokens is not None and request.thinking_tokens >= most:
+            raise invalid("`max_tokens` must be greater than `thinking.budget_tokens`", "thinking.budget_tokens")
         self.requests = [
             replace(
                 request,
@@ -155,15 +157,13 @@ def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[st
     if not fields.items("messages"):
         raise invalid("messages: at least one message is required", "messages")
     tools = anthropic_tools(fields)
-    thinking = fields.object("thinking")
     request = Request(
         messages=(*_system(fields), *_messages(fields.objects("messages"), pictures)),
         tools=tools.given,
         several_calls=tools.several,
         must_call=tools.demanded,
         constraint=constraint_of(form, "output_config.format"),
-        thinking=thinking is not None and thinking.text("type") in {"enabled", "adaptive"},
-        template_variables=template_variables_of(fields, effort),
+        **thinking_of(fields, effort, "output_config.effort", otherwise=False),
     )
     return request, tools.dropped
 

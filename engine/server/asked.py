@@ -13,6 +13,9 @@ from engine.server.problems import Problem, invalid, unknown_model
 
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
+_THINKING = ("enabled", "adaptive", "disabled")
+# What templates know of what clients say; "": no thinking.
+_EFFORTS = {"none": "", "minimal": "", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 _OUR_VARIABLES = ("messages", "tools", "add_generation_prompt", "enable_thinking", "documents")
 
 
@@ -117,14 +120,37 @@ def several(request: Request, count: int) -> list[Request]:
     return [replace(request, sampling=replace(request.sampling, seed=seed)) for seed in seeds]
 
 
-def template_variables_of(fields: Fields, effort: str | None) -> dict[str, Any]:
-    """What a client gives the template by name, and how much to think where the template knows that."""
-    variables = dict(fields.raw("chat_template_kwargs"))
-    if effort in {"low", "medium", "high"}:
-        variables.setdefault("reasoning_effort", effort)
-    for name in _OUR_VARIABLES:
-        variables.pop(name, None)
-    return variables
+def thinking_of(fields: Fields, effort: str | None, at: str, otherwise: bool | None = None) -> dict[str, Any]:
+    """Whether to think and how much, and what a client gives the template by name: fields of a Request.
+
+    `effort`: how much, from the dialect's field `at`. `otherwise`: whether, where neither `enable_thinking` nor
+    `thinking` is there; None: by effort, or where that is not there either, by a budget.
+    """
+    if effort is not None and effort not in _EFFORTS:
+        raise fields.wrong(at, f"one of {', '.join(_EFFORTS)}")
+    budget = _budget_of(fields, "thinking_token_budget")
+    thinks = otherwise if otherwise is not None else bool(budget if effort is None else _EFFORTS[effort])
+    if (thinking := fields.object("thinking")) is not None:
+        kind = thinking.text("type")
+        if kind not in _THINKING:
+            raise thinking.wrong("type", f"one of {', '.join(_THINKING)}")
+        thinks = kind != "disabled"
+        budget = _budget_of(thinking, "budget_tokens") if budget is None else budget
+    variables = Fields(fields.raw("chat_template_kwargs"), "chat_template_kwargs.")
+    thinks = variables.flag("enable_thinking", thinks)
+    given = {name: value for name, value in variables.values.items() if name not in _OUR_VARIABLES}
+    if effort is not None and _EFFORTS[effort]:
+        given.setdefault("reasoning_effort", _EFFORTS[effort])
+    return {"thinking": thinks, "thinking_tokens": budget if thinks else None, "template_variables": given}
+
+
+def _budget_of(fields: Fields, name: str) -> int | None:
+    tokens = fields.integer(name)
+    if tokens is None or tokens == -1:
+        return None
+    if tokens < 0:
+        raise fields.wrong(name, "a number of tokens, 0 or more")
+    return tokens
 
 
 def choices_of(fields: Fields) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Picture, Request, SpanKind, ToolCall
-from engine.server.asked import model_of, sampling_of, speculation_of, stops_of, template_variables_of
+from engine.server.asked import model_of, sampling_of, speculation_of, stops_of, thinking_of
 from engine.server.constraints import ollama_constraint
 from engine.server.contents import settled
 from engine.server.fields import Fields
@@ -42,10 +42,9 @@ class OllamaShape(Shape):
         self._started = time.monotonic()
 
     def asked(self, **prompt: Any) -> Request:
+        think = self._think()
         most = self._options.integer("num_predict")
         context = self._options.integer("num_ctx")
-        think = self.fields.any("think")
-        effort = think if isinstance(think, str) else None
         return Request(
             **prompt,
             sampling=sampling_of(self._options, self.house.options.sampling),
@@ -54,9 +53,17 @@ class OllamaShape(Shape):
             context_tokens=context if context is not None and context > 0 else None,
             stop=stops_of(self._options),
             constraint=ollama_constraint(self.fields),
-            thinking=think not in (None, False),
-            template_variables=template_variables_of(self.fields, effort),
+            **thinking_of(self.fields, think if isinstance(think, str) else None, "think", otherwise=bool(think)),
         )
+
+    def _think(self) -> bool | str | None:
+        think: bool | str | None = self.fields.any("think")
+        if not (think is None or isinstance(think, bool) or think in ("low", "medium", "high")):
+            raise self.fields.wrong("think", 'true, false, "low", "medium" or "high"')
+        main = self.house.state.main
+        if think and main is not None and not main.about.thinking:
+            raise invalid(f'"{self.model}" does not support thinking', "think")
+        return think
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
         raise NotImplementedError

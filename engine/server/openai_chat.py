@@ -18,7 +18,7 @@ from engine.server.asked import (
     several,
     speculation_of,
     stops_of,
-    template_variables_of,
+    thinking_of,
 )
 from engine.server.constraints import constraint_of
 from engine.server.contents import seen, settled, text_of
@@ -112,12 +112,11 @@ class ChatCompletion(OpenAIShape):
             several_calls=tools.several,
             must_call=tools.demanded,
             constraint=constraint_of(fields.object("response_format"), "response_format"),
-            template_variables=template_variables_of(fields, fields.text("reasoning_effort")),
             sampling=sampling_of(fields, house.options.sampling),
             speculation=speculation_of(fields, house.state),
             max_tokens=most_tokens_of(fields, "max_completion_tokens", "max_tokens"),
             stop=stops_of(fields),
-            thinking=thinks(fields),
+            **thinking_of(fields, fields.text("reasoning_effort"), "reasoning_effort"),
         )
         self.requests = several(request, choices_of(fields))
 
@@ -195,18 +194,6 @@ class Completion(OpenAIShape):
                 yield sse(self.piece(_text_choice(index, "", self.finish_of(event))))
             case PromptProgress():
                 yield from self.progress(event)
-
-
-def thinks(fields: Fields) -> bool:
-    """Whether the template is asked to let the model think first."""
-    template = fields.object("chat_template_kwargs")
-    thinking = fields.object("thinking")
-    effort = fields.text("reasoning_effort")
-    if template is not None and template.any("enable_thinking") is not None:
-        return template.flag("enable_thinking")
-    if thinking is not None:
-        return thinking.text("type") in {"enabled", "adaptive"}
-    return effort is not None and effort not in {"none", "minimal"}
 
 
 def _message(fields: Fields, pictures: SentPictures) -> Message:

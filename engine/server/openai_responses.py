@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
-from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, template_variables_of
+from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.constraints import constraint_of
 from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
@@ -51,8 +51,7 @@ class OpenAIResponse(Shape):
             several_calls=self._tools.several,
             must_call=self._tools.demanded,
             constraint=constraint_of(form, "text.format"),
-            thinking=self._effort not in (None, "none", "minimal"),
-            template_variables=template_variables_of(fields, self._effort),
+            **thinking_of(fields, self._effort, "reasoning.effort"),
             sampling=sampling_of(fields, house.options.sampling),
             speculation=speculation_of(fields, house.state),
             max_tokens=most_tokens_of(fields, "max_output_tokens"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine import FinishReason, Message, MessageRole, Request, ToolCall
-from tests.helpers.fake_engine import FakeEngine, Script
+from engine import FinishReason, Message, MessageRole, ModelAbout, Request, ToolCall
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.fake_engine import FakeEngine, Script, model_info
 from tests.helpers.served import Served, chat_body, serving
 
 CALL = ToolCall("call_1", "look", '{"at": "the sky"}')
@@ -25,6 +28,16 @@ USER, ASSISTANT, SYSTEM, ANSWER = MessageRole.USER, MessageRole.ASSISTANT, Messa
 def served(scripted: FakeEngine) -> Iterator[Served]:
     with serving(scripted) as house:
         yield house
+
+
+@pytest.fixture
+def thinker() -> Iterator[tuple[Served, FakeEngine]]:
+    """A model that can think."""
+    engine = FakeEngine({THINKS.folder: THINKS})
+    EngineClient(engine).load(Path(THINKS.folder))
+    with serving(engine) as house:
+        yield house, engine
+    engine.close()
 
 
 def events(served: Served, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -217,6 +230,77 @@ def test_the_templates_variables_are_passed_on(served: Served, scripted: FakeEng
     served.chat("x", chat_template_kwargs=kwargs, reasoning_effort="low")
     assert asked(scripted).thinking
     assert asked(scripted).template_variables == {"tone": "dry", "reasoning_effort": "low"}
+
+
+THINKS = replace(model_info("/models/Thinks-8B"), about=ModelAbout(template=True, thinking=True), ends_thinking=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "thinks", "tokens", "effort"),
+    [
+        ("/v1/messages", {"thinking": {"type": "enabled", "budget_tokens": 64}}, True, 64, None),
+        ("/v1/messages", {"thinking": {"type": "adaptive"}, "output_config": {"effort": "max"}}, True, None, "high"),
+        ("/v1/messages", {"thinking": {"type": "disabled"}, "output_config": {"effort": "low"}}, False, None, "low"),
+        ("/v1/messages", {}, False, None, None),
+        ("/v1/chat/completions", {"reasoning_effort": "low"}, True, None, "low"),
+        ("/v1/chat/completions", {"reasoning_effort": "none"}, False, None, None),
+        ("/v1/chat/completions", {"thinking_token_budget": 5}, True, 5, None),
+        ("/v1/chat/completions", {"thinking_token_budget": 0}, False, None, None),
+        ("/v1/chat/completions", {"thinking_token_budget": -1, "reasoning_effort": "xhigh"}, True, None, "high"),
+        (
+            "/v1/chat/completions",
+            {"chat_template_kwargs": {"enable_thinking": False}} | {"thinking_token_budget": 5},
+            False,
+            None,
+            None,
+        ),
+        ("/v1/responses", {"input": "x", "reasoning": {"effort": "medium"}}, True, None, "medium"),
+        ("/v1/responses", {"input": "x", "reasoning": {"effort": "minimal"}}, False, None, None),
+        ("/api/chat", {"think": True}, True, None, None),
+        ("/api/chat", {"think": "high"}, True, None, "high"),
+        ("/api/chat", {"think": False}, False, None, None),
+    ],
+)
+def test_how_much_to_think_in_each_dialect(
+    thinker: tuple[Served, FakeEngine],
+    path: str,
+    more: dict[str, Any],
+    thinks: bool,
+    tokens: int | None,
+    effort: str | None,
+) -> None:
+    house, engine = thinker
+    answer = house.post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
+    assert answer.status_code == 200, answer.text
+    request = asked(engine)
+    given = request.template_variables.get("reasoning_effort")
+    assert (request.thinking, request.thinking_tokens, given) == (thinks, tokens, effort)
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "field"),
+    [
+        ("/v1/messages", {"thinking": {"type": "enabled", "budget_tokens": 100}}, "`thinking.budget_tokens`"),
+        ("/v1/messages", {"thinking": {"type": "enabled", "budget_tokens": -2}}, "thinking.budget_tokens"),
+        ("/v1/messages", {"thinking": {"type": "often"}}, "thinking.type"),
+        ("/v1/messages", {"output_config": {"effort": "some"}}, "output_config.effort"),
+        ("/v1/chat/completions", {"reasoning_effort": "some"}, "reasoning_effort"),
+        ("/v1/chat/completions", {"thinking_token_budget": "5"}, "thinking_token_budget"),
+        ("/v1/responses", {"input": "x", "reasoning": {"effort": "some"}}, "reasoning.effort"),
+        ("/api/chat", {"think": "some"}, "think"),
+    ],
+)
+def test_how_not_to_say_how_much_to_think(
+    thinker: tuple[Served, FakeEngine], path: str, more: dict[str, Any], field: str
+) -> None:
+    answer = thinker[0].post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
+    assert answer.status_code == 400
+    assert field in answer.text
+
+
+def test_ollama_refuses_to_think_for_a_model_that_cannot(served: Served) -> None:
+    answer = served.post("/api/chat", ASKED | {"messages": [{"role": "user", "content": "x"}], "think": True})
+    assert (answer.status_code, answer.json()) == (400, {"error": '"Main-8B" does not support thinking'})
 
 
 # OpenAI's responses
