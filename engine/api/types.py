@@ -201,7 +201,7 @@ class Request:
     context_tokens: int | None = None  # of prompt and reply, at most; None: the model's
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
-    thinking_tokens: int | None = None  # of thinking, at most: then its end is written; None: any number
+    thinking_tokens: int | None = None  # of thinking, at most, for models with `ends_thinking`; None: any number
     tools: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)  # JSON objects, for the template as they are
     several_calls: bool = True  # False: the first tool call ends the reply
     must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.api.errors import ContextTooLong, InvalidRequest
+from engine.api.errors import ContextTooLong
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
@@ -181,8 +181,6 @@ def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Quest
     tokens = prompt_tokens(request, model, aborted)
     check_tokens("tokens", request.tokens or without_names(tokens), model.logit_width)
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)
-    if request.thinking_tokens is not None and model.info.about.thinking and not model.info.ends_thinking:
-        raise InvalidRequest("thinking_tokens", str(request.thinking_tokens), "a model whose end of thinking is known")
     limit = context_limit(request, model.info.context_tokens)
     if len(tokens) >= limit:
         raise ContextTooLong(limit, len(tokens))

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from engine.api.protocols import ChatEngine
 from engine.server import listings
 from engine.server.anthropic_messages import AnthropicMessage
+from engine.server.asked import check_limits
 from engine.server.discovery import discovery_routes
 from engine.server.fields import Fields, fields_of
 from engine.server.guard import Guard
@@ -86,6 +87,7 @@ class _Writing:
         state = self._desk.engine.state()
         sent = self._pictures.sent(state)
         shape = self._shape(fields, House(self._options, state, sent))
+        check_limits(shape.requests, state)
         async with Client(receive) as client:
             requests = shape.requests
             if sent.texts:

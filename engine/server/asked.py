@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import MAX_DRAFT_TOKENS, EngineState, Request, Sampling, Speculation
 from engine.server.fields import Fields
-from engine.server.problems import Problem, invalid, unknown_model
+from engine.server.problems import Problem, invalid, unknown_model, unsupported
 
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
@@ -142,6 +143,15 @@ def thinking_of(fields: Fields, effort: str | None, at: str, otherwise: bool | N
     if effort is not None and _EFFORTS[effort]:
         given.setdefault("reasoning_effort", _EFFORTS[effort])
     return {"thinking": thinks, "thinking_tokens": budget if thinks else None, "template_variables": given}
+
+
+def check_limits(requests: Sequence[Request], state: EngineState) -> None:
+    """Raise Problem for a limit of thinking that the loaded model cannot be held to."""
+    main = state.main
+    if main is not None and main.about.thinking and not main.ends_thinking:
+        limit = next((each.thinking_tokens for each in requests if each.thinking_tokens is not None), None)
+        if limit is not None:
+            raise unsupported("thinking budget", " for this model: how its thinking ends is not known")
 
 
 def _budget_of(fields: Fields, name: str) -> int | None:

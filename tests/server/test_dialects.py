@@ -303,6 +303,17 @@ def test_ollama_refuses_to_think_for_a_model_that_cannot(served: Served) -> None
     assert (answer.status_code, answer.json()) == (400, {"error": '"Main-8B" does not support thinking'})
 
 
+def test_a_limit_for_a_model_that_cannot_be_held_to_it_is_refused() -> None:
+    engine = FakeEngine({THINKS.folder: replace(THINKS, ends_thinking=False)})
+    EngineClient(engine).load(Path(THINKS.folder))
+    with serving(engine) as house:
+        refused = house.post("/v1/chat/completions", chat_body("x", thinking_token_budget=9))
+        assert refused.status_code == 400
+        assert "thinking budget" in refused.json()["error"]["message"]
+        assert house.post("/v1/chat/completions", chat_body("x", reasoning_effort="low")).is_success
+    engine.close()
+
+
 # OpenAI's responses
 
 
