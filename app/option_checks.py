@@ -13,6 +13,8 @@ from engine import Limits
 
 T = TypeVar("T")
 
+LONGEST_THINKING = 1_000_000  # tokens
+
 
 def number(low: float, high: float, limits: Limits | None = None) -> Callable[[Any], float]:
     def check(value: Any) -> float:
@@ -81,6 +83,13 @@ def mappings(value: Any) -> dict[str, dict[str, Any]]:
 
 def words_by_name(value: Any) -> dict[str, str]:
     return {name: each for name, each in mapping(value).items() if isinstance(each, str)}
+
+
+def how_to_think(value: Any) -> str | int:
+    """Not at all, briefly, as the model decides, or so many tokens at most. Earlier versions kept true or false."""
+    if isinstance(value, bool):
+        return "free" if value else "off"
+    return whole(1, LONGEST_THINKING)(value) if type(value) is int else one_of("off", "short", "free")(value)
 
 
 def flag(value: Any) -> bool:

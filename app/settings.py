@@ -23,6 +23,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.option_checks import (
     flag,
+    how_to_think,
     mapping,
     mappings,
     number,
@@ -138,7 +139,7 @@ class Settings(QObject):
     fastest = Option(False, flag)  # drafts are accepted by rejection sampling: another text each time
     max_tokens = Option[int | None](None, optional(whole(1, 1_000_000)))  # None: as far as the context goes
     context_tokens = Option[int | None](None, optional(whole(512, 10_000_000)))  # of a chat; None: as the model
-    thinking = Option(False, flag)
+    thinking = Option[str | int]("off", how_to_think)
     system_prompt = Option("", prompt)
     presets = Option[tuple[dict[str, Any], ...]]((), preset_list)
     model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder

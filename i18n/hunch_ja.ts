@@ -1512,7 +1512,7 @@
     </message>
 </context>
 <context>
-    <name>FoldPart</name>
+    <name>FoldButton</name>
     <message>
         <source>Hide thinking</source>
         <translation>思考を隠す</translation>
@@ -1540,6 +1540,13 @@
     <message>
         <source>%1 min %2 s</source>
         <translation>%1 分 %2 秒</translation>
+    </message>
+</context>
+<context>
+    <name>FoldPart</name>
+    <message>
+        <source>Answer now</source>
+        <translation>すぐに回答</translation>
     </message>
 </context>
 <context>
@@ -5721,6 +5728,33 @@
     <message>
         <source>Close</source>
         <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>ThinkingField</name>
+    <message>
+        <source>Up to a limit</source>
+        <translation>上限を決める</translation>
+    </message>
+    <message>
+        <source>Tokens of thinking</source>
+        <translation>思考のトークン数</translation>
+    </message>
+    <message>
+        <source>Up to %1 tokens</source>
+        <translation>最大%1トークン</translation>
+    </message>
+    <message>
+        <source>As the model decides</source>
+        <translation>モデルに任せる</translation>
+    </message>
+    <message>
+        <source>Briefly</source>
+        <translation>短く</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>しない</translation>
     </message>
 </context>
 <context>

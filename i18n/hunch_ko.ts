@@ -1512,7 +1512,7 @@
     </message>
 </context>
 <context>
-    <name>FoldPart</name>
+    <name>FoldButton</name>
     <message>
         <source>Hide thinking</source>
         <translation>생각 가리기</translation>
@@ -1540,6 +1540,13 @@
     <message>
         <source>%1 min %2 s</source>
         <translation>%1분 %2초</translation>
+    </message>
+</context>
+<context>
+    <name>FoldPart</name>
+    <message>
+        <source>Answer now</source>
+        <translation>바로 답하기</translation>
     </message>
 </context>
 <context>
@@ -5721,6 +5728,33 @@
     <message>
         <source>Close</source>
         <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>ThinkingField</name>
+    <message>
+        <source>Up to a limit</source>
+        <translation>한도 정하기</translation>
+    </message>
+    <message>
+        <source>Tokens of thinking</source>
+        <translation>생각 토큰 수</translation>
+    </message>
+    <message>
+        <source>Up to %1 tokens</source>
+        <translation>최대 %1토큰</translation>
+    </message>
+    <message>
+        <source>As the model decides</source>
+        <translation>모델에 맡기기</translation>
+    </message>
+    <message>
+        <source>Briefly</source>
+        <translation>짧게</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>안 함</translation>
     </message>
 </context>
 <context>

@@ -1512,7 +1512,7 @@
     </message>
 </context>
 <context>
-    <name>FoldPart</name>
+    <name>FoldButton</name>
     <message>
         <source>Hide thinking</source>
         <translation>隐藏思考</translation>
@@ -1540,6 +1540,13 @@
     <message>
         <source>%1 min %2 s</source>
         <translation>%1 分 %2 秒</translation>
+    </message>
+</context>
+<context>
+    <name>FoldPart</name>
+    <message>
+        <source>Answer now</source>
+        <translation>立即回答</translation>
     </message>
 </context>
 <context>
@@ -5721,6 +5728,33 @@
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>ThinkingField</name>
+    <message>
+        <source>Up to a limit</source>
+        <translation>设定上限</translation>
+    </message>
+    <message>
+        <source>Tokens of thinking</source>
+        <translation>思考的 token 数</translation>
+    </message>
+    <message>
+        <source>Up to %1 tokens</source>
+        <translation>最多 %1 个 token</translation>
+    </message>
+    <message>
+        <source>As the model decides</source>
+        <translation>由模型决定</translation>
+    </message>
+    <message>
+        <source>Briefly</source>
+        <translation>简短</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>否</translation>
     </message>
 </context>
 <context>

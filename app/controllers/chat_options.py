@@ -21,6 +21,7 @@ from app.view_models.model_list import PairView
 from engine import Acceptance, Sampling, Speculation, SpeculationMode
 
 _KEEP_DELAY_MS = 400
+_SHORT_TOKENS = 512  # of thinking
 _NO_PICTURES = "without_pictures"  # beside the options: models that do not see are not asked to
 _PRESET = "preset"  # beside the options: the id of the chat's preset
 _ON_ITS_WAY = -1  # the new chat whose first message is on its way to the disk, once it was left
@@ -64,7 +65,17 @@ class Generation:
 
     @property
     def thinking(self) -> bool:
-        return bool(self.values["thinking"])
+        return bool(self.values["thinking"] != "off")
+
+    @property
+    def thinking_tokens(self) -> int | None:
+        """At most; None: as the model decides."""
+        value = self.values["thinking"]
+        return value if isinstance(value, int) else _SHORT_TOKENS if value == "short" else None
+
+    @property
+    def template_variables(self) -> dict[str, str]:
+        return {"reasoning_effort": "low"} if self.values["thinking"] == "short" else {}
 
     def sampling(self) -> Sampling:
         names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed")

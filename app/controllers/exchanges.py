@@ -105,6 +105,10 @@ class Exchanges(QObject):
         self.requests.start(asked.reply_id)
         self._chat.show_reply(asked)
 
+    def answer_now(self, message_id: int) -> None:
+        """The thinking of a reply ends."""
+        self._replies.answer_now(message_id)
+
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a user's message. False: nothing will change."""
         message = self._replaceable(message_id)

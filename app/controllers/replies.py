@@ -260,6 +260,12 @@ class Replies(QObject):
         for message_id in [number for number, chat in self._put_off.items() if chat == chat_id and only(number)]:
             self._drop(message_id)
 
+    def answer_now(self, message_id: int) -> None:
+        """Its thinking ends."""
+        for reply in self._live.values():
+            if reply.message_id == message_id:
+                self._engine.answer_now(reply.request)
+
     def _drop(self, message_id: int) -> None:
         """One that is not started yet."""
         chat_id = self._put_off.pop(message_id)

@@ -112,6 +112,8 @@ class ReplyRequests:
             max_tokens=generation.max_tokens,
             context_tokens=generation.context_tokens,
             thinking=generation.thinking,
+            thinking_tokens=generation.thinking_tokens,
+            template_variables=generation.template_variables,
             conversation=conversation_of(chat_id) if self._storage.keeps else UNSAVED,
         )
 

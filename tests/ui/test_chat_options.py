@@ -18,6 +18,7 @@ from app.controllers.chat_options import OPTIONS, known, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
+from app.views.settings.thinking_field import ThinkingField
 from app.views.shell.chat_settings import ChatSettings, DraftingOption, LongNumberOption, NumberOption, PromptOption
 from app.views.widgets.fields import Switch
 from engine import Acceptance, Message, MessageRole, Request, Speculation, SpeculationMode
@@ -82,6 +83,7 @@ def test_what_an_option_takes_the_engine_takes(tmp_path: Path, name: str, where:
                 max_tokens=made.max_tokens,
                 context_tokens=made.context_tokens,
                 thinking=made.thinking,
+                thinking_tokens=made.thinking_tokens,
             )
         )
 
@@ -89,7 +91,7 @@ def test_what_an_option_takes_the_engine_takes(tmp_path: Path, name: str, where:
 @pytest.mark.parametrize(
     "stored",
     [
-        {"temperature": "hot", "top_k": None, "thinking": 1, "speculation_mode": "always", "system_prompt": 7},
+        {"temperature": "hot", "top_k": None, "thinking": "much", "speculation_mode": "always", "system_prompt": 7},
         {"temperature": float("nan"), "seed": -0.5e400, "max_tokens": [], "min_p": {}, "unheard_of": 1},
     ],
 )
@@ -136,6 +138,40 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
     assert len(harness.engine.speculations) == told
     harness.engine.gate.open()
     harness.wait_until_quiet()
+
+
+@pytest.mark.parametrize(
+    ("value", "thinks", "tokens", "variables"),
+    [
+        ("off", False, None, {}),
+        ("free", True, None, {}),
+        ("short", True, 512, {"reasoning_effort": "low"}),
+        (300, True, 300, {}),
+        (True, True, None, {}),  # as earlier versions kept it
+        (False, False, None, {}),
+    ],
+)
+def test_a_chat_thinks_as_much_as_it_says(
+    harness: ControllerHarness, value: object, thinks: bool, tokens: int | None, variables: dict[str, str]
+) -> None:
+    harness.controller.options.put(CHAT, "thinking", value)
+    harness.say("One")
+    request = last(harness)
+    assert (request.thinking, request.thinking_tokens, request.template_variables) == (thinks, tokens, variables)
+
+
+def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> None:
+    harness.engine.gate.hold()
+    assert harness.chat.send("Hello")
+    reply = harness.rows[-1].id
+    harness.chat.exchanges.answer_now(reply + 1)
+    assert harness.engine.answers_now == []
+    harness.chat.exchanges.answer_now(reply)
+    assert harness.engine.answers_now == [1]
+    harness.engine.gate.open()
+    harness.wait_until_quiet()
+    harness.chat.exchanges.answer_now(reply)
+    assert harness.engine.answers_now == [1]
 
 
 def test_a_chat_is_drafted_fastest_where_it_says_so(harness: ControllerHarness) -> None:
@@ -318,6 +354,24 @@ def test_damaged_presets_cost_only_themselves(tmp_path: Path) -> None:
 
 
 # The panel
+
+
+def test_how_much_to_think_is_asked_of_models_that_think(app: AppHarness) -> None:
+    panel = opened(app)
+    assert not panel._rows["thinking"].isVisible()
+    view = app.chats.options.view(Scope.CHAT)
+    panel.show_options(view, "Thinks-8B", thinks=True, limits=True)
+    assert panel._rows["thinking"].isVisible()
+    field = panel.fields["thinking"].field
+    assert isinstance(field, ThinkingField)
+    assert field.choice.choices == ["As the model decides", "No", "Briefly", "Up to a limit"]
+    assert (field.choice.text(), field.choice.accessibleName()) == ("No", "Think first")
+    field.choice.chosen.emit("limit")
+    assert app.chats.options.view(Scope.CHAT).own == {"thinking": 1024}
+    panel.show_options(app.chats.options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False)
+    assert field.choice.text() == "Up to a limit"  # it is set all the same
+    panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False)
+    assert "Up to a limit" not in field.choice.choices
 
 
 def opened(app: AppHarness) -> ChatSettings:

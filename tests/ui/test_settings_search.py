@@ -201,7 +201,7 @@ def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(
     button = {
         "question": meanings.button,
         "row": harness.show_models("yours").yours.installed.rows[0].more_button,
-        "thinking": transcript.parts(PartKind.FOLD)[0].widget,
+        "thinking": transcript.parts(PartKind.FOLD)[0].widget.fold,
     }[kind]
     assert isinstance(button, QWidget)
     told = QAccessible.queryAccessibleInterface(button)

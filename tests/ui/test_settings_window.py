@@ -25,8 +25,9 @@ from app.views.models.model_row import FolderRow, ModelRow
 from app.views.models.view import FIND, ModelsView
 from app.views.models.yours import ModelsPage
 from app.views.settings.hub_card import HubCard
+from app.views.settings.thinking_field import ThinkingField
 from app.views.settings.window import SettingsWindow
-from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
+from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.labels import TextLabel
 from app.words.model_names import human_name
 from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured
@@ -130,15 +131,20 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     assert isinstance(temperature, NumberField)
     assert isinstance(top_k, WholeField)
     assert isinstance(seed, LineField)
-    assert isinstance(thinking, Switch)
+    assert isinstance(thinking, ThinkingField)
     temperature.setValue(1.3)
     top_k.setValue(40)
     seed.setText("18446744073709551615")
     seed.editingFinished.emit()
-    thinking.click()
+    thinking.choice.chosen.emit("limit")
     window.sampling.prompt.setPlainText("Be brief.")
     assert (settings.temperature, settings.top_k, settings.seed) == (1.3, 40, 2**64 - 1)
-    assert (settings.thinking, settings.system_prompt) == (True, "Be brief.")
+    assert (settings.thinking, settings.system_prompt) == (1024, "Be brief.")
+    assert thinking.tokens.isVisibleTo(thinking)
+    thinking.tokens.setValue(300)
+    assert settings.thinking == 300
+    thinking.choice.chosen.emit("short")
+    assert settings.thinking == "short"
     seed.clear()
     seed.editingFinished.emit()
     assert settings.seed is None
@@ -391,11 +397,11 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         assert "Now 0.20, this model's." in rows["temperature"].explanation.text()
         options.put(Scope.CHAT, "temperature", 1.5)
         options.put(Scope.CHAT, "top_k", 40)
-        options.put(Scope.CHAT, "thinking", True)
+        options.put(Scope.CHAT, "thinking", 1500)
         said = {name: row.explanation.text() for name, row in rows.items()}
         assert said["temperature"].endswith("Now 1.50, this chat's.")
         assert said["top_k"].endswith("Now 40, this chat's.")
-        assert said["thinking"].endswith("Now on, this chat's.")
+        assert said["thinking"].endswith("Now up to 1,500 tokens, this chat's.")
         assert "Now" not in said["top_p"]
 
 

@@ -192,13 +192,13 @@ def test_thinking_opens_in_place(open_transcript: Opener) -> None:
     harness = open_transcript([message])
     fold = harness.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
-    assert "1 min 12 s" in fold.text()
+    assert "1 min 12 s" in fold.fold.text()
     assert texts(harness) == ["The answer."]
     top = harness.place_of(1, PartKind.FOLD)
-    fold.click()
+    fold.fold.click()
     assert texts(harness) == ["First thought.", "Second.", "The answer."]
     assert harness.place_of(1, PartKind.FOLD) == top
-    fold.click()
+    fold.fold.click()
     assert texts(harness) == ["The answer."]
 
 
@@ -207,11 +207,31 @@ def test_thinking_grows_while_it_is_open(open_transcript: Opener) -> None:
     harness.model.append_text(1, "Let me ", thinking=True)
     fold = harness.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
-    fold.click()
+    fold.fold.click()
     harness.model.append_text(1, "think", thinking=True)
     assert texts(harness) == ["Let me think"]
     harness.model.append_text(1, "So.")
     assert texts(harness) == ["Let me think", "So."]
+
+
+def test_thinking_can_be_ended_while_it_goes_on(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    asked: list[tuple[int, str]] = []
+    harness.view.act_requested.connect(lambda message_id, act: asked.append((message_id, act)))
+    harness.model.append_text(1, "Let me ", thinking=True)
+    fold = harness.parts(PartKind.FOLD)[0].widget
+    assert isinstance(fold, FoldPart)
+    button = fold.answer_now
+    assert button.isVisibleTo(fold)
+    assert button.accessibleName() == "Answer now"
+    assert harness.view.visible_parts.tab_stops().index(button) == 1 + harness.view.visible_parts.tab_stops().index(
+        fold.fold
+    )
+    button.click()
+    assert asked == [(1, "answer_now")]
+    harness.model.append_text(1, "So.")
+    assert not button.isVisibleTo(fold)
+    assert fold.fold.width() > button.x()  # all of the line again
 
 
 def test_progress_until_the_first_token(open_transcript: Opener) -> None:

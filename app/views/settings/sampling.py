@@ -13,6 +13,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
+from app.views.settings.thinking_field import ThinkingField, thinking_words
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.composing import Composing
@@ -44,7 +45,9 @@ class SamplingPage(Translated, Page):
         self._add_switch("fastest")
         self._add_optional("max_tokens")
         self._add_optional("context_tokens")
-        self._add_switch("thinking")
+        thinking = ThinkingField(theme)
+        thinking.chosen.connect(lambda value: setattr(settings, "thinking", value))
+        self._keep("thinking", thinking, lambda: thinking.set_value(settings.thinking))
         self._prompt_words = TextLabel(theme, TextStyle.BODY)
         self._prompt_explained = TextLabel(theme, TextStyle.FINE)
         self.prompt = PromptField(theme)
@@ -98,7 +101,9 @@ class SamplingPage(Translated, Page):
             return ""
         return fill(sentence, self._value_text(name, value))
 
-    def _value_text(self, name: str, value: float | None) -> str:
+    def _value_text(self, name: str, value: float | str | None) -> str:
+        if name == "thinking":
+            return thinking_words(value).lower()
         if value is None:
             return self._hints()[name].lower()
         if isinstance(value, bool):

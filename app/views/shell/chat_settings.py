@@ -19,8 +19,10 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
+from app.view_models.model_list import PairState
 from app.views.settings.sampling import PromptField
 from app.views.settings.speculation_controls import SpeculationControls
+from app.views.settings.thinking_field import ThinkingField
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.buttons import ChoiceButton, Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
@@ -36,7 +38,7 @@ from app.words.formats import fill
 from app.words.model_names import human_name
 
 _WIDTH_PX = 400
-_DRAFTING, _FASTEST = "speculation_mode", "fastest"
+_DRAFTING, _FASTEST, _THINKING = "speculation_mode", "fastest", "thinking"
 _ROWS = (
     "temperature",
     "top_p",
@@ -47,7 +49,7 @@ _ROWS = (
     _FASTEST,
     "max_tokens",
     "context_tokens",
-    "thinking",
+    _THINKING,
 )
 
 
@@ -156,6 +158,16 @@ class SwitchOption(OptionField):
         self.switch.setChecked(bool(value))
 
 
+class ThinkingOption(OptionField):
+    def __init__(self, theme: Theme) -> None:
+        self.thinking = ThinkingField(theme)
+        super().__init__(theme, self.thinking)
+        self.thinking.chosen.connect(self.chosen)
+
+    def put(self, value: object) -> None:
+        self.thinking.set_value(value)
+
+
 class PromptOption(OptionField):
     def __init__(self, theme: Theme) -> None:
         self.prompt = PromptField(theme)
@@ -193,8 +205,10 @@ def make_field(theme: Theme, name: str) -> OptionField:
         return WholeOption(theme, name)
     if name in ("seed", "max_tokens", "context_tokens"):
         return LongNumberOption(theme)
-    if name in ("thinking", "fastest"):
+    if name == _FASTEST:
         return SwitchOption(theme)
+    if name == _THINKING:
+        return ThinkingOption(theme)
     return PromptOption(theme) if name == "system_prompt" else DraftingOption(theme)
 
 
@@ -395,8 +409,13 @@ class ChatSettings(Translated, QWidget):
 
     # What is shown
 
-    def show_options(self, view: OptionsView, model_name: str) -> None:
+    def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool) -> None:
+        """`thinks`: the model can; `limits`: and can be held to a limit."""
         self._view, self._model_name = view, model_name
+        thinking = self.fields[_THINKING]
+        assert isinstance(thinking, ThinkingOption)
+        thinking.thinking.offer_limit(limits)
+        self._rows[_THINKING].setVisible(thinks)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
             own = any(each in view.own for each in _options_of(name))
@@ -478,7 +497,7 @@ class ChatSettings(Translated, QWidget):
             _FASTEST: self.tr("Fastest drafting"),
             "max_tokens": self.tr("Reply limit"),
             "context_tokens": self.tr("Context limit"),
-            "thinking": self.tr("Think first"),
+            _THINKING: self.tr("Think first"),
             _DRAFTING: self.tr("Drafting"),
         }
 
@@ -641,7 +660,11 @@ class ChatSettingsWiring(QObject):
         return "panel" in vars(self) and not self.panel.isHidden()
 
     def _show_values(self) -> None:
-        self.panel.show_options(self._options.view(self.panel.scope), human_name(self._models.pair.main_name))
+        view, model = self._options.view(self.panel.scope), self._models.main_info()
+        thinks = model is not None and model.about.thinking
+        pair = self._models.pair
+        limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
+        self.panel.show_options(view, human_name(pair.main_name), thinks=thinks, limits=limits)
 
     def _close(self) -> None:
         if self._is_open:

@@ -78,6 +78,8 @@ class MessageWiring(QObject):
             self._begin(message_id, _INSERTS[act])
         elif act == "switch_role":
             self._chats.edits.switch_role(message_id)
+        elif act == "answer_now":
+            self._chats.exchanges.answer_now(message_id)
         elif act == "delete_following":
             self._delete_following(message_id)
 

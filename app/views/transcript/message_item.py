@@ -17,7 +17,7 @@ from app.markup.blocks import Splitter
 from app.markup.document import steps_in_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
-from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
+from app.view_models.transcript import EditKind, ReplyStatus, TranscriptMessage, TranscriptModel
 from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
@@ -384,7 +384,8 @@ class MessageItem:
         if not message.thinking:
             return []
         thinking = self.is_growing and not message.text
-        return [(PartKind.FOLD, Fold(round(message.thinking_s), self.opened, thinking), 0)]
+        can_end = thinking and message.status is ReplyStatus.STREAMING
+        return [(PartKind.FOLD, Fold(round(message.thinking_s), self.opened, thinking, can_end), 0)]
 
     def _foot_contents(self) -> Iterator[tuple[PartKind, object, int]]:
         message = self.message

@@ -4,17 +4,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.theme import RADIUS_CARD, UI_PX
+from app.theme import RADIUS_CARD, UI_PX, Theme
 from app.view_models.transcript import Attachments, EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
-from app.views.widgets.buttons import PaintedButton, PillButton
+from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.painting import paint_card
 from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
@@ -24,6 +24,7 @@ from app.words.formats import listed
 from app.words.notices import NoticeAction, action_text
 from app.words.replies import install_notice, reply_notice
 
+ANSWER_NOW = "answer_now"  # what a click on it asks for
 _MINUTE_S = 60
 
 
@@ -32,25 +33,56 @@ class Fold:
     seconds: float
     opened: bool
     thinking: bool  # still at it
+    can_end: bool = False  # on command
 
 
-class FoldPart(Hovered, Translated, PaintedButton):
-    """“Thought for 12 s”, with the thinking after it."""
+class FoldPart(Hovered, Translated, QWidget):
+    """“Thought for 12 s”, with the thinking after it; while it thinks, a button that ends it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
-        super().__init__(context.theme, parent)
-        self._context = context
-        self._fold = Fold(0.0, opened=False, thinking=False)
+        super().__init__(parent)
+        self._theme = context.theme
         self._message_id = 0
-        self.clicked.connect(lambda: context.fold_requested.emit(self._message_id))
+        self.fold = FoldButton(context.theme, self)
+        self.fold.clicked.connect(lambda: context.fold_requested.emit(self._message_id))
+        self.answer_now = PillButton(context.theme, Emphasis.QUIET, parent=self)
+        self.answer_now.clicked.connect(lambda: context.act_requested.emit(self._message_id, ANSWER_NOW))
+        self._retranslate()
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Fold)
-        before, self._fold, self._message_id = self._fold, part.content, part.message_id
+        self._message_id = part.message_id
+        self.fold.show_fold(part.content)
+        if self.answer_now.hasFocus() and not part.content.can_end:
+            self.fold.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.answer_now.setVisible(part.content.can_end)
+        height, fold_px = self._theme.px(26), width_px
+        if part.content.can_end:
+            size = self.answer_now.sizeHint()
+            fold_px = min(self.fold.sizeHint().width(), width_px - size.width())
+            self.answer_now.setGeometry(fold_px, 0, size.width(), height)
+        self.fold.setGeometry(0, 0, fold_px, height)
+        return height
+
+    def _retranslate(self) -> None:
+        self.answer_now.setText(self.tr("Answer now"))
+        self.answer_now.setAccessibleName(self.answer_now.text())
+
+
+class FoldButton(Translated, PaintedButton):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._fold = Fold(0.0, opened=False, thinking=False)
+
+    def show_fold(self, fold: Fold) -> None:
+        before, self._fold = self._fold, fold
         self._retranslate()
-        if before.opened != self._fold.opened:
+        if before.opened != fold.opened:
             tell_shows_more(self)
-        return self.theme.px(26)
+
+    def sizeHint(self) -> QSize:
+        words = QFontMetrics(self.theme.ui_font(UI_PX, tabular=True)).horizontalAdvance(self.text())
+        return QSize(self.theme.px(14 + 6 + 4) + words, self.theme.px(26))
 
     def shows_more(self) -> bool:
         return self._fold.opened
