@@ -337,7 +337,7 @@ class ModelInfo:
     idle_bytes: int = 0  # of the weights: parts for pictures and sounds that are never loaded
     quantization: str = ""  # name of its method, if it has one: "MXFP4"
     sees: bool = False  # whether messages to it may have pictures
-    ends_thinking: bool = False  # whether its thinking can be limited: the markers are known; told of a loaded model
+    ends_thinking: bool = False  # whether its thinking can be limited, once it is loaded: its markers are known
 
 
 @dataclass(frozen=True, slots=True)
