@@ -13,6 +13,7 @@ from tokenizers import AddedToken
 
 from engine import InvalidRequest, Request, Sampling, SpanKind, Speculation, TextDelta
 from engine.decoding.accept import NO_DRAFT, Draft
+from engine.decoding.constraint import compiled, part_of
 from engine.decoding.guide import Guide, Thinking
 from engine.models.loading import LoadedModel, load_model
 from engine.runtime.requests import check_request
@@ -109,26 +110,31 @@ def test_limit_may_lie_anywhere_in_a_draft_of_any_proposer(
             check_rounds(drafted.finished)
 
 
-@pytest.mark.parametrize(
-    "speculation",
-    [pytest.param(Speculation.off(), marks=pytest.mark.slow), Speculation.fixed(4)],
-    ids=["plain", "drafted"],
-)
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(4)], ids=["plain", "drafted"])
 def test_limit_is_the_same_in_company(models: dict[str, LoadedModel], speculation: Speculation) -> None:
-    """Beside a reply with another limit, one without, and one with a schema."""
+    """Beside a reply with another limit, and one without."""
     requests = [
-        asking(6, SAMPLED, speculation),
-        asking(17, SAMPLED, speculation, (70, OPENS)),
-        asking(None, SAMPLED, speculation, (70, 71)),
-        replace(asking(3, SAMPLED, speculation, length=160), constraint=JSON),
+        asking(3, SAMPLED, speculation, length=14),
+        asking(8, SAMPLED, speculation, (70, OPENS), length=14),
+        asking(None, SAMPLED, speculation, (70, 71), length=14),
     ]
     together = written(models, "close", *requests)
-    assert max(each.finished.stats.shared_rounds for each in together) > 5
+    assert max(each.finished.stats.shared_rounds for each in together) > 3
     for request, beside in zip(requests, together, strict=True):
         (alone,) = written(models, NONE, replace(request, speculation=Speculation.off()))
         assert beside.tokens == alone.tokens
-    assert [each.tokens.index(CLOSES) for each in (*together[:2], together[3])] == [6, 17, 3]
-    assert is_person(said(together[3], SpanKind.ANSWER))
+    assert [each.tokens.index(CLOSES) for each in together[:2]] == [3, 8]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(4)], ids=["plain", "drafted"])
+def test_answer_keeps_to_its_schema_after_the_limit(models: dict[str, LoadedModel], speculation: Speculation) -> None:
+    request = replace(asking(3, SAMPLED, speculation, length=160), constraint=JSON)
+    reply, _ = written(models, "close", request, asking(17, SAMPLED, speculation, (70, OPENS)))
+    (alone,) = written(models, NONE, replace(request, speculation=Speculation.off()))
+    assert reply.tokens == alone.tokens
+    assert reply.tokens.index(CLOSES) == 3
+    assert is_person(said(reply, SpanKind.ANSWER))
 
 
 def test_end_is_drafted_for_nothing(models: dict[str, LoadedModel]) -> None:
@@ -217,6 +223,22 @@ def guide(most: int | None, *, begun: bool = True) -> Guide:
     opens, ends = (tuple(map(ord, marker)) for marker in ("<think>", "</think>"))
     thinking = Thinking(opens, b"</think>", begun, True, ends, lambda token: bytes([token]) if token < 256 else b"")
     return Guide(None, thinking, most)
+
+
+def test_grammar_begins_where_thinking_was_ended(models: dict[str, LoadedModel]) -> None:
+    main = models["main"]
+    closes = main.tokenizer.think_end.encode()
+    follower = Guide(compiled([part_of(JSON)], main), Thinking((OPENS,), closes, begun=True, ends=(CLOSES,)), 2)
+    brace, *rest = (main.tokenizer.encode(letter)[0] for letter in '{"n')
+    draft = Draft(mx.array([70, 71, CLOSES, brace, *rest], dtype=mx.uint32))
+    rows = [set(np.flatnonzero(row == 0).tolist()) for row in np.array(follower.masked(mx.zeros((7, WIDTH)), draft))]
+    assert [len(row) > 250 for row in rows[:2]] == [True, True]
+    assert rows[2] == {CLOSES}
+    assert brace in rows[3]
+    assert len(rows[3]) == 2  # or a line break
+    assert rows[4] == {rest[0]}
+    follower.end_thinking()
+    assert follower.forced() == [CLOSES]
 
 
 def allowed(follower: Guide, text: str = "") -> list[str | None]:
