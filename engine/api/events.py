@@ -1,8 +1,9 @@
 """The engine's events: small frozen values, safe to pass to any thread.
 
-A request's events: Queued, then PromptProgress, TextDelta and ToolCalled in any number, then exactly one of Finished
-or Failed. A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed
-(ModelFailed alone, `began` being false, when loading cannot begin). ModelChecking may come between them.
+A request's events: Queued, perhaps PromptFits, then PromptProgress, TextDelta and ToolCalled in any number, then
+exactly one of Finished or Failed. A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of
+ModelReady or ModelFailed (ModelFailed alone, `began` being false, when loading cannot begin). ModelChecking may come
+between them.
 ModelUnloaded comes whenever a loaded model is dropped: by a command, replaced, or because the engine closes.
 DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model. A download's:
 DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
@@ -109,6 +110,16 @@ class Queued:
     request: RequestId
     background: bool = False
     guest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFits:
+    """Its prompt is rendered and, having fewer bytes than the context has tokens, needs no counting to be known to fit.
+
+    Posted before it is encoded, also while it waits for its turn; not for a prompt that only counting can judge.
+    """
+
+    request: RequestId
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +340,7 @@ ModelEvent = (
     | DrafterExamined
     | ModelMeasured
 )
-RequestEvent = Queued | PromptProgress | TextDelta | ToolCalled | Finished | Failed | TokensCounted
+RequestEvent = Queued | PromptFits | PromptProgress | TextDelta | ToolCalled | Finished | Failed | TokensCounted
 StoreEvent = (
     LibraryScanned
     | ModelDeleted

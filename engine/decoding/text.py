@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 _ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back is quoted text
 
+OnText = Callable[[str], None]
+
+
+def _no_matter(_text: str) -> None:
+    pass
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -41,18 +47,24 @@ class Prompt:
     grammar: Grammar | None = None  # of the request's constraint
 
 
-def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = never) -> list[int]:
-    """The tokens that the reply continues. Raises Aborted soon after `aborted` returns True."""
+def prompt_tokens(
+    request: Request, model: LoadedModel, aborted: Question = never, on_text: OnText = _no_matter
+) -> list[int]:
+    """The tokens that the reply continues. Raises Aborted soon after `aborted` returns True.
+
+    `on_text` gets the prompt's text before it is encoded, if it is known then.
+    """
     if request.tools:
         ToolSyntax(model, request.tools)
     if request.tokens:
         return list(request.tokens)
     if request.text:
+        on_text(request.text)
         return encode(request.text, model, aborted)
     if not request.messages or request.messages[-1].role is MessageRole.SYSTEM:
         raise EmptyConversation
     try:
-        tokens = _render(request, model, aborted)
+        tokens = _render(request, model, aborted, on_text)
     except (EngineError, Aborted):
         raise
     except (Exception, TooLong) as error:
@@ -140,18 +152,26 @@ def spared_tokens(model: LoadedModel) -> list[int]:
     return [token for token in named if type(token) is int and 0 <= token < model.logit_width]
 
 
-def _render(request: Request, model: LoadedModel, aborted: Question) -> list[int]:
+def _render(request: Request, model: LoadedModel, aborted: Question, on_text: OnText) -> list[int]:
     if not model.tokenizer.has_chat_template:
         if any(message.pictures for message in request.messages):
             _sight(model)
             raise TemplateFailed("there is none, so a picture has no place")
-        return encode("\n\n".join(message.content for message in request.messages), model, aborted)
+        text = "\n\n".join(message.content for message in request.messages)
+        on_text(text)
+        return encode(text, model, aborted)
     unfinished = goes_on(request)
-    return _with_template(request, model, aborted, announced=not unfinished, unfinished=unfinished)
+    return _with_template(request, model, aborted, on_text, announced=not unfinished, unfinished=unfinished)
 
 
 def _with_template(
-    request: Request, model: LoadedModel, aborted: Question, *, announced: bool, unfinished: bool = False
+    request: Request,
+    model: LoadedModel,
+    aborted: Question,
+    on_text: OnText = _no_matter,
+    *,
+    announced: bool,
+    unfinished: bool = False,
 ) -> list[int]:
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
     pictures = [picture for message in request.messages for picture in message.pictures]
@@ -169,6 +189,7 @@ def _with_template(
         text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
         if sight is not None:
             text = framed(text, sight, partial(_word, model))
+        on_text(text)
         tokens = encode(text, model, aborted, special=False)
     return tokens if sight is None else spelled(tokens, pictures, sight, request.picture_detail)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import ContextTooLong
-from engine.api.events import Failed, Finished, PromptProgress, Sink
+from engine.api.events import Failed, Finished, PromptFits, PromptProgress, Sink
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.caches.checkpoints import needs_checkpoints
@@ -103,7 +103,8 @@ class QueuedReply:
     def _prepared(self, model: LoadedModel) -> Ahead[Prompt]:
         if self._prompt is None:
             exact = needs_checkpoints(model.make_caches())  # other caches can be truncated anywhere
-            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact))
+            fits = partial(self.sink, PromptFits(self.id))
+            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, fits))
         return self._prompt
 
 
@@ -176,15 +177,23 @@ class RequestQueue:
         return [queued for queued in self._waiting if queued.id == request]
 
 
-def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Question) -> Prompt:
-    """The prompt, if it fits the model's context. `exact`: see `turn_end`."""
-    tokens = prompt_tokens(request, model, aborted)
-    check_tokens("tokens", request.tokens or without_names(tokens), model.logit_width)
+def _prompt_of(
+    request: Request, model: LoadedModel, exact: bool, fits: Callable[[], None], aborted: Question
+) -> Prompt:
+    """The prompt, if it fits the model's context. `exact`: see `turn_end`; `fits`: called early, see PromptFits."""
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)
     limit = context_limit(request, model.info.context_tokens)
+
+    def judge(text: str) -> None:
+        pictures = any(message.pictures for message in request.messages)
+        if text and not pictures and len(text.encode(errors="surrogatepass")) < limit:
+            fits()
+
+    grammar = grammar_of(request, model, aborted)
+    tokens = prompt_tokens(request, model, aborted, judge)
+    check_tokens("tokens", request.tokens or without_names(tokens), model.logit_width)
     if len(tokens) >= limit:
         raise ContextTooLong(limit, len(tokens))
-    grammar = grammar_of(request, model, aborted)
     end = turn_end(request, model, tokens, aborted, exact=exact)
     begin = reply_begin(request, model, tokens, end, aborted)
     pictures = [picture for message in request.messages for picture in message.pictures]

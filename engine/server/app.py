@@ -94,47 +94,61 @@ class _Writing:
                 with self._desk.expecting(len(requests)):
                     requests = await client.unless_left(self._pictures.read(sent, requests))
             async with self._desk.replies(scope["path"], requests, client) as replies:
-                await replies.begin()
                 if shape.stream:
-                    await self._stream(shape, replies, _told(shape), scope, send)
+                    await replies.judged()
+                    await _Stream(shape, replies, self._options, send).run(scope["request_id"])
                 else:
                     answer = JSONResponse(shape.whole(await replies.whole()), headers=_told(shape))
                     await answer(scope, receive, send)
 
-    async def _stream(self, shape: Shape, replies: Replies, headers: dict[str, str], scope: Scope, send: Send) -> None:
-        """The head at once, then pieces; a failure is the last of them."""
-        told = {"cache-control": "no-store", "x-accel-buffering": "no", **headers}
-        head = Response(media_type=shape.media_type, headers=told)
+
+class _Stream:
+    """An answer piece by piece: its head at once, the first piece when the prompt's length is known."""
+
+    def __init__(self, shape: Shape, replies: Replies, options: ServerOptions, send: Send) -> None:
+        self._shape = shape
+        self._replies = replies
+        self._options = options
+        self._send = send
+        self._time = asyncio.get_running_loop().time
+        self._written = self._time()
+        self._opened = False
+
+    async def run(self, request_id: str) -> None:
+        """A failure is the last piece."""
+        told = {"cache-control": "no-store", "x-accel-buffering": "no", **_told(self._shape)}
+        head = Response(media_type=self._shape.media_type, headers=told)
         del head.headers["content-length"]
-        await send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
-
-        loop = asyncio.get_running_loop()
-        written = loop.time()
-
-        async def write(pieces: Iterable[bytes], *, more: bool = True) -> None:
-            nonlocal written
-            body = b"".join(pieces)
-            if body or not more:
-                try:
-                    async with asyncio.timeout(self._options.send_s):
-                        await send({"type": "http.response.body", "body": body, "more_body": more})
-                except TimeoutError:
-                    raise ClientLeft from None
-                written = loop.time()
-
-        def patience_s() -> float:
-            """Of a client that has got nothing since then; events that write nothing do not renew it."""
-            return written + self._options.silence_s - loop.time()
-
+        await self._send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
         try:
-            await write(shape.opening(*replies.progress))
-            async for heard in replies.events(patience_s):
-                await write([] if heard is None else shape.pieces(*heard))
-                if patience_s() <= 0:
-                    await write([shape.alive(*replies.progress)])
-            await write(shape.closing(replies.outcomes), more=False)
+            async for heard in self._replies.events(self._patience_s):
+                await self._open()
+                await self._write([] if heard is None else self._shape.pieces(*heard))
+                if self._patience_s() <= 0:
+                    await self._write([self._shape.alive(*self._replies.progress)])
+            await self._write(self._shape.closing(self._replies.outcomes), more=False)
         except Problem as problem:
-            await write([shape.failure(problem, scope["request_id"])], more=False)
+            await self._open()
+            await self._write([self._shape.failure(problem, request_id)], more=False)
+
+    async def _open(self) -> None:
+        if not self._opened:
+            self._opened = True
+            await self._write(self._shape.opening(*self._replies.progress))
+
+    async def _write(self, pieces: Iterable[bytes], *, more: bool = True) -> None:
+        body = b"".join(pieces)
+        if body or not more:
+            try:
+                async with asyncio.timeout(self._options.send_s):
+                    await self._send({"type": "http.response.body", "body": body, "more_body": more})
+            except TimeoutError:
+                raise ClientLeft from None
+            self._written = self._time()
+
+    def _patience_s(self) -> float:
+        """Of a client that has got nothing since then; events that write nothing do not renew it."""
+        return self._written + self._options.silence_s - self._time()
 
 
 def _told(shape: Shape) -> dict[str, str]:

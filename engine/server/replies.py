@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from starlette.types import Receive
 
-from engine.api.events import Event, Failed, Finished, PromptProgress, Queued, TextDelta, ToolCalled
+from engine.api.events import Event, Failed, Finished, PromptFits, PromptProgress, Queued, TextDelta, ToolCalled
 from engine.api.protocols import ChatEngine
 from engine.api.stats import RequestStats
 from engine.api.types import Request, RequestId, SpanKind, ToolCall
@@ -143,7 +144,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._requests = requests
         self._client = client
         self._events: asyncio.Queue[Indexed | None] = asyncio.Queue()  # None: the client has left
-        self._early: list[Indexed] = []  # came before the answer began
+        self._early: deque[Indexed] = deque()  # came before the answer began
         self._ended: set[int] = set()  # in the engine
         self._unheard = set(range(len(requests)))  # whose end `events` has not given yet
         self.ids: list[RequestId] = []
@@ -198,8 +199,8 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             self._desk.metrics.called()
         self._events.put_nowait((index, event))
 
-    async def begin(self) -> None:
-        """Wait until every prompt is made and fits, so that a refusal can be a status. Raises Problem, ClientLeft."""
+    async def judged(self) -> None:
+        """Wait until every prompt is known to fit, so that a refusal can be a status. Raises Problem, ClientLeft."""
         waiting = set(range(len(self._requests)))
         until = asyncio.get_running_loop().time() + _BEGIN_S
         while waiting:
@@ -211,19 +212,18 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             self._early.append(found)
             if isinstance(event, Failed):
                 raise problem_of(event.error)
-            if isinstance(event, PromptProgress) and not self.progress[1]:
-                self.progress = (event.done_tokens, event.total_tokens)
             if not isinstance(event, Queued):
                 waiting.discard(index)
 
     async def events(self, patience_s: Callable[[], float]) -> AsyncIterator[Indexed | None]:
-        """Every event to the last; None where `patience_s()` have passed without one. Raises Problem, ClientLeft."""
-        for early in self._early:
-            yield self._heard(*early)
-        self._early.clear()
+        """Every event from a reply's turn to its last; None where `patience_s()` have passed without one.
+
+        Raises Problem, ClientLeft.
+        """
         while self._unheard:
-            found = await self._next(patience_s())
-            yield None if found is None else self._heard(*found)
+            found = self._early.popleft() if self._early else await self._next(patience_s())
+            if found is None or not isinstance(found[1], Queued | PromptFits):
+                yield None if found is None else self._heard(*found)
 
     async def whole(self) -> list[Outcome]:
         async for _ in self.events(lambda: 3600.0):

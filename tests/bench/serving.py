@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine import Engine, Server, ServerOptions, ServerState, Speculation
+from engine import Engine, Server, ServerOptions, ServerPhase, ServerState, Speculation
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Compared, Measure, Row, total_rate
 from tests.bench.setup import BenchSetup
@@ -40,7 +40,7 @@ def served(engine: Engine) -> Iterator[int]:
     server = Server(engine, ServerOptions(port=0), states.put)
     server.start()
     while not (state := states.get(timeout=START_S)).addresses:
-        pass
+        assert state.phase is not ServerPhase.FAILED, state
     try:
         yield int(state.addresses[0].rpartition(":")[2])
     finally:
@@ -80,7 +80,7 @@ def _in_process(ours: Ours, prompts: Sequence[Sequence[int]]) -> float:
 def first_byte_ms(setup: BenchSetup, runs: int) -> Row:
     """From a request's last byte to the first of the answer's head; the prompt has 40,000 tokens and differs each time.
 
-    It is made and counted meanwhile: whether it fits decides the status.
+    It is rendered meanwhile, and counted later: it has fewer bytes than the context has tokens.
     """
     ours = Ours(quick_model(setup.folder / "quick"), rests=False)
     with served(ours.engine) as port:

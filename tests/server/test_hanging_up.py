@@ -9,45 +9,80 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import httpx2
 import pytest
 
-from engine import FinishReason, OutOfMemory, PromptProgress
+from engine import FinishReason, OutOfMemory, PromptFits, PromptProgress, TemplateFailed
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine, Script, _Counters, _Job
 from tests.helpers.served import PATIENCE_S, chat_body, post_bytes, serving
 
 CHAT = "/v1/chat/completions"
+E = TypeVar("E", bound="Reading | Counting")
 
 
 class Reading(FakeEngine):
-    """Reads a prompt chunk by chunk until `read` is set, or as many as no prompt has."""
+    """Reads a prompt chunk by chunk until `go_on` is set, or as many as no prompt has."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.read = threading.Event()
+        self.go_on = threading.Event()
 
     def _say(self, job: _Job, script: Script, counters: _Counters) -> None:
         chunks = iter(range(1000))
-        while not self.read.wait(0.003) and job.interrupted is None and next(chunks, None) is not None:
+        while not self.go_on.wait(0.003) and job.interrupted is None and next(chunks, None) is not None:
             self._tell(job.sink, PromptProgress(job.id, 10, 20))
         super()._say(job, script, counters)
 
 
+class Counting(FakeEngine):
+    """Knows of a prompt that it fits, and counts it once `go_on` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = threading.Event()
+
+    def _write(self, job: _Job) -> None:
+        self._tell(job.sink, PromptFits(job.id))
+        self.go_on.wait(PATIENCE_S)
+        super()._write(job)
+
+
 @contextmanager
-def reading() -> Iterator[Reading]:
-    engine = Reading()
+def running(engine: E) -> Iterator[E]:
     EngineClient(engine).load(Path(MAIN.folder))
     try:
         yield engine
     finally:
-        engine.read.set()
+        engine.go_on.set()
         engine.close()
 
 
 def chat_bytes(*, stream: bool) -> bytes:
     return post_bytes(CHAT, json.dumps(chat_body("x", stream=stream)).encode())
+
+
+def test_a_stream_begins_before_its_prompt_is_counted() -> None:
+    """Its head; what it says first knows the count."""
+    with running(Counting()) as engine, serving(engine) as served:
+        with served.http.stream("POST", "/v1/messages", json=chat_body("x", stream=True, max_tokens=1)) as answer:
+            assert answer.status_code == 200
+            engine.go_on.set()
+            opening = next(json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
+        usage = opening["message"]["usage"]
+        assert (usage["input_tokens"], usage["cache_read_input_tokens"]) == (10, 10)
+
+
+@pytest.mark.parametrize(("stream", "status"), [(True, 200), (False, 400)])
+def test_what_is_found_in_a_prompt_that_fits_is_told(stream: bool, status: int) -> None:
+    """In the stream that has begun, else with a status."""
+    with running(Counting()) as engine, serving(engine) as served:
+        engine.go_on.set()
+        engine.scripts.append(Script(pieces=(), error=TemplateFailed("no")))
+        answer = served.post(CHAT, chat_body("x", stream=stream))
+        assert (answer.status_code, "template refused" in answer.text) == (status, True)
 
 
 def test_a_client_that_leaves_ends_its_stream(scripted: FakeEngine) -> None:
@@ -150,12 +185,12 @@ def test_a_long_silence_is_broken(scripted: FakeEngine) -> None:
 @pytest.mark.parametrize(("path", "sign"), [(CHAT, ": prefill"), ("/v1/messages", "event: ping")])
 def test_a_long_prompt_is_no_silence(path: str, sign: str) -> None:
     """Though the engine tells of every chunk that it has read, which a client does not hear."""
-    with reading() as engine, serving(engine, silence_s=0.05) as served:
+    with running(Reading()) as engine, serving(engine, silence_s=0.05) as served:
         body = chat_body("x", stream=True, max_tokens=9)
         with served.http.stream("POST", path, json=body) as answer:
             lines = answer.iter_lines()
             signs = sum(line.startswith(sign) for line in islice(lines, 24))
-            engine.read.set()
+            engine.go_on.set()
             assert signs >= 6
             assert any("A draft" in line for line in lines)
 
