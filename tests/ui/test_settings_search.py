@@ -18,6 +18,7 @@ from app.views.settings import advanced
 from app.views.settings.search import search
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.parts import PartKind
+from app.views.transcript.status_parts import FoldPart
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.meanings import Meanings
@@ -195,13 +196,15 @@ def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(
     harness: AppHarness, qtbot: QtBot, kind: str
 ) -> None:
     transcript = TranscriptHarness([thought()])
+    fold = transcript.parts(PartKind.FOLD)[0].widget
+    assert isinstance(fold, FoldPart)
     qtbot.addWidget(transcript.view)
     meanings = Meanings(Theme())
     qtbot.addWidget(meanings)
     button = {
         "question": meanings.button,
         "row": harness.show_models("yours").yours.installed.rows[0].more_button,
-        "thinking": transcript.parts(PartKind.FOLD)[0].widget.fold,
+        "thinking": fold.fold,
     }[kind]
     assert isinstance(button, QWidget)
     told = QAccessible.queryAccessibleInterface(button)

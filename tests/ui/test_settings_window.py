@@ -142,9 +142,9 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     assert (settings.thinking, settings.system_prompt) == (1024, "Be brief.")
     assert thinking.tokens.isVisibleTo(thinking)
     thinking.tokens.setValue(300)
-    assert settings.thinking == 300
+    assert settings.values["thinking"] == 300
     thinking.choice.chosen.emit("short")
-    assert settings.thinking == "short"
+    assert settings.values["thinking"] == "short"
     seed.clear()
     seed.editingFinished.emit()
     assert settings.seed is None

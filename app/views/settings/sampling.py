@@ -102,7 +102,7 @@ class SamplingPage(Translated, Page):
         return fill(sentence, self._value_text(name, value))
 
     def _value_text(self, name: str, value: float | str | None) -> str:
-        if name == "thinking":
+        if name == "thinking" or isinstance(value, str):
             return thinking_words(value).lower()
         if value is None:
             return self._hints()[name].lower()
