@@ -160,6 +160,10 @@ class HelpText(ScrolledText):
         self._page: HelpPage | None = None
         self._answers: list[str] = []
         self.questions: dict[HelpSection, TextLabel] = {}
+        self._sought: TextLabel | None = None  # until the user scrolls
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(self._scroll_to_it)  # answers find their height one after another
+        bar.actionTriggered.connect(self._forget)
         theme.changed.connect(self._fit)
 
     def show_page(self, page: HelpPage, answers: list[str], section: HelpSection | None) -> None:
@@ -170,6 +174,7 @@ class HelpText(ScrolledText):
 
     def _build(self) -> None:
         assert self._page is not None
+        self._sought = None
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(_SIDE_PX, 24, _SIDE_PX, 28)
@@ -206,9 +211,18 @@ class HelpText(ScrolledText):
 
     def _go_to(self, section: HelpSection | None) -> None:
         heading = self.questions.get(section) if section is not None else None
-        self.verticalScrollBar().setValue(heading.y() - 24 if heading is not None else 0)
+        self._sought = heading
+        self.verticalScrollBar().setValue(0)
+        self._scroll_to_it()
         for light in self.findChildren(Spotlight):
             light.hide()
             light.deleteLater()
         if heading is not None:
             Spotlight(self._theme, heading)
+
+    def _scroll_to_it(self) -> None:
+        if self._sought is not None:
+            self.verticalScrollBar().setValue(self._sought.y() - 24)
+
+    def _forget(self) -> None:
+        self._sought = None
