@@ -43,10 +43,6 @@
         <translation>合計</translation>
     </message>
     <message>
-        <source>Every word is the main model&apos;s own; only the speed differs.</source>
-        <translation>文章はすべてメインモデルのもので、違うのは速さだけです。</translation>
-    </message>
-    <message>
         <source>Replies appear here as they are written.</source>
         <translation>作成中の回答がここに表示されます。</translation>
     </message>
@@ -56,10 +52,6 @@
     <message>
         <source>Reset all settings?</source>
         <translation>すべての設定をリセットしますか？</translation>
-    </message>
-    <message>
-        <source>Every setting returns to its default.</source>
-        <translation>すべての設定が既定値に戻ります。</translation>
     </message>
     <message>
         <source>Chats, models, presets, system prompt and hub access stay.</source>
@@ -106,7 +98,7 @@
         <translation>ログ</translation>
     </message>
     <message>
-        <source>Records errors, never chat text.</source>
+        <source>Errors, never chat text.</source>
         <translation>エラーの記録です。チャットの内容は含まれません。</translation>
     </message>
     <message>
@@ -122,8 +114,8 @@
         <translation>OpenBLAS を使う</translation>
     </message>
     <message>
-        <source>Much faster than MLX&apos;s own library for Linux. When off, most models round alike, so drafts never change a reply. Takes effect after a restart.</source>
-        <translation>Linux 用 MLX に付属のライブラリよりずっと高速です。オフにすると、ほとんどのモデルで丸め方が変わらず、ドラフトが回答を変えることはありません。再起動後に有効になります。</translation>
+        <source>Much faster than MLX&apos;s own library. When off, most models round alike, so drafts never change a reply. Needs a restart.</source>
+        <translation>MLX 付属のライブラリよりずっと高速です。オフにすると、ほとんどのモデルで丸め方が変わらず、ドラフトが回答を変えません。再起動が必要です。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -168,16 +160,12 @@
         <translation>外観モード</translation>
     </message>
     <message>
-        <source>Light or dark theme, or match the system.</source>
-        <translation>ライトテーマ、ダークテーマ、またはシステムに合わせます。</translation>
+        <source>Auto matches the system theme.</source>
+        <translation>「自動」はシステムのテーマに合わせます。</translation>
     </message>
     <message>
         <source>Text size</source>
         <translation>文字サイズ</translation>
-    </message>
-    <message>
-        <source>For the whole window.</source>
-        <translation>ウインドウ全体。</translation>
     </message>
     <message>
         <source>Now dark.</source>
@@ -259,7 +247,7 @@
         <translation>保存せずにチャット中</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Defaults apply for now; the file is unchanged.</source>
+        <source>Your settings could not be read. Using defaults; the file is unchanged.</source>
         <translation>設定を読み込めないため、今回は既定値を使います。ファイルはそのままです。</translation>
     </message>
     <message>
@@ -436,8 +424,8 @@
         <translation>自動タイトル</translation>
     </message>
     <message>
-        <source>Named by the main model after the first reply.</source>
-        <translation>最初の回答のあと、メインモデルが付けます。</translation>
+        <source>After the first reply.</source>
+        <translation>最初の回答の後に付けます。</translation>
     </message>
     <message>
         <source>Notifications</source>
@@ -452,8 +440,8 @@
         <translation>プレビューを表示</translation>
     </message>
     <message>
-        <source>Chat title and the start of the reply.</source>
-        <translation>チャットのタイトルと回答の冒頭。</translation>
+        <source>Title and first words.</source>
+        <translation>タイトルと回答の冒頭を表示します。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -893,10 +881,6 @@
         </translation>
     </message>
     <message>
-        <source>Hunch&apos;s built-in list, until the hub answers.</source>
-        <translation>ハブの返答まで、Hunch 内蔵のリストを表示します。</translation>
-    </message>
-    <message>
         <source>Searching…</source>
         <translation>検索中…</translation>
     </message>
@@ -985,10 +969,6 @@
     <message>
         <source>Runs on this Mac</source>
         <translation>この Mac で動くものだけ</translation>
-    </message>
-    <message>
-        <source>Only models that run on this Mac</source>
-        <translation>この Mac で動くモデルだけ</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -1273,12 +1253,12 @@
         <translation>%1 とそのドラフトをインストール</translation>
     </message>
     <message>
-        <source>The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトをインストールすれば何でも話せます：%2。</translation>
+        <source>The starter pair only knows Hunch. Install a larger model.</source>
+        <translation>スターターペアが知っているのは Hunch のことだけです。より大きなモデルをインストールしてください。</translation>
     </message>
     <message>
-        <source>The starter pair only knows Hunch. For anything else, install a larger model and a draft.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。ほかの話題には、より大きなモデルとドラフトをインストールしてください。</translation>
+        <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
+        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトをインストールすれば何でも話せます：%2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -1634,8 +1614,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>No words of chats, no tokens and no folder of yours are in it.</source>
-        <translation>チャットの内容、トークン、個人フォルダのパスは含まれていません。</translation>
+        <source>It holds no chats, tokens or folder names.</source>
+        <translation>チャットの内容、トークン、フォルダ名は含まれません。</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>
@@ -1727,8 +1707,8 @@
         <translation>トークンを暗号化せずに送信</translation>
     </message>
     <message>
-        <source>For http addresses. Anyone on the way can read it.</source>
-        <translation>http アドレス用。途中で誰でも読み取れます。</translation>
+        <source>For http addresses. Others can read it.</source>
+        <translation>http のアドレスで使います。ほかの人に読まれる可能性があります。</translation>
     </message>
     <message>
         <source>Mirrors</source>
@@ -1782,7 +1762,7 @@
         <translation>取り込めないもの</translation>
     </message>
     <message>
-        <source>Import existing chats again, as copies</source>
+        <source>Import existing chats as copies</source>
         <translation>既存のチャットも複製として取り込む</translation>
     </message>
     <message>
@@ -1881,14 +1861,6 @@
         <translation>メッセージを送ると、ドラフトの効果が表示されます。</translation>
     </message>
     <message>
-        <source>Too little was drafted to tell.</source>
-        <translation>予測した部分が少なく、判断できません。</translation>
-    </message>
-    <message>
-        <source>It is not certain whether drafting pays here.</source>
-        <translation>ここでドラフトによって速くなるかどうかは、はっきりしません。</translation>
-    </message>
-    <message>
         <source>Accepted by position</source>
         <translation>位置別の受理率</translation>
     </message>
@@ -1923,14 +1895,6 @@
     <message>
         <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
         <translation>予測の %1 が当たり、パスあたり %2 トークンでした（速くなる目安：%3）。</translation>
-    </message>
-    <message>
-        <source>%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).</source>
-        <translation>予測の %1 が当たり、パスあたり %2 トークンでした。速くなる目安（%3）とほぼ同じです。</translation>
-    </message>
-    <message>
-        <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
-        <translation>予測の %1 が当たりましたが、パスあたり %2 トークンでは足りません（速くなる目安：%3）。</translation>
     </message>
     <message>
         <source>The starter pair knows its text by heart. Others gain less.</source>
@@ -2001,20 +1965,20 @@
         <translation>速くなる目安</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, measured on this Mac.</source>
-        <translation>パスあたりのトークンを速くなる目安で割った値です。この Mac で測った、ドラフトありとなしの速度の比です。</translation>
+        <source>Speed with the draft against speed without, measured on this Mac.</source>
+        <translation>ドラフトありの速度を、なしの速度と比べたものです。この Mac で測定しています。</translation>
     </message>
     <message>
-        <source>How much longer a pass takes with drafting. More tokens per pass than this make replies faster.</source>
-        <translation>ドラフトを使うと 1 パスが何倍かかるかです。パスあたりのトークンがこれより多ければ速くなります。</translation>
+        <source>More tokens per pass than this make replies faster.</source>
+        <translation>パスあたりのトークンがこれより多いと、回答が速くなります。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>速い、遅い</translation>
     </message>
     <message>
-        <source>How often each guess was kept. A guess counts only if all before it were right.</source>
-        <translation>各位置の予測が受理された割合です。前がすべて当たったときだけ数えます。</translation>
+        <source>How often each guess was kept, if all before it were.</source>
+        <translation>それまでの予測がすべて当たったとき、各位置の予測が受理された割合です。</translation>
     </message>
 </context>
 <context>
@@ -2092,9 +2056,11 @@
         <source>No models installed.</source>
         <translation>モデルがインストールされていません。</translation>
     </message>
-    <message>
-        <source>Models: %1 · On disk: %2</source>
-        <translation>モデル：%1 · ディスク上：%2</translation>
+    <message numerus="yes">
+        <source>%Ln model(s)</source>
+        <translation>
+            <numerusform>モデル %Ln 個</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2934,7 +2900,7 @@
         <translation>メインモデルは使用中です</translation>
     </message>
     <message>
-        <source>Another main model is writing replies, so %1 was not loaded.</source>
+        <source>Another model is still writing, so %1 was not loaded.</source>
         <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
     </message>
     <message>
@@ -3118,7 +3084,7 @@
         <translation>https のアドレスを使うか、設定で許可してください。</translation>
     </message>
     <message>
-        <source>%1 has no model of its own, only drafters in folders: %2.</source>
+        <source>%1 has only drafters, in folders: %2.</source>
         <translation>%1 にモデルはなく、フォルダ内の専用ドラフトモデルだけがあります：%2。</translation>
     </message>
     <message>
@@ -3270,7 +3236,7 @@
         <translation>Hunch で問題が起きました</translation>
     </message>
     <message>
-        <source>This is a bug in Hunch.</source>
+        <source>This is a bug.</source>
         <translation>Hunch の不具合です。</translation>
     </message>
     <message>
@@ -3647,20 +3613,8 @@
 <context>
     <name>Models</name>
     <message>
-        <source>Comes with Hunch</source>
-        <translation>Hunch に付属</translation>
-    </message>
-    <message>
-        <source>Installed by Hunch</source>
-        <translation>Hunch でインストール</translation>
-    </message>
-    <message>
         <source>Hugging Face cache</source>
         <translation>Hugging Face キャッシュ</translation>
-    </message>
-    <message>
-        <source>Added folder</source>
-        <translation>追加したフォルダ</translation>
     </message>
     <message>
         <source>%1 drafter</source>
@@ -3675,8 +3629,16 @@
         <translation>画像認識対応</translation>
     </message>
     <message>
-        <source>%1, not quantized</source>
-        <translation>%1、量子化なし</translation>
+        <source>comes with Hunch</source>
+        <translation>Hunch に付属</translation>
+    </message>
+    <message>
+        <source>installed by Hunch</source>
+        <translation>Hunch でインストール</translation>
+    </message>
+    <message>
+        <source>added folder</source>
+        <translation>追加したフォルダ</translation>
     </message>
     <message>
         <source>runs well</source>
@@ -3719,7 +3681,7 @@
         <translation>%2 で %1 倍の速さ</translation>
     </message>
     <message>
-        <source>Text model without chat template</source>
+        <source>Text model, no chat template</source>
         <translation>チャットテンプレートのないテキストモデル</translation>
     </message>
     <message>
@@ -3751,8 +3713,12 @@
         <translation>メインモデルがインストールされていません</translation>
     </message>
     <message>
-        <source>not supported: this family gives different results when it reads several tokens at once</source>
-        <translation>非対応：この系列は複数のトークンをまとめて読むと結果が変わります</translation>
+        <source>not supported: reading several tokens at once changes its results</source>
+        <translation>非対応：複数のトークンをまとめて読むと結果が変わります</translation>
+    </message>
+    <message>
+        <source>none installed; needs its own drafter, or a small model with its vocabulary</source>
+        <translation>未インストール。専用ドラフトモデルか、語彙が同じ小さいモデルが必要です</translation>
     </message>
     <message>
         <source>has its own drafter</source>
@@ -3761,10 +3727,6 @@
     <message>
         <source>%1 can draft for it</source>
         <translation>ドラフトに使えるモデル：%1</translation>
-    </message>
-    <message>
-        <source>none installed; needs a drafter made for it, or a much smaller model with the same vocabulary</source>
-        <translation>未インストール。専用ドラフトモデルか、語彙が同じずっと小さいモデルが必要です</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3995,7 +3957,7 @@
         <translation>%1 とそのドラフトを使う</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
+        <source>draft: %1</source>
         <translation>ドラフトモデル：%1</translation>
     </message>
 </context>
@@ -4149,27 +4111,23 @@
         <translation>前回 %1</translation>
     </message>
     <message>
-        <source>no gain expected here (estimate)</source>
+        <source>no gain expected (estimate)</source>
         <translation>この Mac では高速化は見込めません（推定）</translation>
     </message>
     <message>
-        <source>about %1 in chats here (estimate)</source>
+        <source>about %1 in chats (estimate)</source>
         <translation>この Mac のチャットで約 %1（推定）</translation>
     </message>
     <message>
-        <source>about %1 in code here (estimate)</source>
+        <source>about %1 in code (estimate)</source>
         <translation>この Mac のコードで約 %1（推定）</translation>
     </message>
     <message>
-        <source>about %1 in maths here (estimate)</source>
+        <source>about %1 in maths (estimate)</source>
         <translation>この Mac の数学で約 %1（推定）</translation>
     </message>
     <message>
-        <source>about %1 here (estimate, as drafts of its kind)</source>
-        <translation>この Mac で約 %1（同種のドラフトモデルからの推定）</translation>
-    </message>
-    <message>
-        <source>about %1 here (estimate)</source>
+        <source>about %1 (estimate)</source>
         <translation>この Mac で約 %1（推定）</translation>
     </message>
     <message>
@@ -4181,8 +4139,8 @@
         <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
-        <source>Fits this main model, but is named after another: it may seldom guess right.</source>
-        <translation>このメインモデルに合いますが、別のモデルの名前です。予測があまり当たらないかもしれません。</translation>
+        <source>Named after another model: it may seldom guess right.</source>
+        <translation>別のモデル用の名前です。予測があまり当たらないことがあります。</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -4193,27 +4151,27 @@
         <translation>両方のトークン %1 個はすべて同じです。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens differ, none of them text. The draft skips them.</source>
-        <translation>%2 個のトークンのうち %1 個が異なりますが、文字ではありません。ドラフトは使いません。</translation>
+        <source>%1 of %2 tokens differ; none is text.</source>
+        <translation>%2 トークン中 %1 個が異なりますが、テキストではありません。</translation>
     </message>
     <message>
         <source>%1 of %2 tokens match. The draft guesses only these.</source>
         <translation>%2 個のトークンのうち %1 個が一致します。ドラフトはこれらだけで予測します。</translation>
     </message>
     <message>
-        <source>Weights: main model %1, draft %2</source>
+        <source>Weights: %1, draft %2</source>
         <translation>重み：メインモデル %1、ドラフト %2</translation>
     </message>
     <message>
-        <source>Per chat: main model %1, draft %2</source>
+        <source>Remembers %1; draft: %2</source>
         <translation>チャットから保持するもの：メインモデル %1、ドラフト %2</translation>
     </message>
     <message>
-        <source>Vocabularies: main model %1 tokens, draft %2, shared %3</source>
+        <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>語彙：メインモデル %1 トークン、ドラフト %2、共通 %3</translation>
     </message>
     <message>
-        <source>Token %1: “%2” to the main model, “%3” to the draft</source>
+        <source>Token %1: “%2”, in the draft “%3”</source>
         <translation>トークン %1：メインモデルでは「%2」、ドラフトでは「%3」</translation>
     </message>
     <message>
@@ -4221,7 +4179,7 @@
         <translation>テキストのトークン分割は同じです</translation>
     </message>
     <message>
-        <source>Same tokens for sample texts in four languages</source>
+        <source>Same tokens in four languages</source>
         <translation>4 言語の例文は同じトークンに分割されます</translation>
     </message>
     <message>
@@ -4233,7 +4191,7 @@
         <translation>例文（%1）：どちらも %2 トークンですが、内容は異なります</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
+        <source>Sample text (%1): %2 tokens, draft %3</source>
         <translation>例文（%1）：メインモデル %2 トークン、ドラフト %3</translation>
     </message>
     <message>
@@ -4522,10 +4480,6 @@
         <translation>末尾が欠けています</translation>
     </message>
     <message>
-        <source>too large</source>
-        <translation>大きすぎます</translation>
-    </message>
-    <message>
         <source>damaged: nested too deep</source>
         <translation>破損：入れ子が深すぎます</translation>
     </message>
@@ -4540,6 +4494,10 @@
     <message>
         <source>damaged: an entry of the wrong kind</source>
         <translation>破損：項目の種類が正しくありません</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>大きすぎます</translation>
     </message>
     <message>
         <source>from a newer version of Hunch</source>
@@ -4728,7 +4686,7 @@
         <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
     </message>
     <message>
-        <source>One prompt, same seed, once with and once without the draft.</source>
+        <source>Same prompt and seed, with and without the draft.</source>
         <translation>同じプロンプトとシードで、ドラフトなしとありの 2 回回答します。</translation>
     </message>
     <message>
@@ -4736,8 +4694,8 @@
         <translation>順番に実行中です。</translation>
     </message>
     <message>
-        <source>The race continues after the current reply.</source>
-        <translation>現在の回答のあと、レースを再開します。</translation>
+        <source>Continues after the current reply.</source>
+        <translation>現在の回答の後に続けます。</translation>
     </message>
     <message>
         <source>Race stopped.</source>
@@ -4748,8 +4706,8 @@
         <translation>レースを実行できませんでした。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.</source>
-        <translation>%1 番目のトークンからテキストが異なります。丸め誤差で起こることがあります。頻繁ならご報告ください。</translation>
+        <source>The texts differ from token %1 on, as rounding can cause.</source>
+        <translation>%1 番目のトークンからテキストが異なります。丸め誤差で起こることがあります。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
@@ -4762,6 +4720,10 @@
     <message>
         <source>Nothing was drafted.</source>
         <translation>予測されたトークンがありません。</translation>
+    </message>
+    <message>
+        <source>Too short to be sure. Try a longer prompt.</source>
+        <translation>短すぎて確かではありません。もっと長いプロンプトで試してください。</translation>
     </message>
     <message>
         <source>Too close to call.</source>
@@ -4842,10 +4804,6 @@
     <message>
         <source>Recommended for this Mac</source>
         <translation>この Mac へのおすすめ</translation>
-    </message>
-    <message>
-        <source>A main model and its draft, for your memory and language.</source>
-        <translation>メモリと言語に合ったメインモデルとドラフトモデルです。</translation>
     </message>
 </context>
 <context>
@@ -4961,8 +4919,8 @@
         <translation>診断情報</translation>
     </message>
     <message>
-        <source>Hunch sends nothing. Read it, and copy it into a report where you like.</source>
-        <translation>Hunch は何も送信しません。内容を確認し、必要に応じてコピーして報告に使ってください。</translation>
+        <source>Hunch sends nothing. Copy it into your report.</source>
+        <translation>Hunch は何も送信しません。コピーして報告に貼り付けてください。</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -5052,6 +5010,10 @@
         <translation>ドラフト時間</translation>
     </message>
     <message>
+        <source>tok/s</source>
+        <translation>トークン / 秒</translation>
+    </message>
+    <message>
         <source>answered together</source>
         <translation>同時に回答</translation>
     </message>
@@ -5094,10 +5056,6 @@
     <message>
         <source>Show more (%1 older)</source>
         <translation>さらに表示（ほか %1 件）</translation>
-    </message>
-    <message>
-        <source>Tokens per second</source>
-        <translation>トークン / 秒</translation>
     </message>
     <message>
         <source>Speed-up</source>
@@ -5183,16 +5141,16 @@
         <translation>「ドラフトの速度を優先」がオンのときは、同じシードでもテキストが変わることがあります。</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft, barring near-ties between tokens.</source>
-        <translation>同じシードなら、どのドラフトでも同じ回答です。2 つのトークンがほぼ互角のときは例外です。</translation>
+        <source>Same seed, same reply, barring near-ties between tokens.</source>
+        <translation>同じシードなら同じ回答です。2 つのトークンがほぼ互角のときは例外です。</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft: %1 always rounds alike here.</source>
-        <translation>同じシードなら、どのドラフトでも同じ回答です。このコンピューターでは、%1 の丸め方は変わりません。</translation>
+        <source>Same seed, same reply with any draft.</source>
+        <translation>同じシードなら、どのドラフトでも同じ回答です。</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats).</source>
-        <translation>同じシードなら、どのドラフトでも同じ回答です。2 つのトークンがほぼ互角のとき（このコンピューターの %1 では %2 ナット未満）は例外です。</translation>
+        <source>Same seed, same reply, barring near-ties between tokens (here: under %1 nats).</source>
+        <translation>同じシードなら同じ回答です。2 つのトークンがほぼ互角のとき（ここでは %1 ナット未満）は例外です。</translation>
     </message>
     <message>
         <source>Reply limit</source>
@@ -5223,8 +5181,8 @@
         <translation>0 は一定、高いほど自由です。</translation>
     </message>
     <message>
-        <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
-        <translation>予測をより多く受理しますが、シードでテキストが固定されません。温度 0 では効果がありません。</translation>
+        <source>Keeps more guesses, but seeds no longer fix the text.</source>
+        <translation>より多くの予測を受理しますが、シードで文章は固定されなくなります。</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -5348,7 +5306,7 @@
         <translation>同じネットワークのほかの機器</translation>
     </message>
     <message>
-        <source>They need the key. Not encrypted: others in the network can read along.</source>
+        <source>They need the key. Not encrypted: others can read along.</source>
         <translation>キーが必要です。暗号化されないため、同じネットワークのほかの人に内容を読まれる可能性があります。</translation>
     </message>
     <message>
@@ -5356,12 +5314,12 @@
         <translation>どのモデル名にも応答</translation>
     </message>
     <message>
-        <source>Programs that ask for another model get the loaded one.</source>
-        <translation>別のモデルを求めるプログラムには、読み込み済みのモデルが答えます。</translation>
+        <source>Always the loaded one.</source>
+        <translation>常に読み込んだモデルが応答します。</translation>
     </message>
     <message>
-        <source>Programs can have the loaded models reply, and see their names and figures. They see no chats, files or settings. Your own messages come first.</source>
-        <translation>プログラムは、読み込み済みのモデルから回答を得て、その名前と数値を見ることができます。チャット、ファイル、設定は見られません。自分のメッセージが優先されます。</translation>
+        <source>Programs get replies and see model names and figures, never chats, files or settings. Your messages come first.</source>
+        <translation>プログラムは回答を得て、モデルの名前と数値を見ることができますが、チャット、ファイル、設定は見られません。自分のメッセージが優先されます。</translation>
     </message>
 </context>
 <context>
@@ -5413,11 +5371,11 @@
         <translation>モデル</translation>
     </message>
     <message>
-        <source>What is installed, downloads, folders with models, deleting.</source>
+        <source>Installed, downloads, folders, deleting.</source>
         <translation>インストール済みのモデル、ダウンロード、モデルのあるフォルダ、削除。</translation>
     </message>
     <message>
-        <source>Search the hub, install a repository, what is recommended.</source>
+        <source>Search the hub, install, recommended.</source>
         <translation>Hub の検索、リポジトリのインストール、おすすめ。</translation>
     </message>
     <message>
@@ -5425,7 +5383,7 @@
         <translation>アクティビティ</translation>
     </message>
     <message>
-        <source>Every reply&apos;s speed-up, accept rate and tokens per second; statistics.</source>
+        <source>Speed-up, accept rate, tokens per second, statistics.</source>
         <translation>回答ごとの速度、受理率、毎秒トークン数。統計。</translation>
     </message>
     <message>
@@ -5633,6 +5591,10 @@
 <context>
     <name>SpeculationCards</name>
     <message>
+        <source>Guess ahead</source>
+        <translation>先に予測</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>オンにする</translation>
     </message>
@@ -5641,8 +5603,8 @@
         <translation>バッテリー駆動時もドラフトを使う</translation>
     </message>
     <message>
-        <source>Off: the main model writes alone until power is back.</source>
-        <translation>オフにすると、電源につなぐまでメインモデルだけで書きます。</translation>
+        <source>Off pauses drafting until power is back.</source>
+        <translation>オフにすると、電源につなぐまでドラフトを使いません。</translation>
     </message>
     <message>
         <source>Off for this pair</source>
@@ -5660,8 +5622,8 @@
         <translation>メインモデルだけを使います。</translation>
     </message>
     <message>
-        <source>Guesses this many tokens ahead, and pauses while that is slower.</source>
-        <translation>この数のトークンを先に予測し、遅くなる間は休止します。</translation>
+        <source>Pauses while that is slower.</source>
+        <translation>遅くなる間は休止します。</translation>
     </message>
     <message>
         <source>Guesses ahead only as far as it helps.</source>
@@ -6089,8 +6051,8 @@
         <translation>このペアを調整</translation>
     </message>
     <message>
-        <source>Teaches Auto with short replies. Takes a few minutes; your replies go first.</source>
-        <translation>短い回答で「自動」に学習させます。数分かかります。チャットの回答が優先されます。</translation>
+        <source>Teaches Auto with short replies. Takes a few minutes.</source>
+        <translation>短い回答で「自動」に学習させます。数分かかります。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -6130,10 +6092,6 @@
     <message>
         <source>Loading this pair…</source>
         <translation>このペアを読み込み中…</translation>
-    </message>
-    <message>
-        <source>Not measured yet.</source>
-        <translation>まだ測定していません。</translation>
     </message>
     <message>
         <source>Waiting: this Mac is hot or saves energy.</source>

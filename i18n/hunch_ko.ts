@@ -43,10 +43,6 @@
         <translation>합계</translation>
     </message>
     <message>
-        <source>Every word is the main model&apos;s own; only the speed differs.</source>
-        <translation>글은 모두 메인 모델이 쓴 그대로이고, 속도만 달라요.</translation>
-    </message>
-    <message>
         <source>Replies appear here as they are written.</source>
         <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
     </message>
@@ -56,10 +52,6 @@
     <message>
         <source>Reset all settings?</source>
         <translation>모든 설정을 초기화할까요?</translation>
-    </message>
-    <message>
-        <source>Every setting returns to its default.</source>
-        <translation>모든 설정이 기본값으로 돌아가요.</translation>
     </message>
     <message>
         <source>Chats, models, presets, system prompt and hub access stay.</source>
@@ -106,7 +98,7 @@
         <translation>로그</translation>
     </message>
     <message>
-        <source>Records errors, never chat text.</source>
+        <source>Errors, never chat text.</source>
         <translation>오류만 기록하고 채팅 내용은 담지 않아요.</translation>
     </message>
     <message>
@@ -122,8 +114,8 @@
         <translation>OpenBLAS 사용</translation>
     </message>
     <message>
-        <source>Much faster than MLX&apos;s own library for Linux. When off, most models round alike, so drafts never change a reply. Takes effect after a restart.</source>
-        <translation>Linux용 MLX의 라이브러리보다 훨씬 빨라요. 끄면 대부분의 모델이 똑같이 반올림해서 초안 모델이 답변을 바꾸지 않아요. 다시 시작하면 적용돼요.</translation>
+        <source>Much faster than MLX&apos;s own library. When off, most models round alike, so drafts never change a reply. Needs a restart.</source>
+        <translation>MLX의 라이브러리보다 훨씬 빨라요. 끄면 대부분의 모델이 똑같이 반올림해서 초안 모델이 답변을 바꾸지 않아요. 다시 시작해야 적용돼요.</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -168,16 +160,12 @@
         <translation>화면 모드</translation>
     </message>
     <message>
-        <source>Light or dark theme, or match the system.</source>
-        <translation>라이트 테마, 다크 테마 또는 시스템과 같게.</translation>
+        <source>Auto matches the system theme.</source>
+        <translation>자동은 시스템 테마를 따라요.</translation>
     </message>
     <message>
         <source>Text size</source>
         <translation>글자 크기</translation>
-    </message>
-    <message>
-        <source>For the whole window.</source>
-        <translation>윈도우 전체에 적용돼요.</translation>
     </message>
     <message>
         <source>Now dark.</source>
@@ -259,7 +247,7 @@
         <translation>저장하지 않는 채팅</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Defaults apply for now; the file is unchanged.</source>
+        <source>Your settings could not be read. Using defaults; the file is unchanged.</source>
         <translation>설정을 읽지 못해 지금은 기본값을 써요. 파일은 그대로예요.</translation>
     </message>
     <message>
@@ -436,8 +424,8 @@
         <translation>자동 제목</translation>
     </message>
     <message>
-        <source>Named by the main model after the first reply.</source>
-        <translation>첫 답변이 끝나면 메인 모델이 제목을 지어요.</translation>
+        <source>After the first reply.</source>
+        <translation>첫 답변이 끝나면 지어요.</translation>
     </message>
     <message>
         <source>Notifications</source>
@@ -452,8 +440,8 @@
         <translation>미리보기 표시</translation>
     </message>
     <message>
-        <source>Chat title and the start of the reply.</source>
-        <translation>채팅 제목과 답변의 첫 부분을 보여 드려요.</translation>
+        <source>Title and first words.</source>
+        <translation>채팅 제목과 답변 첫 부분을 표시해요.</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -893,10 +881,6 @@
         </translation>
     </message>
     <message>
-        <source>Hunch&apos;s built-in list, until the hub answers.</source>
-        <translation>허브가 답할 때까지 Hunch의 내장 목록을 보여 드려요.</translation>
-    </message>
-    <message>
         <source>Searching…</source>
         <translation>검색 중…</translation>
     </message>
@@ -985,10 +969,6 @@
     <message>
         <source>Runs on this Mac</source>
         <translation>이 Mac에서 쓸 수 있는 것만</translation>
-    </message>
-    <message>
-        <source>Only models that run on this Mac</source>
-        <translation>이 Mac에서 쓸 수 있는 모델만</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -1273,12 +1253,12 @@
         <translation>%1 모델과 초안 모델 설치</translation>
     </message>
     <message>
-        <source>The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.</source>
-        <translation>기본 모델은 Hunch만 알아요. 무엇이든 이야기하려면 %1 모델과 초안 모델을 설치하세요: %2.</translation>
+        <source>The starter pair only knows Hunch. Install a larger model.</source>
+        <translation>기본 모델은 Hunch만 알아요. 더 큰 모델을 설치하세요.</translation>
     </message>
     <message>
-        <source>The starter pair only knows Hunch. For anything else, install a larger model and a draft.</source>
-        <translation>기본 모델은 Hunch만 알아요. 무엇이든 이야기하려면 더 큰 모델과 초안 모델을 설치하세요.</translation>
+        <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
+        <translation>기본 모델은 Hunch만 알아요. %1 모델과 초안 모델을 설치하세요: %2.</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -1634,8 +1614,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>No words of chats, no tokens and no folder of yours are in it.</source>
-        <translation>채팅 내용, 토큰, 내 폴더 경로는 들어 있지 않아요.</translation>
+        <source>It holds no chats, tokens or folder names.</source>
+        <translation>채팅 내용, 토큰, 폴더 이름은 들어 있지 않아요.</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>
@@ -1727,8 +1707,8 @@
         <translation>토큰을 암호화하지 않고 보내기</translation>
     </message>
     <message>
-        <source>For http addresses. Anyone on the way can read it.</source>
-        <translation>http 주소에 써요. 중간에 누구나 읽을 수 있어요.</translation>
+        <source>For http addresses. Others can read it.</source>
+        <translation>http 주소에 보내요. 다른 사람이 볼 수 있어요.</translation>
     </message>
     <message>
         <source>Mirrors</source>
@@ -1782,7 +1762,7 @@
         <translation>가져올 수 없는 항목</translation>
     </message>
     <message>
-        <source>Import existing chats again, as copies</source>
+        <source>Import existing chats as copies</source>
         <translation>이미 있는 채팅도 사본으로 다시 가져오기</translation>
     </message>
     <message>
@@ -1881,14 +1861,6 @@
         <translation>메시지를 보내면 초안 모델의 효과가 여기에 보여요.</translation>
     </message>
     <message>
-        <source>Too little was drafted to tell.</source>
-        <translation>추측한 부분이 적어서 알 수 없어요.</translation>
-    </message>
-    <message>
-        <source>It is not certain whether drafting pays here.</source>
-        <translation>여기서 초안 모델이 이득인지 확실하지 않아요.</translation>
-    </message>
-    <message>
         <source>Accepted by position</source>
         <translation>위치별 수락률</translation>
     </message>
@@ -1923,14 +1895,6 @@
     <message>
         <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
         <translation>추측의 %1가 맞았어요. 패스당 %2토큰이에요(이득 기준: %3토큰).</translation>
-    </message>
-    <message>
-        <source>%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).</source>
-        <translation>추측의 %1가 맞았어요. 패스당 %2토큰으로, 이득 기준(%3토큰)과 비슷해요.</translation>
-    </message>
-    <message>
-        <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
-        <translation>추측의 %1가 맞았지만 패스당 %2토큰은 부족해요(이득 기준: %3토큰).</translation>
     </message>
     <message>
         <source>The starter pair knows its text by heart. Others gain less.</source>
@@ -2001,20 +1965,20 @@
         <translation>이득 기준</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, measured on this Mac.</source>
-        <translation>패스당 토큰을 이득 기준으로 나눈 값이에요. 이 Mac에서 잰, 초안 모델이 있을 때와 없을 때의 속도 비예요.</translation>
+        <source>Speed with the draft against speed without, measured on this Mac.</source>
+        <translation>초안을 쓸 때와 안 쓸 때의 속도를 이 Mac에서 재서 비교한 값이에요.</translation>
     </message>
     <message>
-        <source>How much longer a pass takes with drafting. More tokens per pass than this make replies faster.</source>
-        <translation>초안 모델을 쓰면 패스가 몇 배 오래 걸리는지예요. 패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
+        <source>More tokens per pass than this make replies faster.</source>
+        <translation>패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>빠름, 느림</translation>
     </message>
     <message>
-        <source>How often each guess was kept. A guess counts only if all before it were right.</source>
-        <translation>각 위치의 추측이 얼마나 자주 수락됐는지예요. 앞의 추측이 모두 맞아야 인정돼요.</translation>
+        <source>How often each guess was kept, if all before it were.</source>
+        <translation>앞의 추측이 모두 맞았을 때, 그 위치의 추측이 수락된 비율이에요.</translation>
     </message>
 </context>
 <context>
@@ -2092,9 +2056,11 @@
         <source>No models installed.</source>
         <translation>설치한 모델이 없어요.</translation>
     </message>
-    <message>
-        <source>Models: %1 · On disk: %2</source>
-        <translation>모델: %1개 · 디스크: %2</translation>
+    <message numerus="yes">
+        <source>%Ln model(s)</source>
+        <translation>
+            <numerusform>모델 %Ln개</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2934,7 +2900,7 @@
         <translation>메인 모델을 사용 중이에요</translation>
     </message>
     <message>
-        <source>Another main model is writing replies, so %1 was not loaded.</source>
+        <source>Another model is still writing, so %1 was not loaded.</source>
         <translation>다른 메인 모델로 답변을 쓰고 있어 %1 모델을 불러오지 않았어요.</translation>
     </message>
     <message>
@@ -3118,7 +3084,7 @@
         <translation>https 주소를 쓰거나 설정에서 허용하세요.</translation>
     </message>
     <message>
-        <source>%1 has no model of its own, only drafters in folders: %2.</source>
+        <source>%1 has only drafters, in folders: %2.</source>
         <translation>%1 저장소에는 모델이 없고, 폴더에 든 전용 초안 모델만 있어요: %2.</translation>
     </message>
     <message>
@@ -3270,7 +3236,7 @@
         <translation>Hunch에 문제가 생겼어요</translation>
     </message>
     <message>
-        <source>This is a bug in Hunch.</source>
+        <source>This is a bug.</source>
         <translation>Hunch의 버그예요.</translation>
     </message>
     <message>
@@ -3647,20 +3613,8 @@
 <context>
     <name>Models</name>
     <message>
-        <source>Comes with Hunch</source>
-        <translation>Hunch에 포함</translation>
-    </message>
-    <message>
-        <source>Installed by Hunch</source>
-        <translation>Hunch에서 설치</translation>
-    </message>
-    <message>
         <source>Hugging Face cache</source>
         <translation>Hugging Face 캐시</translation>
-    </message>
-    <message>
-        <source>Added folder</source>
-        <translation>추가한 폴더</translation>
     </message>
     <message>
         <source>%1 drafter</source>
@@ -3675,8 +3629,16 @@
         <translation>이미지 인식</translation>
     </message>
     <message>
-        <source>%1, not quantized</source>
-        <translation>%1, 양자화 안 됨</translation>
+        <source>comes with Hunch</source>
+        <translation>Hunch에 포함</translation>
+    </message>
+    <message>
+        <source>installed by Hunch</source>
+        <translation>Hunch에서 설치</translation>
+    </message>
+    <message>
+        <source>added folder</source>
+        <translation>추가한 폴더</translation>
     </message>
     <message>
         <source>runs well</source>
@@ -3719,7 +3681,7 @@
         <translation>%2에서 %1배 빨라요</translation>
     </message>
     <message>
-        <source>Text model without chat template</source>
+        <source>Text model, no chat template</source>
         <translation>채팅 템플릿이 없는 텍스트 모델</translation>
     </message>
     <message>
@@ -3751,8 +3713,12 @@
         <translation>메인 모델이 설치되지 않음</translation>
     </message>
     <message>
-        <source>not supported: this family gives different results when it reads several tokens at once</source>
-        <translation>쓸 수 없어요. 이 계열은 토큰 여러 개를 한꺼번에 읽으면 결과가 달라져요</translation>
+        <source>not supported: reading several tokens at once changes its results</source>
+        <translation>쓸 수 없어요. 토큰 여러 개를 한꺼번에 읽으면 결과가 달라져요</translation>
+    </message>
+    <message>
+        <source>none installed; needs its own drafter, or a small model with its vocabulary</source>
+        <translation>설치된 것이 없어요. 전용 초안 모델이나 어휘가 같은 작은 모델이 필요해요</translation>
     </message>
     <message>
         <source>has its own drafter</source>
@@ -3761,10 +3727,6 @@
     <message>
         <source>%1 can draft for it</source>
         <translation>초안으로 쓸 수 있는 모델: %1</translation>
-    </message>
-    <message>
-        <source>none installed; needs a drafter made for it, or a much smaller model with the same vocabulary</source>
-        <translation>설치된 것이 없어요. 전용 초안 모델이나 어휘가 같은 훨씬 작은 모델이 필요해요</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3995,7 +3957,7 @@
         <translation>%1 모델과 초안 모델 사용</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
+        <source>draft: %1</source>
         <translation>초안 모델 %1</translation>
     </message>
 </context>
@@ -4149,27 +4111,23 @@
         <translation>지난번 %1</translation>
     </message>
     <message>
-        <source>no gain expected here (estimate)</source>
+        <source>no gain expected (estimate)</source>
         <translation>이 Mac에서는 이득이 없을 것으로 예상(추정)</translation>
     </message>
     <message>
-        <source>about %1 in chats here (estimate)</source>
+        <source>about %1 in chats (estimate)</source>
         <translation>이 Mac의 채팅에서 약 %1(추정)</translation>
     </message>
     <message>
-        <source>about %1 in code here (estimate)</source>
+        <source>about %1 in code (estimate)</source>
         <translation>이 Mac의 코드에서 약 %1(추정)</translation>
     </message>
     <message>
-        <source>about %1 in maths here (estimate)</source>
+        <source>about %1 in maths (estimate)</source>
         <translation>이 Mac의 수학에서 약 %1(추정)</translation>
     </message>
     <message>
-        <source>about %1 here (estimate, as drafts of its kind)</source>
-        <translation>이 Mac에서 약 %1(같은 종류의 초안 모델을 바탕으로 추정)</translation>
-    </message>
-    <message>
-        <source>about %1 here (estimate)</source>
+        <source>about %1 (estimate)</source>
         <translation>이 Mac에서 약 %1(추정)</translation>
     </message>
     <message>
@@ -4181,8 +4139,8 @@
         <translation>%1 사용: %2</translation>
     </message>
     <message>
-        <source>Fits this main model, but is named after another: it may seldom guess right.</source>
-        <translation>크기는 맞지만 다른 모델의 이름이에요. 추측이 잘 맞지 않을 수 있어요.</translation>
+        <source>Named after another model: it may seldom guess right.</source>
+        <translation>다른 모델용 이름이에요. 추측이 잘 안 맞을 수 있어요.</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -4193,27 +4151,27 @@
         <translation>두 모델의 토큰 %1개가 모두 같아요.</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens differ, none of them text. The draft skips them.</source>
-        <translation>토큰 %2개 중 %1개가 다르지만 글자는 아니에요. 초안 모델은 쓰지 않아요.</translation>
+        <source>%1 of %2 tokens differ; none is text.</source>
+        <translation>%2개 토큰 중 %1개가 달라요. 텍스트 토큰은 모두 같아요.</translation>
     </message>
     <message>
         <source>%1 of %2 tokens match. The draft guesses only these.</source>
         <translation>토큰 %2개 중 %1개가 같아요. 초안 모델은 이 토큰으로만 추측해요.</translation>
     </message>
     <message>
-        <source>Weights: main model %1, draft %2</source>
+        <source>Weights: %1, draft %2</source>
         <translation>가중치: 메인 모델 %1, 초안 모델 %2</translation>
     </message>
     <message>
-        <source>Per chat: main model %1, draft %2</source>
+        <source>Remembers %1; draft: %2</source>
         <translation>채팅에서 기억하는 것: 메인 모델 %1, 초안 모델 %2</translation>
     </message>
     <message>
-        <source>Vocabularies: main model %1 tokens, draft %2, shared %3</source>
+        <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>어휘: 메인 모델 토큰 %1개, 초안 모델 %2개, 공통 %3개</translation>
     </message>
     <message>
-        <source>Token %1: “%2” to the main model, “%3” to the draft</source>
+        <source>Token %1: “%2”, in the draft “%3”</source>
         <translation>토큰 %1번: 메인 모델은 ‘%2’, 초안 모델은 ‘%3’</translation>
     </message>
     <message>
@@ -4221,7 +4179,7 @@
         <translation>토큰을 나누는 방식이 같아요</translation>
     </message>
     <message>
-        <source>Same tokens for sample texts in four languages</source>
+        <source>Same tokens in four languages</source>
         <translation>네 언어의 예문을 두 모델이 같은 토큰으로 나눠요</translation>
     </message>
     <message>
@@ -4233,7 +4191,7 @@
         <translation>예문(%1): 두 모델 모두 토큰 %2개지만 서로 달라요</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
+        <source>Sample text (%1): %2 tokens, draft %3</source>
         <translation>예문(%1): 메인 모델 토큰 %2개, 초안 모델 %3개</translation>
     </message>
     <message>
@@ -4522,10 +4480,6 @@
         <translation>끝부분이 잘려 있어요</translation>
     </message>
     <message>
-        <source>too large</source>
-        <translation>너무 커요</translation>
-    </message>
-    <message>
         <source>damaged: nested too deep</source>
         <translation>손상됨: 중첩이 너무 깊어요</translation>
     </message>
@@ -4540,6 +4494,10 @@
     <message>
         <source>damaged: an entry of the wrong kind</source>
         <translation>손상됨: 항목의 종류가 맞지 않아요</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>너무 커요</translation>
     </message>
     <message>
         <source>from a newer version of Hunch</source>
@@ -4728,7 +4686,7 @@
         <translation>%1 · %2초 · 초당 %3토큰</translation>
     </message>
     <message>
-        <source>One prompt, same seed, once with and once without the draft.</source>
+        <source>Same prompt and seed, with and without the draft.</source>
         <translation>같은 프롬프트와 시드로, 초안 모델 없이 한 번, 초안 모델로 한 번 답해요.</translation>
     </message>
     <message>
@@ -4736,8 +4694,8 @@
         <translation>차례로 쓰고 있어요.</translation>
     </message>
     <message>
-        <source>The race continues after the current reply.</source>
-        <translation>지금 답변이 끝나면 대결을 이어 가요.</translation>
+        <source>Continues after the current reply.</source>
+        <translation>현재 답변이 끝나면 이어서 해요.</translation>
     </message>
     <message>
         <source>Race stopped.</source>
@@ -4748,8 +4706,8 @@
         <translation>대결을 할 수 없어요.</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.</source>
-        <translation>%1번째 토큰부터 텍스트가 달라요. 반올림 때문일 수 있어요. 자주 일어나면 알려 주세요.</translation>
+        <source>The texts differ from token %1 on, as rounding can cause.</source>
+        <translation>%1번째 토큰부터 텍스트가 달라요. 반올림 때문일 수 있어요.</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
@@ -4762,6 +4720,10 @@
     <message>
         <source>Nothing was drafted.</source>
         <translation>추측한 토큰이 없어요.</translation>
+    </message>
+    <message>
+        <source>Too short to be sure. Try a longer prompt.</source>
+        <translation>너무 짧아서 확실하지 않아요. 더 긴 프롬프트로 해 보세요.</translation>
     </message>
     <message>
         <source>Too close to call.</source>
@@ -4842,10 +4804,6 @@
     <message>
         <source>Recommended for this Mac</source>
         <translation>이 Mac에 추천</translation>
-    </message>
-    <message>
-        <source>A main model and its draft, for your memory and language.</source>
-        <translation>메모리와 언어에 맞춘 메인 모델과 초안 모델이에요.</translation>
     </message>
 </context>
 <context>
@@ -4961,8 +4919,8 @@
         <translation>진단 정보</translation>
     </message>
     <message>
-        <source>Hunch sends nothing. Read it, and copy it into a report where you like.</source>
-        <translation>Hunch는 아무것도 보내지 않아요. 내용을 확인하고 필요한 곳에 복사해 붙여 넣으세요.</translation>
+        <source>Hunch sends nothing. Copy it into your report.</source>
+        <translation>Hunch는 아무것도 보내지 않아요. 복사해서 보고에 붙여 넣으세요.</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -5052,6 +5010,10 @@
         <translation>초안 시간</translation>
     </message>
     <message>
+        <source>tok/s</source>
+        <translation>토큰/초</translation>
+    </message>
+    <message>
         <source>answered together</source>
         <translation>함께 작성</translation>
     </message>
@@ -5094,10 +5056,6 @@
     <message>
         <source>Show more (%1 older)</source>
         <translation>이전 요청 %1개 더 보기</translation>
-    </message>
-    <message>
-        <source>Tokens per second</source>
-        <translation>초당 토큰</translation>
     </message>
     <message>
         <source>Speed-up</source>
@@ -5183,16 +5141,16 @@
         <translation>‘초안 속도 우선’을 켜면 시드가 같아도 텍스트가 달라질 수 있어요.</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft, barring near-ties between tokens.</source>
-        <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요. 두 토큰이 거의 비길 때만 달라요.</translation>
+        <source>Same seed, same reply, barring near-ties between tokens.</source>
+        <translation>시드가 같으면 답변도 같아요. 두 토큰이 거의 비길 때만 달라요.</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft: %1 always rounds alike here.</source>
-        <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요. 이 컴퓨터에서 %1 모델은 늘 똑같이 반올림해요.</translation>
+        <source>Same seed, same reply with any draft.</source>
+        <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요.</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats).</source>
-        <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요. 두 토큰이 거의 비길 때만 달라요(이 컴퓨터의 %1: %2 nat 미만).</translation>
+        <source>Same seed, same reply, barring near-ties between tokens (here: under %1 nats).</source>
+        <translation>시드가 같으면 답변도 같아요. 두 토큰이 거의 비길 때만 달라요(여기서는 %1 nat 미만).</translation>
     </message>
     <message>
         <source>Reply limit</source>
@@ -5223,8 +5181,8 @@
         <translation>0이면 일정하고, 높을수록 자유로워요.</translation>
     </message>
     <message>
-        <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
-        <translation>추측을 더 많이 수락하지만 시드로 텍스트가 고정되지 않아요. 온도가 0이면 효과가 없어요.</translation>
+        <source>Keeps more guesses, but seeds no longer fix the text.</source>
+        <translation>더 많은 추측을 받아들이지만, 시드로 텍스트가 고정되지 않아요.</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -5348,7 +5306,7 @@
         <translation>같은 네트워크의 다른 기기</translation>
     </message>
     <message>
-        <source>They need the key. Not encrypted: others in the network can read along.</source>
+        <source>They need the key. Not encrypted: others can read along.</source>
         <translation>키가 필요해요. 암호화되지 않아 네트워크의 다른 사람이 내용을 엿볼 수 있어요.</translation>
     </message>
     <message>
@@ -5356,12 +5314,12 @@
         <translation>모든 모델 이름에 응답</translation>
     </message>
     <message>
-        <source>Programs that ask for another model get the loaded one.</source>
-        <translation>다른 모델을 요청하는 프로그램에는 불러온 모델이 답해요.</translation>
+        <source>Always the loaded one.</source>
+        <translation>언제나 불러온 모델이 답해요.</translation>
     </message>
     <message>
-        <source>Programs can have the loaded models reply, and see their names and figures. They see no chats, files or settings. Your own messages come first.</source>
-        <translation>프로그램은 불러온 모델의 답변을 받고 모델의 이름과 수치를 볼 수 있어요. 채팅, 파일, 설정은 볼 수 없어요. 내 메시지가 먼저 처리돼요.</translation>
+        <source>Programs get replies and see model names and figures, never chats, files or settings. Your messages come first.</source>
+        <translation>프로그램은 답변을 받고 모델의 이름과 수치를 볼 수 있지만, 채팅, 파일, 설정은 볼 수 없어요. 내 메시지가 먼저 처리돼요.</translation>
     </message>
 </context>
 <context>
@@ -5413,11 +5371,11 @@
         <translation>모델</translation>
     </message>
     <message>
-        <source>What is installed, downloads, folders with models, deleting.</source>
+        <source>Installed, downloads, folders, deleting.</source>
         <translation>설치된 모델, 다운로드, 모델이 있는 폴더, 삭제.</translation>
     </message>
     <message>
-        <source>Search the hub, install a repository, what is recommended.</source>
+        <source>Search the hub, install, recommended.</source>
         <translation>Hub 검색, 저장소 설치, 추천.</translation>
     </message>
     <message>
@@ -5425,7 +5383,7 @@
         <translation>활동</translation>
     </message>
     <message>
-        <source>Every reply&apos;s speed-up, accept rate and tokens per second; statistics.</source>
+        <source>Speed-up, accept rate, tokens per second, statistics.</source>
         <translation>답변마다 속도 배율, 수락률, 초당 토큰. 통계.</translation>
     </message>
     <message>
@@ -5633,6 +5591,10 @@
 <context>
     <name>SpeculationCards</name>
     <message>
+        <source>Guess ahead</source>
+        <translation>미리 추측</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>켜기</translation>
     </message>
@@ -5641,8 +5603,8 @@
         <translation>배터리에서도 초안 모델 사용</translation>
     </message>
     <message>
-        <source>Off: the main model writes alone until power is back.</source>
-        <translation>끄면 전원을 연결할 때까지 메인 모델만 사용해요.</translation>
+        <source>Off pauses drafting until power is back.</source>
+        <translation>끄면 전원을 연결할 때까지 초안 모델을 쓰지 않아요.</translation>
     </message>
     <message>
         <source>Off for this pair</source>
@@ -5660,8 +5622,8 @@
         <translation>메인 모델만 써요.</translation>
     </message>
     <message>
-        <source>Guesses this many tokens ahead, and pauses while that is slower.</source>
-        <translation>이만큼의 토큰을 미리 추측하고, 더 느려지면 쉬어요.</translation>
+        <source>Pauses while that is slower.</source>
+        <translation>느려지는 동안에는 쉬어요.</translation>
     </message>
     <message>
         <source>Guesses ahead only as far as it helps.</source>
@@ -6089,8 +6051,8 @@
         <translation>이 조합 조정</translation>
     </message>
     <message>
-        <source>Teaches Auto with short replies. Takes a few minutes; your replies go first.</source>
-        <translation>짧은 답변으로 ‘자동’을 학습시켜요. 몇 분 걸리고, 내 답변이 먼저예요.</translation>
+        <source>Teaches Auto with short replies. Takes a few minutes.</source>
+        <translation>짧은 답변으로 자동을 학습시켜요. 몇 분 걸려요.</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -6130,10 +6092,6 @@
     <message>
         <source>Loading this pair…</source>
         <translation>이 조합을 불러오는 중…</translation>
-    </message>
-    <message>
-        <source>Not measured yet.</source>
-        <translation>아직 측정하지 않았어요.</translation>
     </message>
     <message>
         <source>Waiting: this Mac is hot or saves energy.</source>

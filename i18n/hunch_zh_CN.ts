@@ -43,10 +43,6 @@
         <translation>合计</translation>
     </message>
     <message>
-        <source>Every word is the main model&apos;s own; only the speed differs.</source>
-        <translation>文字都出自主模型，不同的只是速度。</translation>
-    </message>
-    <message>
         <source>Replies appear here as they are written.</source>
         <translation>正在生成的回复会显示在这里。</translation>
     </message>
@@ -56,10 +52,6 @@
     <message>
         <source>Reset all settings?</source>
         <translation>要还原所有设置吗？</translation>
-    </message>
-    <message>
-        <source>Every setting returns to its default.</source>
-        <translation>所有设置都会恢复默认值。</translation>
     </message>
     <message>
         <source>Chats, models, presets, system prompt and hub access stay.</source>
@@ -106,7 +98,7 @@
         <translation>日志</translation>
     </message>
     <message>
-        <source>Records errors, never chat text.</source>
+        <source>Errors, never chat text.</source>
         <translation>只记录错误，不含对话内容。</translation>
     </message>
     <message>
@@ -122,8 +114,8 @@
         <translation>使用 OpenBLAS</translation>
     </message>
     <message>
-        <source>Much faster than MLX&apos;s own library for Linux. When off, most models round alike, so drafts never change a reply. Takes effect after a restart.</source>
-        <translation>比 Linux 版 MLX 自带的库快得多。关闭后，大多数模型的舍入方式不变，草稿模型不会改变回复。重启后生效。</translation>
+        <source>Much faster than MLX&apos;s own library. When off, most models round alike, so drafts never change a reply. Needs a restart.</source>
+        <translation>比 MLX 自带的库快得多。关闭后，大多数模型的舍入方式不变，草稿模型不会改变回复。需要重启。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
@@ -168,16 +160,12 @@
         <translation>外观</translation>
     </message>
     <message>
-        <source>Light or dark theme, or match the system.</source>
-        <translation>浅色主题、深色主题，或跟随系统。</translation>
+        <source>Auto matches the system theme.</source>
+        <translation>“自动”跟随系统主题。</translation>
     </message>
     <message>
         <source>Text size</source>
         <translation>文字大小</translation>
-    </message>
-    <message>
-        <source>For the whole window.</source>
-        <translation>作用于整个窗口。</translation>
     </message>
     <message>
         <source>Now dark.</source>
@@ -259,7 +247,7 @@
         <translation>对话不会存储</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Defaults apply for now; the file is unchanged.</source>
+        <source>Your settings could not be read. Using defaults; the file is unchanged.</source>
         <translation>无法读取设置，暂用默认值。文件未作更改。</translation>
     </message>
     <message>
@@ -436,8 +424,8 @@
         <translation>自动标题</translation>
     </message>
     <message>
-        <source>Named by the main model after the first reply.</source>
-        <translation>首次回复后由主模型起标题。</translation>
+        <source>After the first reply.</source>
+        <translation>首次回复后生成。</translation>
     </message>
     <message>
         <source>Notifications</source>
@@ -452,8 +440,8 @@
         <translation>显示预览</translation>
     </message>
     <message>
-        <source>Chat title and the start of the reply.</source>
-        <translation>对话标题和回复的开头。</translation>
+        <source>Title and first words.</source>
+        <translation>显示标题和回复开头。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -893,10 +881,6 @@
         </translation>
     </message>
     <message>
-        <source>Hunch&apos;s built-in list, until the hub answers.</source>
-        <translation>Hub 响应之前，先显示 Hunch 内置的列表。</translation>
-    </message>
-    <message>
         <source>Searching…</source>
         <translation>正在搜索…</translation>
     </message>
@@ -985,10 +969,6 @@
     <message>
         <source>Runs on this Mac</source>
         <translation>仅显示这台 Mac 能运行的</translation>
-    </message>
-    <message>
-        <source>Only models that run on this Mac</source>
-        <translation>仅显示这台 Mac 能运行的模型</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -1273,12 +1253,12 @@
         <translation>安装 %1 及其草稿模型</translation>
     </message>
     <message>
-        <source>The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.</source>
-        <translation>入门模型只了解 Hunch。安装 %1 及其草稿模型即可聊任何话题：%2。</translation>
+        <source>The starter pair only knows Hunch. Install a larger model.</source>
+        <translation>入门模型只了解 Hunch。请安装更大的模型。</translation>
     </message>
     <message>
-        <source>The starter pair only knows Hunch. For anything else, install a larger model and a draft.</source>
-        <translation>入门模型只了解 Hunch。要聊其他话题，请安装更大的模型和草稿模型。</translation>
+        <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
+        <translation>入门模型只了解 Hunch。安装 %1 及其草稿模型即可聊任何话题：%2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -1634,8 +1614,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>No words of chats, no tokens and no folder of yours are in it.</source>
-        <translation>其中不含聊天内容、令牌和个人文件夹路径。</translation>
+        <source>It holds no chats, tokens or folder names.</source>
+        <translation>其中不含对话内容、令牌和文件夹名称。</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>
@@ -1727,8 +1707,8 @@
         <translation>不加密发送令牌</translation>
     </message>
     <message>
-        <source>For http addresses. Anyone on the way can read it.</source>
-        <translation>用于 http 地址。途中的任何人都能读到。</translation>
+        <source>For http addresses. Others can read it.</source>
+        <translation>用于 http 地址。他人可能看到。</translation>
     </message>
     <message>
         <source>Mirrors</source>
@@ -1782,7 +1762,7 @@
         <translation>无法导入的内容</translation>
     </message>
     <message>
-        <source>Import existing chats again, as copies</source>
+        <source>Import existing chats as copies</source>
         <translation>将已有的对话再次导入为副本</translation>
     </message>
     <message>
@@ -1881,14 +1861,6 @@
         <translation>发送消息后，这里会显示草稿模型的效果。</translation>
     </message>
     <message>
-        <source>Too little was drafted to tell.</source>
-        <translation>猜测的部分太少，无法判断。</translation>
-    </message>
-    <message>
-        <source>It is not certain whether drafting pays here.</source>
-        <translation>无法确定草稿模型在这里是否有收益。</translation>
-    </message>
-    <message>
         <source>Accepted by position</source>
         <translation>各位置的接受率</translation>
     </message>
@@ -1923,14 +1895,6 @@
     <message>
         <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
         <translation>猜测有 %1 正确：每轮 %2 个 token（收益起点：%3）。</translation>
-    </message>
-    <message>
-        <source>%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).</source>
-        <translation>猜测有 %1 正确：每轮 %2 个 token，与收益起点（%3）相当。</translation>
-    </message>
-    <message>
-        <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
-        <translation>猜测有 %1 正确，但每轮 %2 个 token 还不够（收益起点：%3）。</translation>
     </message>
     <message>
         <source>The starter pair knows its text by heart. Others gain less.</source>
@@ -2001,20 +1965,20 @@
         <translation>收益起点</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, measured on this Mac.</source>
-        <translation>每轮 token 数除以收益起点：在这台 Mac 上测得的，用与不用草稿模型的速度之比。</translation>
+        <source>Speed with the draft against speed without, measured on this Mac.</source>
+        <translation>使用草稿与不使用时的速度之比，在这台 Mac 上测得。</translation>
     </message>
     <message>
-        <source>How much longer a pass takes with drafting. More tokens per pass than this make replies faster.</source>
-        <translation>使用草稿模型后一轮耗时是原来的多少倍。每轮 token 数超过它，回复就更快。</translation>
+        <source>More tokens per pass than this make replies faster.</source>
+        <translation>每轮 token 数高于它，回复就更快。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>更快、更慢</translation>
     </message>
     <message>
-        <source>How often each guess was kept. A guess counts only if all before it were right.</source>
-        <translation>各位置的猜测被保留的频率。前面全部正确才算数。</translation>
+        <source>How often each guess was kept, if all before it were.</source>
+        <translation>前面的猜测都正确时，各位置的猜测被接受的比例。</translation>
     </message>
 </context>
 <context>
@@ -2092,9 +2056,11 @@
         <source>No models installed.</source>
         <translation>尚未安装模型。</translation>
     </message>
-    <message>
-        <source>Models: %1 · On disk: %2</source>
-        <translation>模型：%1 · 占用磁盘：%2</translation>
+    <message numerus="yes">
+        <source>%Ln model(s)</source>
+        <translation>
+            <numerusform>%Ln 个模型</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 · Installed by Hunch: %2</source>
@@ -2934,7 +2900,7 @@
         <translation>主模型正在使用</translation>
     </message>
     <message>
-        <source>Another main model is writing replies, so %1 was not loaded.</source>
+        <source>Another model is still writing, so %1 was not loaded.</source>
         <translation>正在使用另一个主模型生成回复，因此未加载 %1。</translation>
     </message>
     <message>
@@ -3118,7 +3084,7 @@
         <translation>请使用 https 地址，或在设置中允许。</translation>
     </message>
     <message>
-        <source>%1 has no model of its own, only drafters in folders: %2.</source>
+        <source>%1 has only drafters, in folders: %2.</source>
         <translation>%1 中没有模型，只有文件夹里的专用草稿模型：%2。</translation>
     </message>
     <message>
@@ -3270,7 +3236,7 @@
         <translation>Hunch 出了问题</translation>
     </message>
     <message>
-        <source>This is a bug in Hunch.</source>
+        <source>This is a bug.</source>
         <translation>这是 Hunch 的错误。</translation>
     </message>
     <message>
@@ -3647,20 +3613,8 @@
 <context>
     <name>Models</name>
     <message>
-        <source>Comes with Hunch</source>
-        <translation>Hunch 自带</translation>
-    </message>
-    <message>
-        <source>Installed by Hunch</source>
-        <translation>由 Hunch 安装</translation>
-    </message>
-    <message>
         <source>Hugging Face cache</source>
         <translation>Hugging Face 缓存</translation>
-    </message>
-    <message>
-        <source>Added folder</source>
-        <translation>已添加的文件夹</translation>
     </message>
     <message>
         <source>%1 drafter</source>
@@ -3675,8 +3629,16 @@
         <translation>支持识图</translation>
     </message>
     <message>
-        <source>%1, not quantized</source>
-        <translation>%1，未量化</translation>
+        <source>comes with Hunch</source>
+        <translation>Hunch 自带</translation>
+    </message>
+    <message>
+        <source>installed by Hunch</source>
+        <translation>由 Hunch 安装</translation>
+    </message>
+    <message>
+        <source>added folder</source>
+        <translation>已添加的文件夹</translation>
     </message>
     <message>
         <source>runs well</source>
@@ -3719,7 +3681,7 @@
         <translation>在 %2 上提速至 %1 倍</translation>
     </message>
     <message>
-        <source>Text model without chat template</source>
+        <source>Text model, no chat template</source>
         <translation>没有对话模板的文本模型</translation>
     </message>
     <message>
@@ -3751,8 +3713,12 @@
         <translation>其主模型尚未安装</translation>
     </message>
     <message>
-        <source>not supported: this family gives different results when it reads several tokens at once</source>
-        <translation>不支持：该系列一次读取多个 token 时结果会不同</translation>
+        <source>not supported: reading several tokens at once changes its results</source>
+        <translation>不支持：一次读取多个 token 时结果会不同</translation>
+    </message>
+    <message>
+        <source>none installed; needs its own drafter, or a small model with its vocabulary</source>
+        <translation>尚未安装；需要专用草稿模型，或词表相同的小模型</translation>
     </message>
     <message>
         <source>has its own drafter</source>
@@ -3761,10 +3727,6 @@
     <message>
         <source>%1 can draft for it</source>
         <translation>可用的草稿模型：%1</translation>
-    </message>
-    <message>
-        <source>none installed; needs a drafter made for it, or a much smaller model with the same vocabulary</source>
-        <translation>尚未安装；需要专用草稿模型，或词表相同的小得多的模型</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3995,7 +3957,7 @@
         <translation>使用 %1 及其草稿模型</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
+        <source>draft: %1</source>
         <translation>草稿模型：%1</translation>
     </message>
 </context>
@@ -4149,27 +4111,23 @@
         <translation>上次 %1</translation>
     </message>
     <message>
-        <source>no gain expected here (estimate)</source>
+        <source>no gain expected (estimate)</source>
         <translation>预计在这台 Mac 上无收益（估计）</translation>
     </message>
     <message>
-        <source>about %1 in chats here (estimate)</source>
+        <source>about %1 in chats (estimate)</source>
         <translation>在这台 Mac 的对话中约 %1（估计）</translation>
     </message>
     <message>
-        <source>about %1 in code here (estimate)</source>
+        <source>about %1 in code (estimate)</source>
         <translation>在这台 Mac 的代码中约 %1（估计）</translation>
     </message>
     <message>
-        <source>about %1 in maths here (estimate)</source>
+        <source>about %1 in maths (estimate)</source>
         <translation>在这台 Mac 的数学中约 %1（估计）</translation>
     </message>
     <message>
-        <source>about %1 here (estimate, as drafts of its kind)</source>
-        <translation>在这台 Mac 上约 %1（按同类草稿模型估计）</translation>
-    </message>
-    <message>
-        <source>about %1 here (estimate)</source>
+        <source>about %1 (estimate)</source>
         <translation>在这台 Mac 上约 %1（估计）</translation>
     </message>
     <message>
@@ -4181,8 +4139,8 @@
         <translation>搭配 %1：%2</translation>
     </message>
     <message>
-        <source>Fits this main model, but is named after another: it may seldom guess right.</source>
-        <translation>与此主模型相符，但名称属于另一个模型，可能很少猜中。</translation>
+        <source>Named after another model: it may seldom guess right.</source>
+        <translation>名称属于其他模型：可能很少猜对。</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -4193,27 +4151,27 @@
         <translation>两个模型的 %1 个 token 完全相同。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens differ, none of them text. The draft skips them.</source>
-        <translation>%2 个 token 中有 %1 个不同，都不是文字。草稿模型会跳过它们。</translation>
+        <source>%1 of %2 tokens differ; none is text.</source>
+        <translation>%2 个 token 中有 %1 个不同，均非文本。</translation>
     </message>
     <message>
         <source>%1 of %2 tokens match. The draft guesses only these.</source>
         <translation>%2 个 token 中有 %1 个相同。草稿模型只用这些来猜测。</translation>
     </message>
     <message>
-        <source>Weights: main model %1, draft %2</source>
+        <source>Weights: %1, draft %2</source>
         <translation>权重：主模型 %1，草稿模型 %2</translation>
     </message>
     <message>
-        <source>Per chat: main model %1, draft %2</source>
+        <source>Remembers %1; draft: %2</source>
         <translation>对话中保留的内容：主模型 %1，草稿模型 %2</translation>
     </message>
     <message>
-        <source>Vocabularies: main model %1 tokens, draft %2, shared %3</source>
+        <source>Vocabularies: %1 tokens, draft %2, shared %3</source>
         <translation>词表：主模型 %1 个 token，草稿模型 %2 个，共有 %3 个</translation>
     </message>
     <message>
-        <source>Token %1: “%2” to the main model, “%3” to the draft</source>
+        <source>Token %1: “%2”, in the draft “%3”</source>
         <translation>token %1：主模型为“%2”，草稿模型为“%3”</translation>
     </message>
     <message>
@@ -4221,7 +4179,7 @@
         <translation>分词方式相同</translation>
     </message>
     <message>
-        <source>Same tokens for sample texts in four languages</source>
+        <source>Same tokens in four languages</source>
         <translation>两个模型将四种语言的示例文本切分为相同的 token</translation>
     </message>
     <message>
@@ -4233,7 +4191,7 @@
         <translation>示例文本（%1）：两者都是 %2 个 token，但不相同</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
+        <source>Sample text (%1): %2 tokens, draft %3</source>
         <translation>示例文本（%1）：主模型 %2 个 token，草稿模型 %3 个</translation>
     </message>
     <message>
@@ -4522,10 +4480,6 @@
         <translation>不完整，缺少结尾</translation>
     </message>
     <message>
-        <source>too large</source>
-        <translation>过大</translation>
-    </message>
-    <message>
         <source>damaged: nested too deep</source>
         <translation>已损坏：嵌套过深</translation>
     </message>
@@ -4540,6 +4494,10 @@
     <message>
         <source>damaged: an entry of the wrong kind</source>
         <translation>已损坏：条目类型不正确</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>过大</translation>
     </message>
     <message>
         <source>from a newer version of Hunch</source>
@@ -4728,7 +4686,7 @@
         <translation>%1 · %2 秒 · 每秒 %3 token</translation>
     </message>
     <message>
-        <source>One prompt, same seed, once with and once without the draft.</source>
+        <source>Same prompt and seed, with and without the draft.</source>
         <translation>同一提示词和种子，不用与使用草稿模型各回答一次。</translation>
     </message>
     <message>
@@ -4736,8 +4694,8 @@
         <translation>正在先后进行。</translation>
     </message>
     <message>
-        <source>The race continues after the current reply.</source>
-        <translation>当前回复完成后继续竞速。</translation>
+        <source>Continues after the current reply.</source>
+        <translation>当前回复结束后继续。</translation>
     </message>
     <message>
         <source>Race stopped.</source>
@@ -4748,8 +4706,8 @@
         <translation>无法竞速。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.</source>
-        <translation>从第 %1 个 token 起文本不同，可能由舍入误差引起。如经常发生，请反馈。</translation>
+        <source>The texts differ from token %1 on, as rounding can cause.</source>
+        <translation>从第 %1 个 token 起文本不同，可能由舍入误差引起。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
@@ -4762,6 +4720,10 @@
     <message>
         <source>Nothing was drafted.</source>
         <translation>没有草稿。</translation>
+    </message>
+    <message>
+        <source>Too short to be sure. Try a longer prompt.</source>
+        <translation>太短，无法确定。请用更长的提示词再试。</translation>
     </message>
     <message>
         <source>Too close to call.</source>
@@ -4842,10 +4804,6 @@
     <message>
         <source>Recommended for this Mac</source>
         <translation>为这台 Mac 推荐</translation>
-    </message>
-    <message>
-        <source>A main model and its draft, for your memory and language.</source>
-        <translation>适合你的内存和语言的主模型与草稿模型。</translation>
     </message>
 </context>
 <context>
@@ -4961,8 +4919,8 @@
         <translation>诊断信息</translation>
     </message>
     <message>
-        <source>Hunch sends nothing. Read it, and copy it into a report where you like.</source>
-        <translation>Hunch 不会发送任何内容。查看后，可将其拷贝到问题报告中。</translation>
+        <source>Hunch sends nothing. Copy it into your report.</source>
+        <translation>Hunch 不会发送任何内容。请自行复制到报告中。</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -5052,6 +5010,10 @@
         <translation>草稿用时</translation>
     </message>
     <message>
+        <source>tok/s</source>
+        <translation>token / 秒</translation>
+    </message>
+    <message>
         <source>answered together</source>
         <translation>同时生成</translation>
     </message>
@@ -5094,10 +5056,6 @@
     <message>
         <source>Show more (%1 older)</source>
         <translation>显示更多（还有 %1 条）</translation>
-    </message>
-    <message>
-        <source>Tokens per second</source>
-        <translation>每秒 token&#xa0;数</translation>
     </message>
     <message>
         <source>Speed-up</source>
@@ -5183,16 +5141,16 @@
         <translation>“草稿速度优先”开启时，种子相同文本仍会变化。</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft, barring near-ties between tokens.</source>
-        <translation>种子相同则回复相同，与草稿模型无关；两个 token 几乎持平时除外。</translation>
+        <source>Same seed, same reply, barring near-ties between tokens.</source>
+        <translation>种子相同则回复相同；两个 token 几乎持平时除外。</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft: %1 always rounds alike here.</source>
-        <translation>种子相同则回复相同，与草稿模型无关：在这台电脑上，%1 的舍入方式始终不变。</translation>
+        <source>Same seed, same reply with any draft.</source>
+        <translation>种子相同则回复相同，与草稿模型无关。</translation>
     </message>
     <message>
-        <source>Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats).</source>
-        <translation>种子相同则回复相同，与草稿模型无关；两个 token 几乎持平时除外（这台电脑上的 %1：小于 %2 奈特）。</translation>
+        <source>Same seed, same reply, barring near-ties between tokens (here: under %1 nats).</source>
+        <translation>种子相同则回复相同；两个 token 几乎持平时除外（此处小于 %1 奈特）。</translation>
     </message>
     <message>
         <source>Reply limit</source>
@@ -5223,8 +5181,8 @@
         <translation>0 最稳定，越高越自由。</translation>
     </message>
     <message>
-        <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
-        <translation>接受更多猜测，但种子不再固定文本。温度为 0 时无效果。</translation>
+        <source>Keeps more guesses, but seeds no longer fix the text.</source>
+        <translation>接受更多猜测，但种子不再固定文本。</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -5348,7 +5306,7 @@
         <translation>此网络中的其他设备</translation>
     </message>
     <message>
-        <source>They need the key. Not encrypted: others in the network can read along.</source>
+        <source>They need the key. Not encrypted: others can read along.</source>
         <translation>需要密钥。未加密：网络中的其他人可能读到内容。</translation>
     </message>
     <message>
@@ -5356,12 +5314,12 @@
         <translation>响应任意模型名称</translation>
     </message>
     <message>
-        <source>Programs that ask for another model get the loaded one.</source>
-        <translation>请求其他模型的程序由已载入的模型回复。</translation>
+        <source>Always the loaded one.</source>
+        <translation>始终使用已载入的模型。</translation>
     </message>
     <message>
-        <source>Programs can have the loaded models reply, and see their names and figures. They see no chats, files or settings. Your own messages come first.</source>
-        <translation>程序可以获取已载入模型的回复，并看到模型的名称和数据，但看不到对话、文件或设置。你自己的消息优先处理。</translation>
+        <source>Programs get replies and see model names and figures, never chats, files or settings. Your messages come first.</source>
+        <translation>程序可以获取回复，并看到模型的名称和数据，但看不到对话、文件或设置。你自己的消息优先处理。</translation>
     </message>
 </context>
 <context>
@@ -5413,11 +5371,11 @@
         <translation>模型</translation>
     </message>
     <message>
-        <source>What is installed, downloads, folders with models, deleting.</source>
+        <source>Installed, downloads, folders, deleting.</source>
         <translation>已安装的模型、下载、存放模型的文件夹、删除。</translation>
     </message>
     <message>
-        <source>Search the hub, install a repository, what is recommended.</source>
+        <source>Search the hub, install, recommended.</source>
         <translation>搜索 Hub、安装仓库、推荐。</translation>
     </message>
     <message>
@@ -5425,7 +5383,7 @@
         <translation>活动</translation>
     </message>
     <message>
-        <source>Every reply&apos;s speed-up, accept rate and tokens per second; statistics.</source>
+        <source>Speed-up, accept rate, tokens per second, statistics.</source>
         <translation>每条回复的加速、接受率、每秒 token 数；统计。</translation>
     </message>
     <message>
@@ -5633,6 +5591,10 @@
 <context>
     <name>SpeculationCards</name>
     <message>
+        <source>Guess ahead</source>
+        <translation>提前猜测</translation>
+    </message>
+    <message>
         <source>Turn on</source>
         <translation>打开</translation>
     </message>
@@ -5641,8 +5603,8 @@
         <translation>使用电池时也用草稿模型</translation>
     </message>
     <message>
-        <source>Off: the main model writes alone until power is back.</source>
-        <translation>关闭后，接通电源前只用主模型。</translation>
+        <source>Off pauses drafting until power is back.</source>
+        <translation>关闭后，接通电源前不使用草稿模型。</translation>
     </message>
     <message>
         <source>Off for this pair</source>
@@ -5660,8 +5622,8 @@
         <translation>只使用主模型。</translation>
     </message>
     <message>
-        <source>Guesses this many tokens ahead, and pauses while that is slower.</source>
-        <translation>提前猜测这么多个 token，变慢时暂停。</translation>
+        <source>Pauses while that is slower.</source>
+        <translation>变慢时暂停。</translation>
     </message>
     <message>
         <source>Guesses ahead only as far as it helps.</source>
@@ -6089,8 +6051,8 @@
         <translation>优化这组模型</translation>
     </message>
     <message>
-        <source>Teaches Auto with short replies. Takes a few minutes; your replies go first.</source>
-        <translation>用简短回复训练“自动”。需要几分钟，对话中的回复优先。</translation>
+        <source>Teaches Auto with short replies. Takes a few minutes.</source>
+        <translation>用短回复训练“自动”，需几分钟。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -6130,10 +6092,6 @@
     <message>
         <source>Loading this pair…</source>
         <translation>正在加载这组模型…</translation>
-    </message>
-    <message>
-        <source>Not measured yet.</source>
-        <translation>尚未测量。</translation>
     </message>
     <message>
         <source>Waiting: this Mac is hot or saves energy.</source>

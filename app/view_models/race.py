@@ -53,6 +53,14 @@ class RaceView:
         return self.laps[1].stats.speed_up
 
     @property
+    def is_apart(self) -> bool:
+        """Whether the times of the two laps differ, whatever they are worth."""
+        plain, drafted = (lap.stats.tokens_per_second for lap in self.laps)
+        if not plain or not drafted:
+            return False
+        return not 1 / _TOLERANCE <= drafted / plain <= _TOLERANCE
+
+    @property
     def is_disturbed(self) -> bool:
         """Whether the times of the two laps say something else, because the machine was not the same for both."""
         interval = self.laps[1].stats.speed_up_interval

@@ -154,7 +154,7 @@ DOWNLOAD_TABLE = (
     Row(
         engine.NothingToInstall,
         QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
-        QT_TRANSLATE_NOOP("Messages", "%1 has no model of its own, only drafters in folders: %2."),
+        QT_TRANSLATE_NOOP("Messages", "%1 has only drafters, in folders: %2."),
         QT_TRANSLATE_NOOP("Messages", "Install one of them by name."),
         NoticeAction.OPEN_MODELS,
         values=("repository", "drafters"),

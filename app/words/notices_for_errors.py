@@ -293,7 +293,7 @@ TABLE = (
     Row(
         engine.RepliesUnderWay,
         QT_TRANSLATE_NOOP("Messages", "Main model in use"),
-        QT_TRANSLATE_NOOP("Messages", "Another main model is writing replies, so %1 was not loaded."),
+        QT_TRANSLATE_NOOP("Messages", "Another model is still writing, so %1 was not loaded."),
         QT_TRANSLATE_NOOP("Messages", "Wait for them, or stop them."),
         NoticeAction.CHOOSE_MODEL,
         values=("model",),
@@ -479,7 +479,7 @@ TABLE = (
     Row(
         engine.InternalError,
         QT_TRANSLATE_NOOP("Messages", "Something went wrong in Hunch"),
-        QT_TRANSLATE_NOOP("Messages", "This is a bug in Hunch."),
+        QT_TRANSLATE_NOOP("Messages", "This is a bug."),
         QT_TRANSLATE_NOOP("Messages", "The log has the details."),
         NoticeAction.RETRY,
     ),

@@ -10,7 +10,6 @@ from app.words.formats import count, fill, listed, number, size, times
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 from engine import (
-    TYPICAL_OF_KIND,
     CacheKind,
     CatalogGain,
     DrafterKind,
@@ -44,12 +43,12 @@ _OWN_NAMES = {"en": "English", "es": "español", "pt": "português", "zh": "中�
 
 def source_text(source: ModelSource) -> str:
     return {
-        ModelSource.STARTER: QCoreApplication.translate("Models", "Comes with Hunch"),
-        ModelSource.OWN: QCoreApplication.translate("Models", "Installed by Hunch"),
+        ModelSource.STARTER: QCoreApplication.translate("Models", "comes with Hunch"),
+        ModelSource.OWN: QCoreApplication.translate("Models", "installed by Hunch"),
         ModelSource.HUB_CACHE: QCoreApplication.translate("Models", "Hugging Face cache"),
         ModelSource.LM_STUDIO: "LM Studio",
         ModelSource.OMLX: "oMLX",
-        ModelSource.ADDED: QCoreApplication.translate("Models", "Added folder"),
+        ModelSource.ADDED: QCoreApplication.translate("Models", "added folder"),
     }[source]
 
 
@@ -75,11 +74,10 @@ def model_kind(drafter: DrafterKind | None) -> list[str]:
 
 
 def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> str:
-    """ "4-bit", "4-bit MXFP4" or "16-bit, not quantized"; "" where not known. `full_bits`: not quantized."""
+    """ "4-bit", "4-bit MXFP4" or "16-bit"; "" where not known. `full_bits`: not quantized."""
     if bits is not None:
         return f"{_bits_text(bits)} {method}".rstrip()
-    sentence = QCoreApplication.translate("Models", "%1, not quantized")
-    return fill(sentence, _bits_text(full_bits)) if full_bits else ""
+    return _bits_text(full_bits) if full_bits else ""
 
 
 def _bits_text(bits: float) -> str:
@@ -144,7 +142,7 @@ def kind_text(drafter: DrafterKind | None, has_template: bool) -> str:
     if drafter is not None:
         return drafter_text(drafter)
     if not has_template:
-        return QCoreApplication.translate("Models", "Text model without chat template")
+        return QCoreApplication.translate("Models", "Text model, no chat template")
     return QCoreApplication.translate("Models", "Chat model")
 
 
@@ -184,7 +182,7 @@ def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool,
     """For what is used as a draft no draft is offered."""
     if not about.speculates:
         sentence = QCoreApplication.translate(
-            "Models", "not supported: this family gives different results when it reads several tokens at once"
+            "Models", "not supported: reading several tokens at once changes its results"
         )
         return [sentence]
     parts = [QCoreApplication.translate("Models", "has its own drafter")] if own_head else []
@@ -194,7 +192,7 @@ def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool,
         return parts
     sentence = QCoreApplication.translate(
         "Models",
-        "none installed; needs a drafter made for it, or a much smaller model with the same vocabulary",
+        "none installed; needs its own drafter, or a small model with its vocabulary",
     )
     return [sentence]
 
@@ -217,13 +215,12 @@ def name_beside(name: str, other: str) -> str:
 def predicted_text(predicted: PredictedGain) -> str:
     """What a draft may bring on this machine, said to be an estimate."""
     if predicted.times < LEAST_TOLD:
-        return QCoreApplication.translate("Pairs", "no gain expected here (estimate)")
+        return QCoreApplication.translate("Pairs", "no gain expected (estimate)")
     sentence = {
-        "chat": QCoreApplication.translate("Pairs", "about %1 in chats here (estimate)"),
-        "code": QCoreApplication.translate("Pairs", "about %1 in code here (estimate)"),
-        "math": QCoreApplication.translate("Pairs", "about %1 in maths here (estimate)"),
-        TYPICAL_OF_KIND: QCoreApplication.translate("Pairs", "about %1 here (estimate, as drafts of its kind)"),
-    }.get(predicted.on, QCoreApplication.translate("Pairs", "about %1 here (estimate)"))
+        "chat": QCoreApplication.translate("Pairs", "about %1 in chats (estimate)"),
+        "code": QCoreApplication.translate("Pairs", "about %1 in code (estimate)"),
+        "math": QCoreApplication.translate("Pairs", "about %1 in maths (estimate)"),
+    }.get(predicted.on, QCoreApplication.translate("Pairs", "about %1 (estimate)"))
     return fill(sentence, times(predicted.times))
 
 
@@ -261,18 +258,14 @@ def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
         return notice_for(check.error).sentence
     found = check.vocabularies
     if found is None and not is_recommended:
-        return QCoreApplication.translate(
-            "Pairs", "Fits this main model, but is named after another: it may seldom guess right."
-        )
+        return QCoreApplication.translate("Pairs", "Named after another model: it may seldom guess right.")
     if found is None:
         return QCoreApplication.translate("Pairs", "Made for this main model.")
     if not check.by_text:
         return fill(QCoreApplication.translate("Pairs", "Both know the same %1 tokens."), count(found.main_tokens))
     of = count(max(found.main_tokens, found.draft_tokens))
     if not found.differing_text_tokens:
-        sentence = QCoreApplication.translate(
-            "Pairs", "%1 of %2 tokens differ, none of them text. The draft skips them."
-        )
+        sentence = QCoreApplication.translate("Pairs", "%1 of %2 tokens differ; none is text.")
         return fill(sentence, count(found.differing_tokens), of)
     sentence = QCoreApplication.translate("Pairs", "%1 of %2 tokens match. The draft guesses only these.")
     return fill(sentence, count(found.shared_tokens), of)
@@ -285,22 +278,22 @@ def pair_details(check: PairCheck) -> list[str]:
     if found is not None:
         lines.append(_yes_no(check.ends_alike, *_ends_words()))
         lines.append(_yes_no(check.template_alike, *_template_words()))
-    sizes = QCoreApplication.translate("Pairs", "Weights: main model %1, draft %2")
+    sizes = QCoreApplication.translate("Pairs", "Weights: %1, draft %2")
     lines.append(fill(sizes, size(check.main_bytes), size(check.draft_bytes)))
-    memory = QCoreApplication.translate("Pairs", "Per chat: main model %1, draft %2")
+    memory = QCoreApplication.translate("Pairs", "Remembers %1; draft: %2")
     lines.append(fill(memory, _caches(check.main_caches), _caches(check.draft_caches)))
     return lines
 
 
 def _vocabulary_lines(found: Vocabularies) -> list[str]:
-    words = QCoreApplication.translate("Pairs", "Vocabularies: main model %1 tokens, draft %2, shared %3")
+    words = QCoreApplication.translate("Pairs", "Vocabularies: %1 tokens, draft %2, shared %3")
     shared = max(found.shared_tokens, 0)
     lines = [fill(words, count(found.main_tokens), count(found.draft_tokens), count(shared))]
-    example = QCoreApplication.translate("Pairs", "Token %1: “%2” to the main model, “%3” to the draft")
+    example = QCoreApplication.translate("Pairs", "Token %1: “%2”, in the draft “%3”")
     lines += [fill(example, str(each.token), each.main or "–", each.draft or "–") for each in found.examples[:4]]
     if found.cut_alike:
         rules = QCoreApplication.translate("Pairs", "Same tokenization")
-        samples = QCoreApplication.translate("Pairs", "Same tokens for sample texts in four languages")
+        samples = QCoreApplication.translate("Pairs", "Same tokens in four languages")
         lines.append(samples if found.probes else rules)
     elif found.cut_alike is None and found.shared_tokens > 0:
         lines.append(QCoreApplication.translate("Pairs", "Tokenization could not be compared"))
@@ -312,7 +305,7 @@ def _probe_line(probe: Probe) -> str:
     if probe.main_tokens == probe.draft_tokens:
         words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens each, but different ones")
         return fill(words, language, main)
-    words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for the main model, %3 for the draft")
+    words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens, draft %3")
     return fill(words, language, main, draft)
 
 

@@ -43,7 +43,7 @@ def column_name(column: RequestColumn) -> str:
         RequestColumn.POSITIONS: QCoreApplication.translate("Requests", "By position"),
         RequestColumn.OVER_TIME: QCoreApplication.translate("Requests", "Over the reply"),
         RequestColumn.TIME: QCoreApplication.translate("Requests", "Draft time"),
-        RequestColumn.SPEED: QCoreApplication.translate("Requests", "Tokens per second"),
+        RequestColumn.SPEED: QCoreApplication.translate("Requests", "tok/s"),
     }[column]
 
 

@@ -68,29 +68,16 @@ def plain_sentence(stats: RequestStats | None) -> str:
     if not stats.drafted or tone_of(stats) is Tone.NONE:
         return _why_not(stats)
     each, needed = formats.number(stats.tokens_per_pass or 0.0, 1), formats.number(stats.break_even or 0.0, 1)
-    words = {
-        Tone.GAIN: QCoreApplication.translate(
-            "Inspector",
-            "%1 of the guesses were right: %2 tokens per pass (break-even: %3).",
-        ),
-        Tone.PAR: QCoreApplication.translate(
-            "Inspector",
-            "%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).",
-        ),
-        Tone.COST: QCoreApplication.translate(
-            "Inspector",
-            "%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).",
-        ),
-    }[tone_of(stats)]
+    words = QCoreApplication.translate(
+        "Inspector", "%1 of the guesses were right: %2 tokens per pass (break-even: %3)."
+    )
     return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)
 
 
 def _why_not(stats: RequestStats) -> str:
-    if stats.drafted and not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED:
-        return QCoreApplication.translate("Inspector", "Too little was drafted to tell.")
-    if stats.drafted and stats.speed_up is None:
-        return QCoreApplication.translate("Inspector", "It is not certain whether drafting pays here.")
-    return source_sentence(stats)
+    """Nothing where the headline has said it."""
+    is_told = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
+    return "" if stats.drafted and (is_told or stats.speed_up is None) else source_sentence(stats)
 
 
 def has_charts(stats: RequestStats) -> bool:
@@ -225,22 +212,19 @@ _MEANINGS = (
         QT_TRANSLATE_NOOP("Inspector", "Break-even"),
         QT_TRANSLATE_NOOP(
             "Inspector",
-            "How much longer a pass takes with drafting. More tokens per pass than this make replies faster.",
+            "More tokens per pass than this make replies faster.",
         ),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Faster, slower"),
         QT_TRANSLATE_NOOP(
             "Inspector",
-            "Tokens per pass divided by the break-even: speed with the draft against speed without, measured "
-            "on this Mac.",
+            "Speed with the draft against speed without, measured on this Mac.",
         ),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Accepted by position"),
-        QT_TRANSLATE_NOOP(
-            "Inspector", "How often each guess was kept. A guess counts only if all before it were right."
-        ),
+        QT_TRANSLATE_NOOP("Inspector", "How often each guess was kept, if all before it were."),
     ),
 )
 

@@ -449,7 +449,7 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
     assert (discover.results.entries, panel.status.text()) == ([], "Searching…")
     qtbot.waitUntil(lambda: bool(discover.results.entries))
     assert all("qwen3" in entry.model.repository.casefold() for entry in discover.results.entries)
-    assert panel.status.text() == "Searching… Hunch's built-in list, until the hub answers."
+    assert panel.status.text() == "Searching… Showing Hunch's built-in list."
     assert not panel.again_button.isVisible()
     harness.store.on_hub = [MODEL]
     harness.store.hub_answers.set()

@@ -139,3 +139,19 @@ def test_nothing_is_worked_out_for_what_is_not_shown(
         harness.models.delete(MAIN.folder)
         qtbot.waitUntil(lambda: bool(asked))
         assert harness.models.pair.state is PairState.NO_MODEL
+
+
+def test_in_a_low_window_the_mark_and_the_last_questions_give_way_to_the_card(
+    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
+) -> None:
+    def foot() -> int:
+        return empty.install_button.mapTo(empty.viewport(), empty.install_button.rect().bottomLeft()).y()
+
+    harness.window.resize(720, 480)
+    qtbot.waitUntil(lambda: empty.install_button.isVisible() and foot() < empty.viewport().height())
+    assert empty.questions[0].isVisible()
+    harness.application.settings.text_scale = 1.3
+    qtbot.waitUntil(lambda: not empty.questions[2].isVisible())
+    harness.application.settings.text_scale = 1.0
+    harness.window.resize(1200, 900)
+    qtbot.waitUntil(lambda: empty._mark.isVisible() and all(each.isVisible() for each in empty.questions))

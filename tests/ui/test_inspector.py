@@ -65,7 +65,8 @@ def test_the_verdict_is_told_or_why_there_is_none(
 ) -> None:
     panel.show_reply(stats, running=False)
     assert panel.headline.text() == headline
-    assert bool(panel.sentence.text()) == (headline != "Nothing was written")
+    has_said_all = headline in ("Nothing was written", "Too short to judge", "Too close to call")
+    assert bool(panel.sentence.text()) != has_said_all
 
 
 def test_every_chart_can_be_heard(panel: InspectorPanel) -> None:

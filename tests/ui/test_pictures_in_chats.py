@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QRect, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.storage import AttachmentKind, Purged
@@ -47,6 +47,10 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 def chips(app: AppHarness) -> list[AttachmentChip]:
     return list(app.window.composer.attached.chips.values())
+
+
+def _place(widget: QWidget, within: QWidget) -> QRect:
+    return QRect(widget.mapTo(within, QPoint(0, 0)), widget.size())
 
 
 def buttons(note: UnseenNote) -> list[PillButton]:
@@ -177,6 +181,14 @@ def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(
         assert note.words.text() == "Main 8B cannot see pictures. Eyes 4B can, about 310\N{NO-BREAK SPACE}MB."
         assert [button.isVisible() for button in buttons(note)] == [False, True, True]
         assert (note.install_button.text(), note.install_button.accessibleName()) == ("Install", "Install Eyes 4B")
+        composer, button = app.window.composer, note.install_button
+        composer.set_text("Many\nlines\n" * 20)
+        app.window.resize(720, 480)
+        app.application.settings.text_scale = 2.0
+        note.set_models("A-Model-With-A-Name-Of-Two-Lines-8B", ("", ""), note._shown[2])
+        # Nothing in the composer is cut, however little is left for the chat above it.
+        qtbot.waitUntil(lambda: button.height() > 40 and composer.rect().contains(_place(button, composer)))
+        assert not _place(composer.edit, composer).intersects(_place(composer.attached, composer))
         note.install_button.click()
         assert app.store.asked == ["org/Eyes-4B"]
         assert (note.install_button.text(), note.install_button.isEnabled()) == ("Downloading", False)

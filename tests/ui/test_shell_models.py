@@ -283,7 +283,7 @@ def test_what_there_is_to_know_of_an_option_stands_below_the_lists(harness: AppH
     panel = harness.window.picker.panel
     go_to(panel.mains, "Main 4B")
     assert panel.note.text().startswith("Main 4B: ")
-    assert "Installed by Hunch" in panel.note.text()
+    assert "installed by Hunch" in panel.note.text()
     go_to(panel.drafts, "Stranger 1B")
     assert panel.note.text() == "Stranger 1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
 
@@ -396,10 +396,10 @@ def test_the_chip_tells_how_far_a_draft_is_loaded(
 def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
     picker, found = harness.window.picker.panel, Vocabularies(151_936, 151_940, 151_930, 12)
     harness.store.pair_checks[MAIN.folder, DRAFT.folder] = PairCheck(MAIN.folder, DRAFT.folder, None, found, True)
-    assert picker.note.text() == ""
+    assert picker.note.text().startswith("Main 8B: ")  # until it is known how they compare
     assert not picker.more.details.isVisible()
     picker.more_button.click()
-    qtbot.waitUntil(lambda: "12" in picker.note.text() and "none of them text" in picker.note.text())
+    qtbot.waitUntil(lambda: "12" in picker.note.text() and "none is text" in picker.note.text())
     assert picker.more.details.isVisible()
     assert len(picker.more.details.text().splitlines()) >= 5
     picker.more_button.click()
@@ -414,7 +414,7 @@ def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) 
     harness.application.bridge.post(PairChecked(PairCheck(MAIN.folder, STRANGER.folder, error, found)))
     go_to(picker.drafts, "Stranger 1B")
     picker.more_button.click()
-    qtbot.waitUntil(lambda: "“sun” to the main model, “moon” to the draft" in picker.more.details.text())
+    qtbot.waitUntil(lambda: "“sun”, in the draft “moon”" in picker.more.details.text())
     assert picker.note.text() == f"Stranger 1B: {notice_for(error).sentence}"
     picker.more_button.click()
     picker.field.setFocus()
@@ -455,9 +455,9 @@ def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_
 
     qtbot.waitUntil(lambda: other.folder in details())
     assert details()[other.folder].startswith(f"{needed} more memory")
-    assert details()[other.folder].endswith("Added folder")
-    assert details()[DRAFT.folder].endswith("Installed by Hunch")
-    assert "Installed by Hunch" not in details()[SMALLER.folder]
+    assert details()[other.folder].endswith("added folder")
+    assert details()[DRAFT.folder].endswith("installed by Hunch")
+    assert "installed by Hunch" not in details()[SMALLER.folder]
 
 
 def test_main_models_that_can_be_used_come_first_and_others_say_what_to_do(harness: AppHarness) -> None:

@@ -102,7 +102,7 @@ def test_the_precision_of_each_model_is_told() -> None:
     assert told("Precision", model_entry(installed(named), "", "")) == "4\u2011bit MXFP4"
     for bits in (16, 32):
         whole = replace(quantized, bits=None, weight_bytes=quantized.parameters * bits // 8)
-        assert told("Precision", model_entry(installed(whole), "", "")) == f"{bits}\u2011bit, not quantized"
+        assert told("Precision", model_entry(installed(whole), "", "")) == f"{bits}\u2011bit"
     assert told("Precision", model_entry(installed(quantized, error=ModelNotFound("/m")), "", "")) == ""
 
 

@@ -136,8 +136,7 @@ def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: P
     assert by_language["en"].main_tokens < by_language["en"].draft_tokens
     assert by_language["ko"].alike
     assert pair_details(found)[1:3] == [
-        f"Sample text (English): {by_language['en'].main_tokens} tokens for the main model, "
-        f"{by_language['en'].draft_tokens} for the draft",
+        f"Sample text (English): {by_language['en'].main_tokens} tokens, draft {by_language['en'].draft_tokens}",
         "Same end tokens",
     ]
 
@@ -151,7 +150,7 @@ def test_samples_that_are_cut_into_as_many_other_tokens_are_told_apart_from_the_
     assert line.endswith(" tokens each, but different ones")
     same = {"normalizer": {"type": "NFC"}}
     said = pair_details(checked(tmp_path / "nfc", tokenizer(letters, []), tokenizer(letters, [], **same)))
-    assert "Same tokens for sample texts in four languages" in said
+    assert "Same tokens in four languages" in said
 
 
 def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

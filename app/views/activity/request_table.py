@@ -128,7 +128,7 @@ class RequestTable(Translated, QTableView):
 
     def _retranslate(self) -> None:
         """Names and states are read when they are painted; here their column and the header get the room they need."""
-        room = QRect(0, 0, self.theme.px(_NUMBER_COLUMN_PX) - _HEADER_SIDES_PX, 1000)
+        room = QRect(0, 0, self.theme.px(_NUMBER_COLUMN_PX) - _LEFT_PX - _RIGHT_PX, 1000)
         names = (str(self._requests.headerData(column, Qt.Orientation.Horizontal)) for column in RequestColumn)
         metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))
         states = max(QFontMetrics(self.font()).horizontalAdvance(words) for words in all_state_words())

@@ -33,7 +33,6 @@ class ActivityWindow(Translated, SideWindow):
         self.more_button = PillButton(theme, Emphasis.QUIET)
         self.totals = TotalsCard(theme, parts.statistics)
         self.meanings = Meanings(theme)
-        self._promise = TextLabel(theme, TextStyle.FINE)
         self._nothing = TextLabel(theme, TextStyle.SECONDARY)
         self._stack = QStackedWidget()
         self._pages = {REQUESTS: self._requests_page(), TOTALS: self._totals_page()}
@@ -51,7 +50,7 @@ class ActivityWindow(Translated, SideWindow):
     def _requests_page(self) -> QWidget:
         page = QWidget()
         foot = QHBoxLayout()
-        foot.addWidget(self._promise, 1)
+        foot.addStretch(1)
         foot.addWidget(self.more_button)
         column = QVBoxLayout(page)
         column.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 12)
@@ -63,6 +62,7 @@ class ActivityWindow(Translated, SideWindow):
 
     def _totals_page(self) -> Page:
         page = Page(self._theme)
+        page.side_px = _SIDE_PX
         page.title.hide()  # the tab says it
         page.column.setContentsMargins(_SIDE_PX, 4, _SIDE_PX, 20)
         page.column.addWidget(self.totals)
@@ -100,5 +100,4 @@ class ActivityWindow(Translated, SideWindow):
         self.tabs.set_choices([(REQUESTS, self.tr("Requests")), (TOTALS, self.tr("Totals"))])
         self.table.setAccessibleName(self.tr("Requests"))
         self._show_older()
-        self._promise.setText(self.tr("Every word is the main model's own; only the speed differs."))
         self._nothing.setText(self.tr("Replies appear here as they are written."))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from app.controllers.models import ModelController
 from app.theme import COLUMN_PX, Theme
 from app.view_models.hub import BITS, GIGABYTES, HUB_FAMILIES, DiscoverFilter, DiscoverState, ModelInfo
-from app.views.models.hub_list import HubListView
+from app.views.models.hub_list import HubListView, in_card
 from app.views.models.install_card import InstallCard
 from app.views.models.model_page import ModelPage
 from app.views.models.recommended_card import Recommended
@@ -28,6 +28,13 @@ from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 
 _PAUSE_MS = 250  # after the last key
+
+
+def _beside(words: QWidget, button: QWidget) -> QHBoxLayout:
+    line = QHBoxLayout()
+    line.addWidget(words, 1)
+    line.addWidget(button)
+    return line
 
 
 class DiscoverPanel(Translated, QWidget):
@@ -52,8 +59,9 @@ class DiscoverPanel(Translated, QWidget):
         self.status = TextLabel(theme, TextStyle.FINE)
         self.again_button = PillButton(theme)
         self.more_button = PillButton(theme, Emphasis.QUIET, "chevron-down")
-        self.main_button = PillButton(theme, Emphasis.QUIET, "x")
+        self.main_button = PillButton(theme, Emphasis.PLAIN, "x")
         self.list = HubListView(theme, self._discover.results)
+        self._list_card = in_card(self.list)
         self.page = ModelPage(theme, self._discover)
         self._fits_words = TextLabel(theme, TextStyle.FINE)
         self._stack = QStackedWidget()
@@ -114,9 +122,8 @@ class DiscoverPanel(Translated, QWidget):
         column.addWidget(self.text)
         column.addLayout(filters)
         column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.status)
-        column.addWidget(self.again_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.list)
+        column.addLayout(_beside(self.status, self.again_button))
+        column.addWidget(self._list_card)
         column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
         column.addWidget(self.install)
@@ -239,22 +246,21 @@ class DiscoverPanel(Translated, QWidget):
         failed = self._discover.state is DiscoverState.FAILED
         alone = failed and not self._discover.results.entries
         self.status.set_text_style(TextStyle.FAULT if alone else TextStyle.FINE)  # with a list it is no fault
+        self._list_card.setVisible(bool(self._discover.results.entries))
         self.more_button.setVisible(self._discover.results.has_more)
         self.again_button.setVisible(failed or self._discover.missing is not None)
 
     def _sentence(self) -> str:
         discover = self._discover
         found = len(discover.results.entries)
-        known = found and not discover.from_hub
+        instead = self.tr("Showing Hunch's built-in list.") if found and not discover.from_hub else ""
         if discover.error is not None:
-            instead = self.tr("Showing Hunch's built-in list.") if known else ""
             return spoken(notice_for(discover.error).sentence, instead)
         if discover.missing is not None:
             some = self.tr("%Ln models; others may be missing.", "", found)
             return spoken(some, notice_for(discover.missing).sentence)
         if discover.state is DiscoverState.READING:
-            meanwhile = self.tr("Hunch's built-in list, until the hub answers.") if known else ""
-            return spoken(self.tr("Searching…"), meanwhile)
+            return spoken(self.tr("Searching…"), instead)
         if not found:
             return self.tr("No results. Try fewer words or filters.")
         return "" if discover.results.has_more else self.tr("%Ln models", "", found)
@@ -287,7 +293,7 @@ class DiscoverPanel(Translated, QWidget):
         for button, name in names.items():
             button.set_name(name)
         self._fits_words.setText(self.tr("Runs on this Mac"))
-        self.fits_only.setAccessibleName(self.tr("Only models that run on this Mac"))
+        self.fits_only.setAccessibleName(self.tr("Runs on this Mac"))
         self.again_button.setText(self.tr("Try again"))
         self.more_button.setText(self.tr("Show more"))
         self.list.setAccessibleName(self.tr("Models found"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QCursor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QCursor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.theme import FOOTER_PX, RADIUS_ROW, Theme
@@ -19,7 +19,8 @@ from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
 from app.views.models.badge import badge_size, draft_badge_text, paint_badge
 from app.views.models.model_facts import coming_text
-from app.views.widgets.labels import details_in_lines
+from app.views.widgets.cards import Card
+from app.views.widgets.labels import TextStyle, details_in_lines, style_font
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 from app.views.widgets.tooltips import show_item_tooltips
@@ -28,6 +29,7 @@ from app.words.model_names import human_name
 
 _WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
 _SIDE_PX, _CHEVRON_PX, _BUTTON_PX = 10, 16, 28
+_CARD_EDGE_PX = 6
 _MOVES = QListView.CursorAction
 
 
@@ -42,6 +44,7 @@ class HubListView(ChoiceList):
         self.coming: Mapping[str, DownloadState] = {}  # what is being downloaded, by repository
         self.page_px = 0  # how much of it is in sight at once
         self._pressed_install = ""
+        self._results = results
         self.setModel(results)
         self.setItemDelegate(HubDelegate(self))
         self.setUniformItemSizes(True)
@@ -66,6 +69,11 @@ class HubListView(ChoiceList):
 
     def row_px(self) -> int:
         return self.delegate().sizeHint(QStyleOptionViewItem(), QModelIndex()).height()
+
+    @property
+    def has_records(self) -> bool:
+        """Whether the hub has told more of any than its owner, which the tooltip has as well."""
+        return any(each.model.downloads or each.model.updated_at for each in self._results.entries)
 
     def _fit_height(self) -> None:
         height = self.row_px() * self.model().rowCount()
@@ -119,6 +127,14 @@ class HubListView(ChoiceList):
             super().keyPressEvent(event)
 
 
+def in_card(rows: HubListView) -> Card:
+    """Their words begin where those of any card do: they have sides of their own."""
+    card = Card(rows.theme)
+    card.column.setContentsMargins(*4 * (_CARD_EDGE_PX,))
+    card.column.addWidget(rows)
+    return card
+
+
 class HubDelegate(QStyledItemDelegate):
     def __init__(self, view: HubListView) -> None:
         super().__init__(view)
@@ -128,15 +144,19 @@ class HubDelegate(QStyledItemDelegate):
     def _theme(self) -> Theme:
         return self._view.theme
 
+    def _name_font(self) -> QFont:
+        return style_font(self._theme, TextStyle.HEADING)
+
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        name_px = QFontMetrics(self._theme.ui_font()).height()
+        name_px = QFontMetrics(self._name_font()).height()
         return QSize(0, name_px + self._details_px(self._view.viewport().width()) + self._theme.px(20))
 
     def _details_px(self, row_px: int) -> int:
         small = QFontMetrics(self._theme.ui_font(FOOTER_PX))
         place = QRect(0, 0, self._words_px(row_px), 0)
         lines = (details_in_lines(line, small, place.width()) for line in long_lines())
-        return sum(small.boundingRect(place, _WRAPPED, each).height() for each in lines)
+        shown = [*lines][: 1 + self._view.has_records]
+        return sum(small.boundingRect(place, _WRAPPED, each).height() for each in shown)
 
     def _aside_px(self, row_px: int) -> int:
         """For Install, or what became of it, and the chevron; without much room for the chevron alone."""
@@ -173,8 +193,9 @@ class HubDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ring, over = self._view.rings(state), bool(state & QStyle.StateFlag.State_MouseOver)
         paint_row_ground(painter, area, self._theme.palette, over or ring, ring)
-        line = QRectF(area.left() + 10, area.bottom(), area.width() - 20, 1)
-        painter.fillRect(line, self._theme.palette.hairline)
+        if index.row() < index.model().rowCount() - 1:
+            line = QRectF(area.left() + 10, area.bottom(), area.width() - 20, 1)
+            painter.fillRect(line, self._theme.palette.hairline)
         self._paint_words(painter, area, entry)
         self._paint_aside(painter, area, entry)
         painter.restore()
@@ -207,25 +228,23 @@ class HubDelegate(QStyledItemDelegate):
         if mark_px:
             side = theme.px(15)
             icon("key-round", colors.secondary).paint(painter, QRect(place.right() - side, place.top(), side, side))
-        name_px = QFontMetrics(theme.ui_font()).height()
+        name_px = QFontMetrics(self._name_font()).height()
         line = QRect(place.left(), place.top(), place.width() - mark_px, name_px)
         name = human_name(entry.model.name)
         if entry.has_draft:
             line.setWidth(self._paint_badge(painter, line, name))
-        paint_line(painter, line, name, theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle)
+        paint_line(painter, line, name, self._name_font(), colors.text, Qt.TextElideMode.ElideMiddle)
         painter.setFont(theme.ui_font(FOOTER_PX))
         painter.setPen(colors.secondary)
         below = QRect(place.left(), line.bottom() + 2, place.width(), area.bottom() - line.bottom() - theme.px(10))
-        lines = hub_line(entry.model, entry.fit), hub_record(entry.model)
+        lines = hub_line(entry.model, entry.fit), hub_record(entry.model) if self._view.has_records else ""
         details = (details_in_lines(line, painter.fontMetrics(), below.width()) for line in lines)
-        painter.drawText(below, _WRAPPED, "\n".join(details))
+        painter.drawText(below, _WRAPPED, "\n".join(filter(None, details)))
 
     def _paint_badge(self, painter: QPainter, line: QRect, name: str) -> int:
         """Behind the name, or at the end of the line; what width is left for the name."""
         gap, size = self._theme.px(8), badge_size(self._theme, draft_badge_text())
-        name_px = min(
-            QFontMetrics(self._theme.ui_font()).horizontalAdvance(name) + 2, line.width() - size.width() - gap
-        )
+        name_px = min(QFontMetrics(self._name_font()).horizontalAdvance(name) + 2, line.width() - size.width() - gap)
         top = line.top() + (line.height() - size.height()) // 2
         paint_badge(painter, self._theme, QRect(QPoint(line.left() + name_px + gap, top), size), draft_badge_text())
         return name_px

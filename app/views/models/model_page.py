@@ -39,7 +39,7 @@ class ModelPage(Translated, Page):
     def __init__(self, theme: Theme, discover: DiscoverController, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._discover = discover
-        self.back_button = PillButton(theme, Emphasis.QUIET, "chevron-left")
+        self.back_button = PillButton(theme, Emphasis.PLAIN, "chevron-left")
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
         self.use_button = PillButton(theme, Emphasis.PLAIN)
         self.again_button = PillButton(theme, Emphasis.PLAIN)

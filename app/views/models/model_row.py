@@ -22,7 +22,7 @@ from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
 from app.words.pairs import fit_text, model_kind, precision_text, seeing_text, source_text
 
-_WORDS_NEED_PX = 280  # beside the buttons
+_WORDS_NEED_PX = 240  # beside the buttons
 _FIRST = ("use_button", "reload_button", "delete_button", "more_button")
 _MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
 _BUTTONS = (*_FIRST, *_MORE)
@@ -273,7 +273,7 @@ class ModelRow(Card):
 
     def _action(self, icon_name: str, text: str, asked: object) -> PillButton:
         # A child from the start: shown without a parent, it would be a window for a moment.
-        button = PillButton(self._theme, Emphasis.QUIET, icon_name, self)
+        button = PillButton(self._theme, Emphasis.PLAIN, icon_name, self)
         button.setText(text)
         button.clicked.connect(asked)
         return button

@@ -32,12 +32,11 @@ class Recommended(Translated, QWidget):
         self._models = models
         self._shown: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
         self._heading = TextLabel(theme, TextStyle.HEADING)
-        self._explained = TextLabel(theme, TextStyle.FINE)
         self.card = RecommendedCard(theme)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        for widget in (self._heading, self._explained, self.card):
+        for widget in (self._heading, self.card):
             column.addWidget(widget)
         models.models_changed.connect(self._show_offers)
         models.downloads.changed.connect(self._show_offers)
@@ -66,7 +65,6 @@ class Recommended(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("Recommended for this Mac"))
-        self._explained.setText(self.tr("A main model and its draft, for your memory and language."))
         self._shown = None
         self._show_offers()
 
@@ -104,11 +102,11 @@ class OfferRow(QWidget):
         self.install_button = PillButton(theme, Emphasis.PLAIN, "" if offer.installed else "download")
         self._name_button(coming, is_used=is_used)
         self.install_button.clicked.connect(self._on_click)
-        name = NameLabel(theme)
+        name = NameLabel(theme, TextStyle.HEADING)
         name.setText(human_name(offer.main_name))
         set_tooltip(name, offer.main)
         draft = NameLabel(theme, TextStyle.FINE)
-        draft.setText(fill(self.tr("with the draft %1"), human_name(offer.draft_name)))
+        draft.setText(fill(self.tr("draft: %1"), human_name(offer.draft_name)))
         set_tooltip(draft, offer.draft)
         self.details = TextLabel(theme, TextStyle.FINE)
         self.details.setText(offer_text(offer))

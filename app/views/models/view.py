@@ -57,6 +57,8 @@ class ModelsView(Translated, QWidget):
         self._stack.setCurrentWidget(self._pages[tab])
 
     def take_focus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
+        for button in self.tabs.buttons:
+            button.clearFocus()  # Qt gave it what the composer had, as if by Tab
         self.tabs.setFocus(reason)
 
     def tab_stops(self) -> list[QWidget]:

@@ -34,7 +34,7 @@ class ModelsPage(Translated, Page):
         self._models = models
         self.downloads = DownloadsCard(theme, models)
         self.installed = InstalledCard(theme, models)
-        self.refresh_button = PillButton(theme, Emphasis.QUIET, "refresh-cw")
+        self.refresh_button = PillButton(theme, Emphasis.PLAIN, "refresh-cw")
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")
         self.title.hide()  # the header says it
         self.column.setContentsMargins(28, 12, 28, 28)

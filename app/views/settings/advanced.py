@@ -87,8 +87,8 @@ class AdvancedPage(Translated, Page):
     def _question(self) -> DialogText:
         return DialogText(
             self.tr("Reset all settings?"),
-            self.tr("Every setting returns to its default."),
             self.tr("Chats, models, presets, system prompt and hub access stay."),
+            "",
             self.tr("Reset"),
             self.tr("Cancel"),
         )
@@ -103,13 +103,13 @@ class AdvancedPage(Translated, Page):
         self.reset_button.setText(self.tr("Reset…"))
         self._data_row.set_words(self.tr("Data folder"), str(self._paths.data))
         self._data_row.explanation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._log_row.set_words(self.tr("Log"), self.tr("Records errors, never chat text."))
+        self._log_row.set_words(self.tr("Log"), self.tr("Errors, never chat text."))
         self._reset_row.set_words(self.tr("Reset all settings"), self.tr("Keeps chats and models."))
         self.openblas_row.set_words(
             self.tr("Use OpenBLAS"),
             self.tr(
-                "Much faster than MLX's own library for Linux. When off, most models round alike, so drafts "
-                "never change a reply. Takes effect after a restart."
+                "Much faster than MLX's own library. When off, most models round alike, so drafts "
+                "never change a reply. Needs a restart."
             ),
         )
         self.fusion_row.set_words(

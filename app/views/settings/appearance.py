@@ -57,7 +57,7 @@ class AppearancePage(Translated, Page):
         self._show_in_force()
 
     def _retranslate(self) -> None:
-        self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For the whole window."))
+        self._rows["text_scale"].set_words(self.tr("Text size"))
         self._rows["reply_figures"].set_words(
             self.tr("Figures under replies"),
             self.tr("Model, tokens per second, accept rate, tokens per pass."),
@@ -73,7 +73,7 @@ class AppearancePage(Translated, Page):
         self._rows["appearance"].set_words(
             self.tr("Appearance"),
             sentences(
-                self.tr("Light or dark theme, or match the system."),
+                self.tr("Auto matches the system theme."),
                 look if self._settings.appearance == "auto" else "",
             ),
         )

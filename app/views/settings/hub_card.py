@@ -131,7 +131,7 @@ class HubCard(Translated, Card):
         self._say_token()
         self._token_in_clear_row.set_words(
             self.tr("Send token unencrypted"),
-            self.tr("For http addresses. Anyone on the way can read it."),
+            self.tr("For http addresses. Others can read it."),
         )
         self._mirrors_row.set_words(
             self.tr("Mirrors"),

@@ -23,7 +23,6 @@ from app.views.widgets.long_text import LongText
 from app.views.widgets.tooltips import show_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number, rounded_up, sentences
-from app.words.model_names import human_name
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
@@ -195,7 +194,7 @@ class SamplingPage(Translated, Page):
             ),
             "fastest": (
                 self.tr("Fastest drafting"),
-                self.tr("Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0."),
+                self.tr("Keeps more guesses, but seeds no longer fix the text."),
             ),
             "max_tokens": (self.tr("Reply limit"), self.tr("In tokens.")),
             "context_tokens": (
@@ -210,14 +209,11 @@ class SamplingPage(Translated, Page):
             return self.tr("Text still varies while “Fastest drafting” is on.")
         pair = self._pair()
         if pair.tie_nats is None:
-            return self.tr("Same seed, same reply with any draft, barring near-ties between tokens.")
+            return self.tr("Same seed, same reply, barring near-ties between tokens.")
         if not pair.tie_nats:
-            told = self.tr("Same seed, same reply with any draft: %1 always rounds alike here.")
-            return fill(told, human_name(pair.main_name))
-        told = self.tr(
-            "Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats)."
-        )
-        return fill(told, human_name(pair.main_name), rounded_up(pair.tie_nats))
+            return self.tr("Same seed, same reply with any draft.")
+        told = self.tr("Same seed, same reply, barring near-ties between tokens (here: under %1 nats).")
+        return fill(told, rounded_up(pair.tie_nats))
 
 
 class PromptField(Composing, LongText):

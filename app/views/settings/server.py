@@ -133,16 +133,16 @@ class ServerPage(Translated, Page):
         self.remove_key.setText(self.tr("Remove"))
         self._network_row.set_words(
             self.tr("Other machines in this network"),
-            self.tr("They need the key. Not encrypted: others in the network can read along."),
+            self.tr("They need the key. Not encrypted: others can read along."),
         )
         self._name_row.set_words(
             self.tr("Answer to any model name"),
-            self.tr("Programs that ask for another model get the loaded one."),
+            self.tr("Always the loaded one."),
         )
         self._note.setText(
             self.tr(
-                "Programs can have the loaded models reply, and see their names and figures. "
-                "They see no chats, files or settings. Your own messages come first."
+                "Programs get replies and see model names and figures, never chats, files or settings. "
+                "Your messages come first."
             )
         )
         self._show()

@@ -22,13 +22,15 @@ class SpeculationCards(Translated, QWidget):
         super().__init__()
         self._settings, self._models = settings, models
         self.controls = SpeculationControls(theme, offers_fixed=True)
+        self.controls.explanation.hide()  # the row has it
+        self.row = Row(theme, self.controls)
         self.on_button = PillButton(theme)
         self.off_row = Row(theme, self.on_button)
         self.battery = Switch(theme)
         self.battery_row = Row(theme, self.battery)
         self.tune = TuneCard(theme, parts.tuning)
         card = Card(theme)
-        card.add(self.controls)
+        card.add(self.row)
         card.column.addWidget(self.off_row)
         if knows_battery():
             card.add(self.battery_row)
@@ -40,6 +42,7 @@ class SpeculationCards(Translated, QWidget):
         column.addWidget(card)
         column.addWidget(self.tune)
         self.controls.chosen.connect(models.choose_speculation)
+        self.controls.explained.connect(self._explain)
         settings.changed.connect(lambda _name: self._show())
         models.pair_changed.connect(self._show)
         self.battery.toggled.connect(lambda on: setattr(settings, "draft_on_battery", on))
@@ -53,9 +56,11 @@ class SpeculationCards(Translated, QWidget):
         self.off_row.setVisible(pair.off_for_pair)
         self.battery.setChecked(self._settings.draft_on_battery)
 
+    def _explain(self, words: str) -> None:
+        self.row.set_words(self.tr("Guess ahead"), words)
+
     def _retranslate(self) -> None:
+        self._explain(self.controls.explanation.text())
         self.on_button.setText(self.tr("Turn on"))
-        self.battery_row.set_words(
-            self.tr("Draft on battery"), self.tr("Off: the main model writes alone until power is back.")
-        )
+        self.battery_row.set_words(self.tr("Draft on battery"), self.tr("Off pauses drafting until power is back."))
         self.off_row.set_words(self.tr("Off for this pair"), self.tr("You turned it off: drafting was slower."))

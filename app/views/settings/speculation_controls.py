@@ -18,6 +18,8 @@ _MOST_TOKENS = Settings.options()["speculation_tokens"].check(10**6)
 class SpeculationControls(Translated, QWidget):
     chosen = Signal(str, int)
 
+    explained = Signal(str)
+
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, offers_fixed: bool = False) -> None:
         super().__init__(parent)
         self._offers_fixed = self._has_fixed = offers_fixed
@@ -59,9 +61,10 @@ class SpeculationControls(Translated, QWidget):
         self.tokens.setVisible(self.modes.value == "fixed")
         explanation = {
             "off": self.tr("Main model only."),
-            "fixed": self.tr("Guesses this many tokens ahead, and pauses while that is slower."),
+            "fixed": self.tr("Pauses while that is slower."),
         }.get(str(self.modes.value), self.tr("Guesses ahead only as far as it helps."))
         self.explanation.setText(sentences(explanation, self.tr("This chat only.") if self._only_here else ""))
+        self.explained.emit(explanation)
 
     def _retranslate(self) -> None:
         fixed = [("fixed", self.tr("Fixed"))] if self._has_fixed else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog
 
 from app.controllers.tuning import TuningController
 from app.portable.problems import NotExported, why_not_written
@@ -14,7 +14,7 @@ from app.view_models.tuning import TuningState
 from app.views.settings.tune_chart import TuneChart
 from app.views.settings.tune_words import tuning_sentence
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.cards import Card
+from app.views.widgets.cards import Card, Row
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.translated import Translated
@@ -26,13 +26,12 @@ class TuneCard(Translated, Card):
     def __init__(self, theme: Theme, tuning: TuningController) -> None:
         super().__init__(theme)
         self._tuning = tuning
-        self.title = TextLabel(theme, TextStyle.HEADING)
-        self.explanation = TextLabel(theme, TextStyle.FINE)
-        self.sentence = TextLabel(theme, TextStyle.BODY)
+        self.sentence = TextLabel(theme, TextStyle.SECONDARY)
         self.bar = ProgressLine(theme)
         self.chart = TuneChart(theme)
         self.go_button = PillButton(theme, Emphasis.PLAIN, "gauge")
-        self.export_button = PillButton(theme, Emphasis.QUIET, "download")
+        self.row = Row(theme, self.go_button)
+        self.export_button = PillButton(theme, Emphasis.PLAIN, "download")
         self._arrange()
         self.go_button.clicked.connect(self._on_go)
         self.export_button.clicked.connect(self._export)
@@ -40,23 +39,17 @@ class TuneCard(Translated, Card):
         self._retranslate()
 
     def _arrange(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        for widget in (self.title, self.explanation, self.sentence, self.bar):
-            words.addWidget(widget)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(6)
-        buttons.addWidget(self.go_button)
-        buttons.addWidget(self.export_button)
-        buttons.addStretch(1)
-        self.column.addLayout(words)
-        self.column.addWidget(self.chart)
-        self.column.addLayout(buttons)
+        for widget in (self.row, self.sentence, self.bar, self.chart):
+            self.column.addWidget(widget)
+        self.column.addWidget(self.export_button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _show(self) -> None:
         view = self._tuning.view
         under_way = view.state in (TuningState.RUNNING, TuningState.WAITING)
-        self.sentence.setText(tuning_sentence(view) or self.tr("Load a main model and a draft first."))
+        self.sentence.setText(
+            tuning_sentence(view) or ("" if view.can_start else self.tr("Load a main model and a draft first."))
+        )
+        self.sentence.setVisible(bool(self.sentence.text()))
         self.bar.setVisible(under_way)
         self.bar.set_share(view.done_steps / view.steps if view.steps else 0.0, view.state is TuningState.RUNNING)
         self.bar.setAccessibleName(self.sentence.text())
@@ -93,9 +86,9 @@ class TuneCard(Translated, Card):
         self._tuning.export(Path(file), refused)
 
     def _retranslate(self) -> None:
-        self.title.setText(self.tr("Tune this pair"))
-        self.explanation.setText(
-            self.tr("Teaches Auto with short replies. Takes a few minutes; your replies go first.")
+        self.row.set_words(
+            self.tr("Tune this pair"),
+            self.tr("Teaches Auto with short replies. Takes a few minutes."),
         )
         self.export_button.setText(self.tr("Export…"))
         self._show()

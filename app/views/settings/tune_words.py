@@ -39,8 +39,6 @@ def tuning_sentence(view: TuningView) -> str:
         return sentences(loading, result)
     if trouble := _trouble(view):
         return sentences(trouble, result)
-    if view.state is TuningState.IDLE:
-        return QCoreApplication.translate("Tuning", "Not measured yet.") if view.can_start else ""
     return result
 
 

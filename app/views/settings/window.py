@@ -141,10 +141,10 @@ class SettingsWindow(Translated, SideWindow):
     def _places_elsewhere(self) -> list[Place]:
         """Whoever looks for models or figures here is led there."""
         title, here = self.tr("Models"), self.list
-        yours = self.tr("What is installed, downloads, folders with models, deleting.")
-        find = self.tr("Search the hub, install a repository, what is recommended.")
+        yours = self.tr("Installed, downloads, folders, deleting.")
+        find = self.tr("Search the hub, install, recommended.")
         activity = self.tr("Activity")
-        figures = self.tr("Every reply's speed-up, accept rate and tokens per second; statistics.")
+        figures = self.tr("Speed-up, accept rate, tokens per second, statistics.")
         return [
             Place("yours", title, title, yours, 0, here, here),
             Place("find", title, self.tr("Find models"), find, 1, here, here),

@@ -24,7 +24,7 @@ from app.views.settings.sampling import PromptField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.thinking_field import ThinkingField
 from app.views.shell.window_parts import WindowParts
-from app.views.widgets.buttons import ChoiceButton, Emphasis, IconButton, PillButton
+from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField
@@ -342,7 +342,7 @@ class ChatSettings(Translated, QWidget):
         self.close_button = IconButton(theme, "x", 26, self)
         self.presets = PresetRow(theme, self)
         self.page = Page(theme, self)
-        self.reset = PillButton(theme, Emphasis.QUIET, parent=self)
+        self.reset = PillButton(theme, parent=self)
         self.fields: dict[str, OptionField] = {
             name: make_field(theme, name) for name in ("system_prompt", *_ROWS, _DRAFTING)
         }
@@ -373,7 +373,8 @@ class ChatSettings(Translated, QWidget):
         column.addWidget(self.page, 1)
         column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
         rows = self.page.column
-        rows.setContentsMargins(0, 0, 6, 0)
+        self.page.side_px = 0  # the panel has its own
+        rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(10)
         self.page.title.hide()
         content = self.page.widget()

@@ -404,7 +404,12 @@ class Composer(Translated, QWidget):
 
     def _fit(self) -> None:
         line_px = self.edit.fontMetrics().lineSpacing()
-        most = max(line_px * 2, self.window().height() * _GROWS_TO - self._padding() * 2)
+        beside = (self.attached, self.queue_note, self.unseen_note)  # they count as well
+        others = sum(
+            max(each.minimumHeight(), each.minimumSizeHint().height()) for each in beside if not each.isHidden()
+        )
+        least = line_px * (1 if others else 2)
+        most = max(least, self.window().height() * _GROWS_TO - self._padding() * 2 - others)
         self.edit.setFixedHeight(self.edit.fitting_height(most))
         # At once, not when the card's own layout comes round: otherwise the first frame clips the new line.
         self._column.activate()

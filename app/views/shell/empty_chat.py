@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -26,6 +26,7 @@ from app.words.formats import fill
 from app.words.model_names import human_name
 
 _WIDTH = 560
+_INSET_PX = 16  # as a card's
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -36,6 +37,7 @@ class EmptyChat(Translated, QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._mark = Mark(theme)
         self.line = TextLabel(theme, TextStyle.TITLE)
         self.questions = [QuestionButton(theme, self) for _ in range(3)]
         self.offer = TextLabel(theme, TextStyle.BODY)
@@ -50,16 +52,32 @@ class EmptyChat(Translated, QScrollArea):
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
         self.install_button.clicked.connect(self._on_click)
-        self._has_model = True
+        self._has_model, self._asks = True, True
         self._retranslate()
 
     def show_for(self, starter: bool, has_model: bool) -> None:
         """Shows the questions with the starter pair, and the card with the starter pair or without a model."""
         self._has_model = has_model
-        for button in self.questions:
-            button.setVisible(starter and has_model)
+        self._asks = starter and has_model
         self._card.setVisible(starter or not has_model)
         self._offer_best()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a low window the mark goes, and then questions from the last, before the card is out of sight."""
+        if (content := self.widget()) is None or (layout := content.layout()) is None:
+            return
+        for gone in range(len(self.questions) + 1):
+            self._mark.setVisible(not gone)
+            for number, button in enumerate(self.questions):
+                button.setVisible(self._asks and number <= len(self.questions) - max(1, gone))
+            layout.activate()
+            if layout.totalHeightForWidth(self.viewport().width()) <= self.viewport().height():
+                return
 
     def bind(self, models: ModelController) -> None:
         """Offers the best pair for this machine, to be installed or used; or says how much of it is downloaded."""
@@ -98,6 +116,7 @@ class EmptyChat(Translated, QScrollArea):
     def _arrange(self) -> None:
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidgetResizable(True)
+        self.setMinimumHeight(1)  # the composer needs what there is
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
@@ -120,7 +139,7 @@ class EmptyChat(Translated, QScrollArea):
         middle = QVBoxLayout()
         middle.setSpacing(8)
         middle.addStretch(3)
-        middle.addWidget(Mark(self._theme), 0, Qt.AlignmentFlag.AlignHCenter)
+        middle.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignHCenter)
         middle.addSpacing(10)
         middle.addWidget(self.line)
         middle.addSpacing(18)
@@ -183,13 +202,11 @@ class EmptyChat(Translated, QScrollArea):
             self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), name))
             self.offer_reason.setText(self._offer_words(self._pair))
             return
-        self.offer_reason.setText(
-            self.tr("The starter pair only knows Hunch. For anything else, install a larger model and a draft.")
-        )
+        self.offer_reason.setText(self.tr("The starter pair only knows Hunch. Install a larger model."))
 
     def _offer_words(self, pair: PairOffer) -> str:
         """Without the estimate for this Mac, which comes later: nothing is to move under the pointer then."""
-        sentence = self.tr("The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.")
+        sentence = self.tr("The starter pair only knows Hunch. Install %1 and its draft: %2.")
         return fill(sentence, human_name(pair.main_name), offer_text(replace(pair, predicted=None)))
 
 
@@ -203,7 +220,7 @@ class QuestionButton(PaintedButton):
         self.setSizePolicy(policy)
 
     def _height_for(self, width: int) -> int:
-        room = QRectF(0, 0, max(40, width - self.theme.px(52)), 1000)
+        room = QRectF(0, 0, max(40, width - 2 * _INSET_PX - self.theme.px(20)), 1000)
         metrics = QFontMetricsF(style_font(self.theme, TextStyle.BODY))
         words = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self.text())
         return round(words.height()) + self.theme.px(20)
@@ -227,8 +244,8 @@ class QuestionButton(PaintedButton):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
         painter.setFont(style_font(self.theme, TextStyle.BODY))
         painter.setPen(colors.text)
-        place = self.rect().adjusted(self.theme.px(16), 0, -self.theme.px(36), 0)
+        place = self.rect().adjusted(_INSET_PX, 0, -_INSET_PX - self.theme.px(20), 0)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap, self.text())
         side = self.theme.px(15)
-        left = self.width() - side - self.theme.px(14)
+        left = self.width() - side - _INSET_PX
         icon("arrow-up", colors.faint).paint(painter, left, (self.height() - side) // 2, side, side)

@@ -100,7 +100,7 @@ def _fail(error: Exception) -> None:
 
 
 def _copied() -> BannerText:
-    sentence = QCoreApplication.translate("Help", "No words of chats, no tokens and no folder of yours are in it.")
+    sentence = QCoreApplication.translate("Help", "It holds no chats, tokens or folder names.")
     title = QCoreApplication.translate("Help", "Diagnostics copied")
     return BannerText(sentence, title, button=QCoreApplication.translate("Help", "Show"))
 
@@ -115,6 +115,6 @@ class ReportDialog(ReadingDialog):
     def _retranslate(self) -> None:
         self.name(
             self.tr("Diagnostics"),
-            self.tr("Hunch sends nothing. Read it, and copy it into a report where you like."),
+            self.tr("Hunch sends nothing. Copy it into your report."),
         )
         self.copy_button.setText(self.tr("Copy"))

@@ -89,7 +89,7 @@ class ImportDialog(FileDialog):
         stage = self._stage
         self._show_parts()
         self.problems.setAccessibleName(self.tr("Cannot be imported"))
-        self.again_words.setText(self.tr("Import existing chats again, as copies"))
+        self.again_words.setText(self.tr("Import existing chats as copies"))
         self.again.setAccessibleName(self.again_words.text())
         self.folder_button.setText(self.tr("Choose folder…"))
         act = "" if stage in (_Stage.READING, _Stage.IMPORTING) else self._go_words()

@@ -94,9 +94,8 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         self.resize(1120, 760)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_chat)
-        foot = QHBoxLayout()
-        # A permanent scroll bar shifts the column of messages, and the composer stands below it from the start.
-        foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_room_px(self._theme, self), 18)
+        foot = self._foot = QHBoxLayout()
+        self._fit_foot()
         foot.addStretch(1)
         foot.addWidget(self.composer, 1000)
         foot.addWidget(self.trash_bar, 1000)
@@ -199,6 +198,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         self.inspector.bind(chats, view)
         self.overlay = OverlayWiring(self.parts, self._settings, self._theme)
         self.overlay.bind(chats, view)
+        view.setMinimumHeight(1)  # it scrolls; the composer, with all that is in it, does not
         self._stack.addWidget(view)
         return view
 
@@ -253,12 +253,18 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         is_left = self.composer.isHidden() and not self.sidebar.isAncestorOf(self.focusWidget() or self)
         self.trash_bar.setVisible(reads and not models)
         self.composer.setVisible(not reads and not models)
+        self._fit_foot()
         if models:
             return
         if reads and self.transcript is not None:
             self.transcript.setFocus()
         elif is_left:
             self.composer.take_focus()
+
+    def _fit_foot(self) -> None:
+        """A permanent scroll bar shifts the column of messages, and the composer stands below it from the start."""
+        right = _SIDE_PX + bar_room_px(self._theme, self)
+        self._foot.setContentsMargins(*((0, 0, 0, 0) if self.models_view.is_shown else (_SIDE_PX, 4, right, 18)))
 
     def _show_page(self) -> None:
         empty = self.chats is None or not (self.chats.transcript.messages or self.chats.reading.chat_id)

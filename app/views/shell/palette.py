@@ -257,6 +257,8 @@ _ICONS = {
     "delete": "trash-2",
     "show_log": "file-text",
     "copy_diagnostics": "copy",
+    "server_switch": "globe",
+    "server_settings": "globe",
     # of all others in a menu
     "edit": "pencil",
     "find": "search",
@@ -318,7 +320,7 @@ class PaletteCommands(QObject):
     def _entry(self, menu: QMenu, action: QAction, name: str) -> Command:
         key = f"menu:{name or action.objectName() or action.text()}"
         of_menu = next((each for each, its_menu in self._menu.menus.items() if its_menu is menu), "")
-        icon_name = _ICONS.get(name) or _ICONS.get(of_menu, "file-text")
+        icon_name = _ICONS.get(name or action.objectName()) or _ICONS.get(of_menu, "file-text")
         keys = shortcut_text(action)
         return Command(key, plain_words(action), action.trigger, icon_name, menu.title(), words=keys, shortcut=keys)
 

@@ -120,7 +120,7 @@ class Picker(Translated, QWidget):
         elif pointed is not None and (pointed.reason or pointed.detail):
             self.note.setText(labelled(pointed.text, pointed.reason or pointed.detail))
         else:
-            self.note.setText(self._pair_note(self._chosen))
+            self.note.setText(self._pair_note(self._chosen) or self.lists.about_main())
 
     def _pair_note(self, draft: DraftChoice | None) -> str:
         """How the two compare; "" until that is known."""
@@ -177,9 +177,11 @@ class Picker(Translated, QWidget):
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
         gain = times(entry.gain) if entry.gain is not None and error is None else ""
         aside = next(iter((*checking, *unfit, *apart, gain)))
-        details = " · ".join([*parts, entry.repository or entry.name, *unfit, *checking])
+        name = human_name(entry.name)
+        where = [told] if (told := entry.repository or entry.name) != name else []
+        details = " · ".join([*parts, *where, *unfit, *checking])
         is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
-        return Option(human_name(entry.name), entry.folder, details, _reason(error), aside, is_gain)
+        return Option(name, entry.folder, details, _reason(error), aside, is_gain)
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
         names = Counter(human_name(choice.model.name) for choice in choices)

@@ -20,6 +20,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX, Option, OptionList
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
+from app.words.formats import labelled
 
 _SIDE_BY_SIDE_PX = 480
 
@@ -118,6 +119,11 @@ class PickerLists(Translated, QWidget):
     @property
     def pointed_option(self) -> Option | None:
         return self.mains.pointed_option or self.drafts.pointed_option
+
+    def about_main(self) -> str:
+        """The details of the chosen main model."""
+        chosen = (each for each in self._options.get(self.mains, ()) if each.value == self.mains.checked)
+        return next((labelled(each.text, each.detail) for each in chosen if each.detail), "")
 
     def open(self) -> None:
         """As the keyboard finds it: nothing searched for, both lists where the pair is."""

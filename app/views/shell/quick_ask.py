@@ -221,7 +221,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
 
     def _restyle(self) -> None:
         side = self._theme.px(14)
-        self._column.setContentsMargins(side, side, side, side)
+        self._column.setContentsMargins(self._theme.px(18), side, side, side)  # words as in the composer
         self.edit.restyle()
         palette = self.edit.palette()
         palette.setColor(QPalette.ColorRole.Base, self._theme.palette.window)  # as the answer's ground

@@ -70,10 +70,10 @@ def race_sentence(view: RaceView) -> str:
     return {
         RaceState.IDLE: QCoreApplication.translate(
             "Race",
-            "One prompt, same seed, once with and once without the draft.",
+            "Same prompt and seed, with and without the draft.",
         ),
         RaceState.RUNNING: QCoreApplication.translate("Race", "Running one after the other."),
-        RaceState.WAITING: QCoreApplication.translate("Race", "The race continues after the current reply."),
+        RaceState.WAITING: QCoreApplication.translate("Race", "Continues after the current reply."),
         RaceState.CANCELLED: QCoreApplication.translate("Race", "Race stopped."),
         RaceState.FAILED: _failure(view),
         RaceState.DONE: "",
@@ -94,7 +94,7 @@ def _words(view: RaceView) -> str:
         return _RaceCounts().identical(len(view.laps[0].tokens))
     differ = QCoreApplication.translate(
         "Race",
-        "The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.",
+        "The texts differ from token %1 on, as rounding can cause.",
     )
     if view.may_differ:
         differ = QCoreApplication.translate(
@@ -124,7 +124,8 @@ def _time(view: RaceView) -> str:
         nothing = QCoreApplication.translate("Race", "Nothing was drafted.")
         return formats.sentences(nothing, why_undrafted(drafted))
     if view.factor is None or tone_of(drafted) is Tone.NONE:
-        return QCoreApplication.translate("Race", "Too close to call.")
+        too_short = QCoreApplication.translate("Race", "Too short to be sure. Try a longer prompt.")
+        return too_short if view.is_apart else QCoreApplication.translate("Race", "Too close to call.")
     if view.is_disturbed:
         busy = QCoreApplication.translate("Race", "This Mac was busy, so the times say little.")
         seen = Tone.GAIN if drafted.tokens_per_second > plain.tokens_per_second else Tone.COST

@@ -101,7 +101,7 @@ def settings_problem(set_aside: str) -> BannerText:
     if not set_aside:
         sentence = QCoreApplication.translate(
             "Application",
-            "Your settings could not be read. Defaults apply for now; the file is unchanged.",
+            "Your settings could not be read. Using defaults; the file is unchanged.",
         )
         return BannerText(sentence, QCoreApplication.translate("Application", "Settings not read"))
     sentence = QCoreApplication.translate("Application", "Unreadable settings were reset. The old file is kept as %1.")

@@ -155,7 +155,8 @@ class TrashWindow(Translated, SideWindow):
         column.setSpacing(8)
         for widget in (self.title, self.about):
             column.addWidget(widget)
-        column.addWidget(self.nothing, 1, Qt.AlignmentFlag.AlignTop)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column.addWidget(self.nothing, 1)
         column.addWidget(self.list, 1)
         column.addWidget(self._buttons)
 
@@ -219,6 +220,7 @@ class TrashWindow(Translated, SideWindow):
 
     def _show_state(self) -> None:
         some = bool(self._model.rows)
+        self.about.setVisible(some)
         self.nothing.setVisible(not some)
         self.list.setVisible(some)
         self._buttons.setVisible(some)

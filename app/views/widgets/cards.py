@@ -15,7 +15,6 @@ from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
 _WORDS_NEED_PX = 150
-_SIDE_PX = 28
 CARDS_APART_PX = 12
 
 
@@ -114,6 +113,7 @@ class Page(QScrollArea):
     """A titled column of cards that scrolls as a whole; no wider than `most_px`, where that is set."""
 
     most_px = 0  # at 100 %; 0: as wide as it is given
+    side_px = 28  # at the least
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -129,7 +129,7 @@ class Page(QScrollArea):
         content = QWidget()
         content.setAutoFillBackground(False)
         self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(_SIDE_PX, 24, _SIDE_PX, 28)
+        self.column.setContentsMargins(self.side_px, 24, self.side_px, 28)
         self.column.setSpacing(CARDS_APART_PX)
         self.column.addWidget(self.title)
         self.setWidget(content)
@@ -141,7 +141,7 @@ class Page(QScrollArea):
 
     def _fit_sides(self) -> None:
         over = (self.viewport().width() - self.theme.px(self.most_px)) // 2 if self.most_px else 0
-        margins, side = self.column.contentsMargins(), max(_SIDE_PX, over)
+        margins, side = self.column.contentsMargins(), max(self.side_px, over)
         if margins.left() != side:
             self.column.setContentsMargins(side, margins.top(), side, margins.bottom())
 

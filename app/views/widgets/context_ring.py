@@ -14,6 +14,7 @@ from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, percent, spoken
 
+_LEAST_SHARE = 1 / 16  # less is a speck, and no arc
 SPEAKS_UP_AT = 0.8
 
 
@@ -119,7 +120,7 @@ class ContextRing(Translated, QWidget):
         painter.drawEllipse(ring)
         color = colors.cost if self._speaks_up() else colors.secondary
         painter.setPen(QPen(color, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-        painter.drawArc(ring, 90 * 16, -round(self.share * 360 * 16))
+        painter.drawArc(ring, 90 * 16, -round(max(self.share, _LEAST_SHARE) * 360 * 16))
         if self._speaks_up():
             painter.setFont(self._face())
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._words())

@@ -253,7 +253,7 @@ class Switch(FocusRing, QAbstractButton):
         return 1.0 if self.isChecked() else 0.0
 
     def sizeHint(self) -> QSize:
-        return QSize(self._theme.px(38), self._theme.px(24))
+        return QSize(self._theme.px(34), self._theme.px(22))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -271,12 +271,13 @@ class Switch(FocusRing, QAbstractButton):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The focus ring is around the track, so that it is seen whatever colour the track has."""
+        """The focus ring is around the track, so that it is seen whatever colour the track has, which makes room."""
         colors = self._theme.palette
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
-        track = QRectF(self.rect()).adjusted(3, 3, -3, -3)
+        sides = 3 if self.has_ring else 0  # without it the track ends where all else in a card does
+        track = QRectF(self.rect()).adjusted(sides, max(1, sides), -sides, -max(1, sides))
         if self.has_ring:
             painter.setPen(QPen(colors.ink, 2))
             painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), track.height() / 2 + 2, track.height() / 2 + 2)

@@ -23,7 +23,7 @@ class Meanings(Translated, QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.button = _Question(theme, Emphasis.QUIET, "info")
+        self.button = _Question(theme, Emphasis.PLAIN, "info")
         self.button.setCheckable(True)
         self.button.toggled.connect(lambda _on: tell_shows_more(self.button))
         self._labels = [

@@ -11,7 +11,7 @@ from app.theme import Theme
 from app.view_models.transcript import RequestStats
 from app.words.speculation import MOST_POSITIONS, time_parts
 
-_LEAST_BAR_PX = 6  # with what is between it and the next
+_LEAST_BAR_PX = 10  # with what is between it and the next
 
 
 def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
@@ -44,7 +44,7 @@ def paint_positions(painter: QPainter, place: QRectF, stats: RequestStats, theme
     rates, colors = stats.accept_rate_by_position[:most], theme.palette
     width = place.width() / max(4, len(rates))
     for number, rate in enumerate(rates):
-        bar = QRectF(place.left() + number * width + 1, place.top(), width - 2, place.height())
+        bar = QRectF(place.left() + number * width + 2, place.top(), width - 4, place.height())
         painter.fillRect(bar, colors.hover)
         painter.fillRect(bar.adjusted(0, bar.height() * (1 - rate), 0, 0), colors.draft)
 
