@@ -90,6 +90,7 @@ from engine.api.events import (
     TemplateRead,
     TextDelta,
     TokensCounted,
+    TokensScored,
     ToolCalled,
     UpdateChecked,
     VerifyProgress,
@@ -149,6 +150,7 @@ from engine.api.types import (
     SpanKind,
     Speculation,
     SpeculationMode,
+    TokenScore,
     ToolCall,
 )
 from engine.hub.catalog import (
@@ -341,8 +343,10 @@ __all__ = [
     "TextDelta",
     "TokenDifference",
     "TokenInClear",
+    "TokenScore",
     "TokenizerBroken",
     "TokensCounted",
+    "TokensScored",
     "ToolCall",
     "ToolCalled",
     "UpdateChecked",

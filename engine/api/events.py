@@ -1,9 +1,9 @@
 """The engine's events: small frozen values, safe to pass to any thread.
 
-A request's events: Queued, perhaps PromptFits, then PromptProgress, TextDelta and ToolCalled in any number, then
-exactly one of Finished or Failed. A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of
-ModelReady or ModelFailed (ModelFailed alone, `began` being false, when loading cannot begin). ModelChecking may come
-between them.
+A request's events: Queued, perhaps PromptFits, then PromptProgress, TokensScored, TextDelta and ToolCalled in any
+number, then exactly one of Finished or Failed. A model's: ModelLoading, ModelLoadProgress in any number, then exactly
+one of ModelReady or ModelFailed (ModelFailed alone, `began` being false, when loading cannot begin). ModelChecking may
+come between them.
 ModelUnloaded comes whenever a loaded model is dropped: by a command, replaced, or because the engine closes.
 DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model. A download's:
 DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
@@ -31,6 +31,7 @@ from engine.api.types import (
     RequestId,
     RoundTrace,
     SpanKind,
+    TokenScore,
     ToolCall,
 )
 
@@ -149,6 +150,15 @@ class ToolCalled:
 
     request: RequestId
     call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class TokensScored:
+    """Of a request with `logprobs`: of every token, before the text that it becomes. The prompt's come first."""
+
+    request: RequestId
+    scores: tuple[TokenScore, ...]
+    of_prompt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +350,9 @@ ModelEvent = (
     | DrafterExamined
     | ModelMeasured
 )
-RequestEvent = Queued | PromptFits | PromptProgress | TextDelta | ToolCalled | Finished | Failed | TokensCounted
+RequestEvent = (
+    Queued | PromptFits | PromptProgress | TextDelta | TokensScored | ToolCalled | Finished | Failed | TokensCounted
+)
 StoreEvent = (
     LibraryScanned
     | ModelDeleted

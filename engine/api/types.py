@@ -13,6 +13,7 @@ CountId = NewType("CountId", int)
 
 MAX_SEED = 2**64 - 1
 MAX_DRAFT_TOKENS = 32
+MOST_LOGPROBS = 20
 BACKGROUND_RANK = 2
 LARGEST_PICTURE_SIDE = 8192
 
@@ -208,6 +209,8 @@ class Request:
     constraint: Constraint | None = None
     template_variables: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further ones
     trace: bool = False  # Finished lists the rounds
+    logprobs: int | None = None  # so many of the likeliest tokens of each place in TokensScored; None: it does not come
+    prompt_logprobs: bool = False  # it comes for the prompt too, which is read without kept caches for that
     transient: bool = False  # of no chat: uses no kept cache, leaves none, and drafts nothing
     background: bool = False  # runs only while no other request is queued or running
     guest: bool = False  # another program's: pauses while a request of the user's is queued or running
@@ -218,6 +221,16 @@ class Request:
     def rank(self) -> int:
         """Requests of a lower rank go first, and pause those of a higher one."""
         return BACKGROUND_RANK if self.background else int(self.guest)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScore:
+    """The model's own log-probability of a token: before bias, penalties, constraints, filters and temperature."""
+
+    token: int
+    text: bytes  # part of a character perhaps; b"" for the end of a reply
+    logprob: float | None  # None for a prompt's first token
+    likeliest: tuple[TokenScore, ...] = ()  # in its place; the likeliest first
 
 
 @dataclass(frozen=True, slots=True)

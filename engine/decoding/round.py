@@ -180,9 +180,10 @@ def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     require(draft.parents is None or sequence.reads_trees, "this forward reads a draft as a chain")
     uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
     logits = sequence.feed(mx.concatenate([uncached, draft.tokens.astype(mx.uint32)]))[uncached.size - 1 :]
-    if sampler.guide is not None:
-        logits = _masked(logits, draft, sampler.guide)
-    return sampler.verify(logits, len(sequence.tokens), draft)
+    masked = logits if sampler.guide is None else _masked(logits, draft, sampler.guide)
+    verdicts = sampler.verify(masked, len(sequence.tokens), draft)
+    sampler.note(logits, len(sequence.tokens), verdicts)
+    return verdicts
 
 
 def _masked(logits: mx.array, draft: Draft, guide: Guide) -> mx.array:
@@ -201,9 +202,9 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
     """
     sequence.close_step(sequence.uncached)
     logits = sequence.feed(verdict)
-    if sampler.guide is not None:
-        logits = sampler.guide.masked(logits, Draft(verdict))
-    sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, verdict)
+    masked = logits if sampler.guide is None else sampler.guide.masked(logits, Draft(verdict))
+    sequence.in_flight = sampler.draw(masked, len(sequence.tokens) + 1, verdict)
+    sampler.note(logits, len(sequence.tokens) + 1, sequence.in_flight)
     mx.async_eval(sequence.in_flight)
 
 
@@ -222,4 +223,4 @@ def valid_tokens(drawn: list[int], sequence: Sequence) -> list[int]:
 
 def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int], path: Tokens[int] = ()) -> None:
     sequence.commit(emitted, path)
-    sampler.commit(emitted)
+    sampler.commit(emitted, path)

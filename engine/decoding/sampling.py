@@ -19,6 +19,7 @@ import mlx.core as mx
 from engine.api.types import Acceptance, Sampling
 from engine.decoding.accept import NO_DRAFT, Draft, coupled, likeliest, rejection
 from engine.decoding.guide import Guide
+from engine.decoding.scores import Scores
 
 _MASK = 2**64 - 1
 # Added to the seed for XTC's coin, so that it differs from the noise at the same position.
@@ -42,6 +43,7 @@ class Sampler:
         """`prefix`: tokens that the reply continues; `spared`: tokens that XTC never excludes (ends, line breaks)."""
         # Callers mask the main model's logits with it before they are drawn from.
         self.guide: Guide | None = None
+        self.scores: Scores | None = None  # of a reply whose log-probabilities are wanted
         self._sampling = sampling
         self._seedless = replace(sampling, seed=None)
         self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
@@ -108,6 +110,7 @@ class Sampler:
         """Whether the two differ in their seed alone, and use no prefix (penalties) and no coins (XTC)."""
         special = self._counts is not None or self._bias is not None
         special |= self.guide is not None and self.guide.acts_within(2)
+        special |= self.scores is not None
         special |= self._sampling.xtc_probability > 0
         return not special and self._seedless == other._seedless
 
@@ -126,9 +129,16 @@ class Sampler:
     def noise_key(self, position: int) -> tuple[int, int]:
         return _key(self._seed, position)
 
-    def commit(self, tokens: Sequence[int]) -> None:
-        """`tokens` are now part of the prefix."""
+    def note(self, logits: mx.array, position: int, drawn: mx.array) -> None:
+        """`drawn` (rows,) came from these, which no mask has changed; the first is at `position`."""
+        if self.scores is not None:
+            self.scores.note(logits, position, drawn)
+
+    def commit(self, tokens: Sequence[int], path: Sequence[int] = ()) -> None:
+        """`tokens` are now part of the prefix; `path`: indices of the accepted drafted ones."""
         self._noises.clear()
+        if self.scores is not None:
+            self.scores.commit(tokens, path)
         if self.guide is not None:
             self.guide.commit(tokens)
         if self._counts is not None:

@@ -47,6 +47,7 @@ class Sequence:
         self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
         self.padded_width: Callable[[int], int] = int  # maps a forward's width to the faster, wider one; int: identity
         self.reads_trees = False  # whether a forward can verify a tree: each token attends to its ancestors only
+        self.read: Callable[[mx.array, list[int]], None] | None = None  # gets a prompt's logits, and what follows each
         self.in_flight: mx.array | None = None  # the token drawn by a step started ahead, not yet read on the host
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
@@ -60,7 +61,8 @@ class Sequence:
         """Whether a round may come next and feed the uncached tokens."""
         if self.pictures is not None and not self.pictures.sees(self.caches.position, len(self.tokens)):
             return False
-        if self.uncached == 1 or self.uncached > TAIL_TOKENS or not self.caches.can_roll_back:  # width matters for some
+        apart = self.uncached > TAIL_TOKENS or self.read is not None
+        if self.uncached == 1 or apart or not self.caches.can_roll_back:  # width matters for some
             return self.uncached == 1
         return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
 
@@ -75,7 +77,9 @@ class Sequence:
         if self.pictures is not None and not self.pictures.sees(start, end):
             self.pictures.look(start, end)
             return
-        self.feed(mx.array(self.tokens[start:end]))
+        logits = self.feed(mx.array(self.tokens[start:end]))
+        if self.read is not None:
+            self.read(logits, self.tokens[start + 1 : end + 1])
         self.close_step(end - start)
         self.caches.evaluate()
         if self.hidden_states is not None:

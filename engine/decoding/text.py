@@ -9,9 +9,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from engine.api.errors import CannotSee, EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
+from engine.api.errors import (
+    CannotSee,
+    EmptyConversation,
+    EngineError,
+    InvalidRequest,
+    TemplateFailed,
+    TokenizerBroken,
+)
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
-from engine.decoding.constraint import Grammar, compiled, part_of
+from engine.decoding.constraint import Grammar, compiled, part_of, vocabulary_of
 from engine.decoding.guide import Guide, Thinking
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
 _ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back is quoted text
 
 OnText = Callable[[str], None]
+Spelling = Callable[[int], bytes]  # the text of a token by itself
 
 
 def _no_matter(_text: str) -> None:
@@ -45,6 +53,7 @@ class Prompt:
     begin: int  # see `reply_begin`
     pictures: tuple[PictureSpan, ...] = ()
     grammar: Grammar | None = None  # of the request's constraint
+    spelling: Spelling | None = None  # of its tokens, where they are told
 
 
 def prompt_tokens(
@@ -82,6 +91,13 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
     return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
+
+
+def spelling_of(model: LoadedModel) -> Spelling:
+    try:
+        return vocabulary_of(model).text
+    except InvalidRequest:  # a tokenizer that cannot be constrained
+        return lambda token: str(model.tokenizer.decode([token])).encode(errors="replace")
 
 
 def turn_end(

@@ -174,7 +174,7 @@ class Batch:
     def _verdict(self, reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
         position = len(reply.sequence.tokens)
         verdict = _attempt(reply, lambda: reply.sampler.verify(_masked(reply, logits, draft), position, draft))
-        return mx.zeros((1,), dtype=mx.uint32) if verdict is None else verdict
+        return _noted(reply, logits, position, verdict)
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
         """The tokens after `tokens`, one a row (rows,), not evaluated. `ahead`: `tokens` are not committed yet."""
@@ -221,7 +221,7 @@ class Batch:
         position = len(reply.sequence.tokens) + (ahead is not None)
         before = NO_DRAFT if ahead is None else Draft(ahead)
         drawn = _attempt(reply, lambda: reply.sampler.draw(_masked(reply, logits, before), position, ahead))
-        return mx.zeros((1,), dtype=mx.uint32) if drawn is None else drawn
+        return _noted(reply, logits, position, drawn)
 
     def _hand_out(
         self,
@@ -282,6 +282,14 @@ def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
 def _masked(reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
     guide = reply.sampler.guide
     return logits if guide is None else guide.masked(logits, draft)
+
+
+def _noted(reply: Reply, logits: mx.array, position: int, drawn: mx.array | None) -> mx.array:
+    """What was drawn, or something in its place for a reply that has failed."""
+    if drawn is None:
+        return mx.zeros((1,), dtype=mx.uint32)
+    reply.sampler.note(logits, position, drawn)
+    return drawn
 
 
 def _fed(newest: int, draft: Draft, width: int) -> mx.array:

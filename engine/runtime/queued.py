@@ -14,7 +14,7 @@ from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import Prompt, grammar_of, prompt_tokens, reply_begin, turn_end
+from engine.decoding.text import Prompt, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.watch import Question
@@ -73,7 +73,7 @@ class QueuedReply:
         ahead, self._prompt = self._prepared(model), None
         prompt = ahead.result()
         self.started_at = time.perf_counter()
-        fresh = self.request.transient
+        fresh = self.request.transient or self.request.prompt_logprobs
         tokens = prompt.tokens
         sequence = Sequence(model, tokens) if fresh else store.take(model, tokens, may_copy=may_copy)
         sequence.conversation, sequence.forgotten = self.request.conversation, self.forgotten
@@ -197,7 +197,8 @@ def _prompt_of(
     end = turn_end(request, model, tokens, aborted, exact=exact)
     begin = reply_begin(request, model, tokens, end, aborted)
     pictures = [picture for message in request.messages for picture in message.pictures]
-    if not pictures or model.sight is None:
-        return Prompt(tokens, end, begin, grammar=grammar)
-    spans = spans_in(tokens, pictures, model.sight, request.picture_detail)
-    return Prompt(tokens, end, begin, tuple(spans), grammar)
+    spans = []
+    if pictures and model.sight is not None:
+        spans = spans_in(tokens, pictures, model.sight, request.picture_detail)
+    spelling = spelling_of(model) if request.logprobs is not None else None
+    return Prompt(tokens, end, begin, tuple(spans), grammar, spelling)

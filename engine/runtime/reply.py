@@ -30,6 +30,7 @@ from engine.drafting.plans import PLAIN, Plan
 from engine.runtime.draft_marks import DraftMarks
 from engine.runtime.faults import logged
 from engine.runtime.requests import context_limit
+from engine.runtime.scoring import ReplyScores
 from engine.vision.values import without_names
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Reply:
             model,
             tokens,
             request.stop,
-            within=goes_on(request),
+            within=goes_on(request) or bool(request.tokens),
             begin=prompt.begin,
             tools=ToolSyntax(model, request.tools) if request.tools else None,
             several_calls=request.several_calls,
@@ -95,6 +96,10 @@ class Reply:
         self._sampler.guide = self._text.guide(
             prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens
         )
+        self._scores = ReplyScores(model.ends, prompt, request) if prompt.spelling is not None else None
+        if self._scores is not None:
+            self._sampler.scores = self._scores.scores
+            self._sequence.read = self._scores.read if request.prompt_logprobs else None
         self._stats = StatsRecorder(
             submitted_at=queued.submitted_at,
             started_at=queued.started_at,
@@ -242,7 +247,7 @@ class Reply:
         path = draft.accepted(verdicts)
         emitted, drafted, accepted = cut_at_end(draft.tokens.size, path, verdicts, self._sequence, self._ending)
         self._sequence.tokens.extend(emitted)
-        self._sampler.commit(emitted)
+        self._sampler.commit(emitted, path)
         parts = times[1:] if drafted else (0.0, 0.0)
         done = Round(tuple(emitted), times.seconds, drafted, accepted, *parts, typical=False)
         return replace(done, draft=draft, verdicts=tuple(verdicts), failure=failure)
@@ -324,6 +329,9 @@ class Reply:
         if self.request.trace:
             self._trace.append(self._traced(done))
         self._emitted.extend(done.emitted)
+        if self._scores is not None:
+            for event in self._scores.events(self.id):
+                self._post(event)
         if self.complete:
             self._finish()
         else:
@@ -423,6 +431,7 @@ class Reply:
         self._post_text()
         self._drop_drafting()
         self._sequence.discard_in_flight()
+        self._sequence.read = None
         self._sequence.pictures = None  # its caches are enough, and pixels are large
         if not self.request.transient:
             self._store.put(self._sequence)

@@ -10,6 +10,7 @@ from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import (
     LARGEST_PICTURE_SIDE,
     MAX_DRAFT_TOKENS,
+    MOST_LOGPROBS,
     Acceptance,
     Constraint,
     ConstraintKind,
@@ -38,6 +39,11 @@ def check_request(request: Request) -> None:
     _check_type("sampling", request.sampling, Sampling)
     _check_type("thinking", request.thinking, bool)
     _check_type("trace", request.trace, bool)
+    _check_type("prompt_logprobs", request.prompt_logprobs, bool)
+    if request.logprobs is not None:
+        _check_integer("logprobs", request.logprobs, f"0..{MOST_LOGPROBS}", lambda most: 0 <= most <= MOST_LOGPROBS)
+    elif request.prompt_logprobs:
+        raise InvalidRequest("prompt_logprobs", "True", "with logprobs")
     _check_type("transient", request.transient, bool)
     _check_type("background", request.background, bool)
     _check_type("guest", request.guest, bool)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.api.events import Event, Finished, PromptProgress, TextDelta, ToolCalled
-from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind
+from engine.api.events import Event, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
+from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, TokenScore
 from engine.server.asked import (
     choices_of,
     model_of,
@@ -25,6 +25,7 @@ from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
+from engine.server.logprobs import chat_logprobs, chat_logprobs_of, completion_logprobs, completion_logprobs_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
 from engine.server.replies import Outcome
@@ -99,13 +100,15 @@ class ChatCompletion(OpenAIShape):
 
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
-        fields.refuse("logprobs", "top_logprobs", "audio", "functions", "function_call")
+        fields.refuse("audio", "functions", "function_call")
         for name in _WITHOUT_EFFECT:
             fields.has(name)
         if not fields.items("messages"):
             raise invalid("'messages' must have at least one message.", "messages")
         tools = openai_tools(fields)
         self._calls = [0] * choices_of(fields)
+        self._logprobs = chat_logprobs_of(fields)
+        self._scored: list[list[TokenScore]] = [[] for _ in self._calls]  # that no piece has told yet
         request = Request(
             messages=settled([_message(each, house.pictures) for each in fields.objects("messages")]),
             tools=tools.given,
@@ -116,6 +119,7 @@ class ChatCompletion(OpenAIShape):
             speculation=speculation_of(fields, house.state),
             max_tokens=most_tokens_of(fields, "max_completion_tokens", "max_tokens"),
             stop=stops_of(fields),
+            logprobs=self._logprobs,
             **thinking_of(fields, fields.text("reasoning_effort"), "reasoning_effort"),
         )
         self.requests = several(request, choices_of(fields))
@@ -137,7 +141,8 @@ class ChatCompletion(OpenAIShape):
             message["tool_calls"] = as_openai(outcome.calls)
             message["content"] = message["content"] or None
         finish = self.finish_of(outcome.finished, len(outcome.calls)) if outcome.finished is not None else None
-        return {"index": index, "message": message, "logprobs": None, "finish_reason": finish}
+        logprobs = None if self._logprobs is None else chat_logprobs(outcome.scores)
+        return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": finish}
 
     def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
         for index in range(len(self.requests)):
@@ -147,14 +152,22 @@ class ChatCompletion(OpenAIShape):
         match event:
             case TextDelta(kind=kind, text=text):
                 name = "reasoning_content" if kind is SpanKind.THINKING else "content"
-                yield sse(self.piece(_delta(index, {name: text})))
+                yield sse(self.piece(_delta(index, {name: text}, logprobs=self._told(index))))
+            case TokensScored(scores=scores):
+                self._scored[index].extend(scores)
             case ToolCalled(call=call):
                 yield sse(self.piece(_delta(index, {"tool_calls": as_openai([call], self._calls[index])})))
                 self._calls[index] += 1
             case Finished():
-                yield sse(self.piece(_delta(index, {}, self.finish_of(event, self._calls[index]))))
+                finish = self.finish_of(event, self._calls[index])
+                yield sse(self.piece(_delta(index, {}, finish, self._told(index))))
             case PromptProgress():
                 yield from self.progress(event)
+
+    def _told(self, index: int) -> dict[str, Any] | None:
+        """Of the tokens up to now that are in no piece yet; none may be left where text is held back."""
+        scores, self._scored[index] = self._scored[index], []
+        return chat_logprobs(scores) if any(score.text for score in scores) else None
 
 
 class Completion(OpenAIShape):
@@ -163,35 +176,60 @@ class Completion(OpenAIShape):
 
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
-        fields.refuse("logprobs", "echo", "suffix")
+        fields.refuse("suffix")
         if (fields.integer("best_of") or 1) > 1:
             fields.refuse("best_of")
+        self._echo = fields.flag("echo")
+        self._mute = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not told
+        self._logprobs = completion_logprobs_of(fields)
         request = Request(
             sampling=sampling_of(fields, house.options.sampling),
             speculation=speculation_of(fields, house.state),
-            max_tokens=most_tokens_of(fields, "max_tokens") or 16,
+            max_tokens=1 if self._mute else most_tokens_of(fields, "max_tokens") or 16,
             stop=stops_of(fields),
+            logprobs=(self._logprobs or 0) if self._echo else self._logprobs,
+            prompt_logprobs=self._echo,
             **_prompt(fields),
         )
         self.requests = several(request, choices_of(fields))
+        self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has told yet
+        self._offsets = [0] * len(self.requests)
 
     def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-        choices = [
-            _text_choice(
-                index,
-                "".join([*outcome.thinking, *outcome.text]),
-                None if outcome.finished is None else self.finish_of(outcome.finished),
-            )
-            for index, outcome in enumerate(outcomes)
-        ]
+        choices = [self._choice(index, outcome) for index, outcome in enumerate(outcomes)]
         return self.envelope(self.whole_object, choices) | self.figures(outcomes)
+
+    def _choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+        finish = None if outcome.finished is None else self.finish_of(outcome.finished)
+        self._scored[index] = [*outcome.prompt_scores, *([] if self._mute else outcome.scores)]
+        prompt = self._prompt_text(outcome.prompt_scores) if self._echo else ""
+        text = "" if self._mute else "".join([*outcome.thinking, *outcome.text])
+        return _text_choice(index, prompt + text, finish, self._told(index))
+
+    def _prompt_text(self, scores: Sequence[TokenScore]) -> str:
+        """As it was sent, or of its tokens."""
+        given = self.requests[0].text
+        return given or b"".join(score.text for score in scores).decode(errors="replace")
+
+    def _told(self, index: int) -> dict[str, Any] | None:
+        scores, self._scored[index] = self._scored[index], []
+        if self._logprobs is None or not scores:
+            return None
+        told = completion_logprobs(scores, self._offsets[index], self._logprobs)
+        self._offsets[index] += sum(len(token) for token in told["tokens"])
+        return told
 
     def pieces(self, index: int, event: Event) -> Iterable[bytes]:
         match event:
-            case TextDelta(text=text):
-                yield sse(self.piece(_text_choice(index, text)))
+            case TokensScored(scores=scores, of_prompt=True):
+                self._scored[index].extend(scores)
+                yield sse(self.piece(_text_choice(index, self._prompt_text(scores), logprobs=self._told(index))))
+            case TokensScored(scores=scores) if not self._mute:
+                self._scored[index].extend(scores)
+            case TextDelta(text=text) if not self._mute:
+                yield sse(self.piece(_text_choice(index, text, logprobs=self._told(index))))
             case Finished():
-                yield sse(self.piece(_text_choice(index, "", self.finish_of(event))))
+                yield sse(self.piece(_text_choice(index, "", self.finish_of(event), self._told(index))))
             case PromptProgress():
                 yield from self.progress(event)
 
@@ -226,9 +264,12 @@ def _prompt(fields: Fields) -> dict[str, Any]:
     raise fields.wrong("prompt", "a string or an array of token ids")
 
 
-def _delta(index: int, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
+_Logprobs = dict[str, Any] | None
 
 
-def _text_choice(index: int, text: str, finish: str | None = None) -> dict[str, Any]:
-    return {"index": index, "text": text, "logprobs": None, "finish_reason": finish}
+def _delta(index: int, delta: dict[str, Any], finish: str | None = None, logprobs: _Logprobs = None) -> dict[str, Any]:
+    return {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
+
+
+def _text_choice(index: int, text: str, finish: str | None = None, logprobs: _Logprobs = None) -> dict[str, Any]:
+    return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish}

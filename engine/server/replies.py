@@ -12,10 +12,20 @@ from typing import Any, NoReturn, TypeVar
 
 from starlette.types import Receive
 
-from engine.api.events import Event, Failed, Finished, PromptFits, PromptProgress, Queued, TextDelta, ToolCalled
+from engine.api.events import (
+    Event,
+    Failed,
+    Finished,
+    PromptFits,
+    PromptProgress,
+    Queued,
+    TextDelta,
+    TokensScored,
+    ToolCalled,
+)
 from engine.api.protocols import ChatEngine
 from engine.api.stats import RequestStats
-from engine.api.types import Request, RequestId, SpanKind, ToolCall
+from engine.api.types import Request, RequestId, SpanKind, TokenScore, ToolCall
 from engine.server.metrics import Metrics
 from engine.server.options import ServerOptions
 from engine.server.problems import overloaded, problem_of, problem_of_end, shutting_down
@@ -39,6 +49,8 @@ class Outcome:
     thinking: list[str] = field(default_factory=list)
     thinking_tokens: int = 0  # emitted up to the end of the thinking so far
     calls: list[ToolCall] = field(default_factory=list)
+    scores: list[TokenScore] = field(default_factory=list)
+    prompt_scores: list[TokenScore] = field(default_factory=list)
     finished: Finished | None = None
 
 
@@ -254,6 +266,8 @@ class Replies(AbstractAsyncContextManager["Replies"]):
                 outcome.thinking_tokens = stats.generated_tokens
             case TextDelta(text=text):
                 outcome.text.append(text)
+            case TokensScored(scores=scores, of_prompt=of_prompt):
+                (outcome.prompt_scores if of_prompt else outcome.scores).extend(scores)
             case ToolCalled(call=call):
                 outcome.calls.append(call)
             case Finished(reason=reason):

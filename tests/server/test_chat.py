@@ -155,7 +155,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str, str | None]] = {
     "a folder as a model": (chat_body("x", model="/etc"), 404, "model_not_found", "model"),
     "another draft": (chat_body("x", draft_model="other"), 409, "model_busy", "draft_model"),
     "too long": (chat_body("long " * 9000), 400, "context_length_exceeded", "messages"),
-    "logprobs": (chat_body("x", logprobs=True), 400, "unsupported_parameter", "logprobs"),
+    "too many logprobs": (chat_body("x", logprobs=True, top_logprobs=21), 400, "invalid_value", "top_logprobs"),
     "a token outside": (chat_body("x", logit_bias={"99999": 1}), 400, "invalid_value", "logit_bias"),
     "an image": (
         {

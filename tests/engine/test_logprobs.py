@@ -1,0 +1,129 @@
+"""Log-probabilities that are told with a reply: those of the model itself, whatever draws, drafts and constrains."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from mlx_lm import utils as mlx_utils
+
+from engine import (
+    Constraint,
+    ConstraintKind,
+    Event,
+    Finished,
+    PromptProgress,
+    Request,
+    Sampling,
+    Sink,
+    Speculation,
+    TokenScore,
+    TokensScored,
+)
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
+
+TEXT = "A draft model guesses, and the main model"
+CLOSE = 2e-3  # nats; a wide forward rounds differently from a narrow one
+
+
+@pytest.fixture(scope="module")
+def network(zoo: Zoo) -> Any:
+    network = mlx_utils.load_model(zoo.main)[0]
+    network.set_dtype(mx.float32)  # as the engine has it on a CPU
+    return network
+
+
+def scores_of(outcome: Outcome, *, of_prompt: bool = False) -> list[TokenScore]:
+    heard = [event for event in outcome.events if isinstance(event, TokensScored) and event.of_prompt is of_prompt]
+    return [score for event in heard for score in event.scores]
+
+
+def direct(network: Any, tokens: Sequence[int]) -> np.ndarray:
+    """(tokens, vocabulary): after each of them."""
+    logits = network(mx.array([list(tokens)]))[0].astype(mx.float32)
+    return np.array(logits - mx.logsumexp(logits, axis=-1, keepdims=True))
+
+
+def check(scores: Sequence[TokenScore], logprobs: np.ndarray) -> None:
+    for score, row in zip(scores, logprobs, strict=True):
+        told = {likely.token: likely.logprob for likely in (score, *score.likeliest)}
+        assert told == pytest.approx({token: row[token] for token in told}, abs=CLOSE)
+        highest = np.sort(row)[::-1][: len(score.likeliest)]
+        assert [likely.logprob for likely in score.likeliest] == pytest.approx(highest.tolist(), abs=CLOSE)
+
+
+HOT = Sampling(temperature=0.9, top_k=20, top_p=0.9, repetition_penalty=1.2, seed=5, logit_bias=((97, 3.0),))
+FORM = Constraint(ConstraintKind.JSON, '{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}')
+ASKED = [
+    pytest.param(Request(text=TEXT, sampling=Sampling(temperature=0), max_tokens=24), id="greedy"),
+    pytest.param(Request(text=TEXT, sampling=HOT, max_tokens=24), id="drawn"),
+    pytest.param(Request(text=TEXT, sampling=HOT, constraint=FORM, max_tokens=12), id="in a form"),
+]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(4)], ids=["alone", "drafted"])
+def test_they_are_those_of_a_direct_forward(
+    client: EngineClient, network: Any, asked: Request, speculation: Speculation
+) -> None:
+    outcome = client.run(replace(asked, speculation=speculation, logprobs=3, prompt_logprobs=True))
+    prompt = [score.token for score in scores_of(outcome, of_prompt=True)]
+    written = scores_of(outcome)
+    assert tuple(score.token for score in written) == outcome.tokens
+    logprobs = direct(network, [*prompt, *outcome.tokens])
+    first, *rest = scores_of(outcome, of_prompt=True)
+    assert first.logprob is None
+    check([*rest, *written], logprobs[:-1])
+    assert b"".join(score.text for score in [first, *rest]).decode() == TEXT
+    assert outcome.tokens == client.run(replace(asked, speculation=Speculation.off())).tokens
+
+
+def test_a_prompt_that_is_kept_is_told_all_the_same(client: EngineClient, network: Any) -> None:
+    """Longer than a chunk, and known from before."""
+    tokens = tuple(40 + 7 * at % 150 for at in range(540))
+    asked = Request(tokens=tokens, max_tokens=1, logprobs=0, prompt_logprobs=True)
+    for outcome in (client.run(asked), client.run(asked)):
+        scores = scores_of(outcome, of_prompt=True)
+        assert tuple(score.token for score in scores) == tokens
+        check(scores[1:], direct(network, tokens)[:-1])
+
+
+def test_several_replies_in_one_forward_are_told_their_own(client: EngineClient, network: Any) -> None:
+    requests = [
+        Request(tokens=(60, 70, 80 + at), max_tokens=16, logprobs=1, sampling=Sampling(seed=at)) for at in range(3)
+    ]
+    outcomes = together(client, requests)
+    assert all(outcome.stats.shared_rounds for outcome in outcomes)
+    for asked, outcome in zip(requests, outcomes, strict=True):
+        check(scores_of(outcome), direct(network, [*asked.tokens, *outcome.tokens])[len(asked.tokens) - 1 : -1])
+
+
+def together(client: EngineClient, requests: Sequence[Request]) -> list[Outcome]:
+    """All are submitted before the first one begins."""
+    submitted = threading.Event()
+    heard: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in requests]
+
+    def hold(event: Event) -> None:
+        heard[0].put(event)
+        if isinstance(event, PromptProgress):
+            submitted.wait(PATIENCE_S)
+
+    sinks: list[Sink] = [hold, *(each.put for each in heard[1:])]
+    for asked, sink in zip(requests, sinks, strict=True):
+        client.engine.submit(asked, sink)
+    submitted.set()
+    return [Outcome(tuple(_to_its_end(events))) for events in heard]
+
+
+def _to_its_end(events: queue.SimpleQueue[Any]) -> Iterator[Any]:
+    event = None
+    while not isinstance(event, Finished):
+        event = events.get(timeout=PATIENCE_S)
+        yield event
