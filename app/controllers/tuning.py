@@ -40,7 +40,7 @@ from engine import (
 
 TOKENS = 64  # of each reply that is measured
 PASSES = 2  # through all of them: whatever else the machine does only makes a reply slower, so the faster one counts
-_WITHOUT_MODEL = ("lookup", "forced")  # the engine's names for guesses that no model makes
+_WITHOUT_MODEL = ("lookup", "forced", "prediction")  # the engine's names for guesses that no model makes
 _LEAST_TOKENS = 8  # a shorter reply tells no speed
 _LEAST_STEPS = 4  # fewer do not tell how long the rest takes
 _SAMPLING = Sampling(temperature=0.0)

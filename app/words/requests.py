@@ -16,7 +16,7 @@ from app.words.replies import speed_up_text, status_text, told_drafting
 from engine import DraftingState, RequestStats
 
 NOT_KNOWN = "–"
-_LOOKUP, _FORCED = "lookup", "forced"  # the engine's names for guesses that no model makes
+_LOOKUP, _WITHOUT_MODEL = "lookup", {"", "forced", "prediction"}  # the engine's names for guesses that no model makes
 
 
 class RequestColumn(IntEnum):
@@ -100,7 +100,7 @@ def source_text(stats: RequestStats) -> str:
 def _drafter(stats: RequestStats) -> str:
     if stats.proposer == _LOOKUP:
         return QCoreApplication.translate("Requests", "from this chat")
-    by_model = stats.proposer not in {"", _FORCED}
+    by_model = stats.proposer not in _WITHOUT_MODEL
     return QCoreApplication.translate("Requests", "draft model") if by_model else ""
 
 

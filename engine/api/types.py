@@ -208,6 +208,7 @@ class Request:
     must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools
     constraint: Constraint | None = None
     template_variables: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further ones
+    prediction: str = ""  # what the reply will largely repeat, perhaps: a source of drafts
     trace: bool = False  # Finished lists the rounds
     logprobs: int | None = None  # so many of the likeliest tokens of each place in TokensScored; None: it does not come
     prompt_logprobs: bool = False  # it comes for the prompt too, which is read without kept caches for that

@@ -54,6 +54,7 @@ class Prompt:
     pictures: tuple[PictureSpan, ...] = ()
     grammar: Grammar | None = None  # of the request's constraint
     spelling: Spelling | None = None  # of its tokens, where they are told
+    prediction: Sequence[int] = ()  # the request's, in tokens
 
 
 def prompt_tokens(

@@ -14,7 +14,7 @@ from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import Prompt, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
+from engine.decoding.text import Prompt, encode, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.watch import Question
@@ -201,4 +201,5 @@ def _prompt_of(
     if pictures and model.sight is not None:
         spans = spans_in(tokens, pictures, model.sight, request.picture_detail)
     spelling = spelling_of(model) if request.logprobs is not None else None
-    return Prompt(tokens, end, begin, tuple(spans), grammar, spelling)
+    expected = encode(request.prediction, model, aborted, special=False) if request.prediction else ()
+    return Prompt(tokens, end, begin, tuple(spans), grammar, spelling, expected)

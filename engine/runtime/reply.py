@@ -27,6 +27,8 @@ from engine.drafting.controller import Controller, History
 from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
+from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.predicted import PredictedProposer
 from engine.runtime.draft_marks import DraftMarks
 from engine.runtime.faults import logged
 from engine.runtime.requests import context_limit
@@ -72,6 +74,7 @@ class Reply:
         self._sequence, model = sequence, sequence.model
         self._sequence.padded_width = history.costs.padded
         self._sequence.turn_end, tokens = prompt.turn_end, prompt.tokens
+        self._expected = prompt.prediction
         self._text = ReplyText(
             model,
             tokens,
@@ -138,6 +141,10 @@ class Reply:
     def may_draft(self) -> bool:
         drafts = self.request.speculation.mode is not SpeculationMode.OFF and not self.request.transient
         return drafts and self._sequence.caches.can_roll_back
+
+    def predicted(self) -> list[Proposer]:
+        """What drafts from the request's prediction, if it has one."""
+        return [PredictedProposer(self._expected, self._stats.prompt_tokens)] if self._expected else []
 
     @property
     def insists(self) -> bool:

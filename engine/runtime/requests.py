@@ -60,6 +60,8 @@ def check_request(request: Request) -> None:
     _check_constraint(request)
     _check_token_ids("tokens", request.tokens)
     check_text(request.text)
+    _check_type("prediction", request.prediction, str)
+    _check_characters("prediction", request.prediction)
     _check_all("stop", request.stop, str)
     if request.max_tokens is not None:
         _check_integer("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)

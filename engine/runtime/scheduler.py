@@ -427,6 +427,7 @@ class Scheduler:
         proposers: list[Proposer] = [LookupProposer(chat.model.ends)]
         if self.draft is not None:
             proposers.insert(0, proposer_of(self.draft, chat.model, self._store, chat.turn_end, chat.tokens, chat))
+        proposers[:0] = reply.predicted()
         if reply.sampler.guide is not None:
             proposers.insert(0, ForcedProposer(reply.sampler.guide))
         controller = make_controller(reply.request.speculation, self._history)

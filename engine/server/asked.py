@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import MAX_DRAFT_TOKENS, EngineState, Request, Sampling, Speculation
+from engine.server.contents import text_of
 from engine.server.fields import Fields
 from engine.server.problems import Problem, invalid, unknown_model, unsupported
 
@@ -161,6 +162,16 @@ def _budget_of(fields: Fields, name: str) -> int | None:
     if tokens < 0:
         raise fields.wrong(name, "a number of tokens, 0 or more")
     return tokens
+
+
+def prediction_of(fields: Fields) -> dict[str, Any]:
+    """Predicted outputs: what of them is accepted is counted from the rounds."""
+    prediction = fields.object("prediction")
+    if prediction is None:
+        return {}
+    if prediction.text("type") != "content":
+        raise prediction.wrong("type", '"content"')
+    return {"prediction": text_of(prediction), "trace": True}
 
 
 def choices_of(fields: Fields) -> int:

@@ -22,6 +22,13 @@ def usage_of(stats: Sequence[RequestStats], reasoning_tokens: int) -> dict[str, 
     }
 
 
+def predicted_of(ends: Sequence[Finished]) -> dict[str, int]:
+    """Tokens of the client's prediction that were tried. Unlike OpenAI's, rejected ones are not among those written."""
+    rounds = [each for end in ends for each in end.rounds if each.source == "prediction"]
+    accepted, tried = sum(each.accepted for each in rounds), sum(len(each.drafted) for each in rounds)
+    return {"accepted_prediction_tokens": accepted, "rejected_prediction_tokens": tried - accepted}
+
+
 def timings_of(stats: RequestStats) -> dict[str, Any]:
     read = stats.prompt_tokens - stats.cached_tokens
     return {

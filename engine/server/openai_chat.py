@@ -14,6 +14,7 @@ from engine.server.asked import (
     choices_of,
     model_of,
     most_tokens_of,
+    prediction_of,
     sampling_of,
     several,
     speculation_of,
@@ -23,7 +24,7 @@ from engine.server.asked import (
 from engine.server.constraints import constraint_of
 from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
-from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.figures import hunch_of, predicted_of, timings_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
 from engine.server.logprobs import chat_logprobs, chat_logprobs_of, completion_logprobs, completion_logprobs_of
 from engine.server.pictures import SentPictures
@@ -84,6 +85,8 @@ class OpenAIShape(Shape):
         """Of one reply in detail; of several, what they used."""
         ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
         usage = {"usage": usage_of([end.stats for end in ends], sum(outcome.thinking_tokens for outcome in outcomes))}
+        if self.requests[0].prediction:
+            usage["usage"]["completion_tokens_details"] |= predicted_of(ends)
         if len(ends) != 1:
             return usage
         (end,) = ends
@@ -121,6 +124,7 @@ class ChatCompletion(OpenAIShape):
             stop=stops_of(fields),
             logprobs=self._logprobs,
             **thinking_of(fields, fields.text("reasoning_effort"), "reasoning_effort"),
+            **prediction_of(fields),
         )
         self.requests = several(request, choices_of(fields))
 

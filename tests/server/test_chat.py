@@ -189,3 +189,20 @@ def test_fields_without_effect_are_named(house: Served) -> None:
     answer = house.post("/v1/chat/completions", chat_body("x", max_tokens=1, **odd))
     assert (answer.status_code, answer.headers["x-hunch-ignored"]) == (200, "verbosity, x??set-cookie:?a?b, ??")
     assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("speculation", ["auto", 4])
+def test_a_prediction_is_accepted_where_it_is_right_and_changes_nothing(house: Served, speculation: object) -> None:
+    """It goes before the draft model, and a wrong one is given up at its first token."""
+    asked = {"temperature": 1, "seed": 3, "max_tokens": 40}
+    said = house.chat(ASKED, **asked)["choices"][0]["message"]["content"]
+    accepted = []
+    for content in (said, [{"type": "text", "text": "Nothing of the kind, 123."}]):
+        prediction = {"type": "content", "content": content}
+        answer = house.chat(ASKED, **asked, prediction=prediction, speculation=speculation)
+        assert answer["choices"][0]["message"]["content"] == said
+        details = answer["usage"]["completion_tokens_details"]
+        accepted.append(details["accepted_prediction_tokens"])
+        assert details["rejected_prediction_tokens"] >= 0
+    assert accepted[0] > 0 or speculation == "auto"  # which asks a clock whether it pays
+    assert accepted[1] == 0

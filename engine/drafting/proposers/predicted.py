@@ -1,0 +1,64 @@
+"""Drafts from a text that the reply is expected to repeat in large part: an edited file, say. Takes no device time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mlx.core as mx
+
+from engine.api.types import MAX_DRAFT_TOKENS
+from engine.decoding.accept import Draft
+from engine.decoding.sampling import Sampler
+from engine.drafting.plans import Offer, Plan
+
+_RUN = 3  # tokens by which a place is found again
+_SURE = 8  # a match so long is a copy in progress
+
+
+class PredictedProposer:
+    """Follows the reply through the prediction: from its beginning, and after a difference from where the latest
+    tokens stand next in it.
+    """
+
+    name = "prediction"
+
+    def __init__(self, prediction: Sequence[int], begin: int) -> None:
+        """`begin`: where the reply begins in its tokens."""
+        self._prediction = list(prediction)
+        self._read = begin
+        self._next = 0  # index in the prediction of what may come next
+        self._match = _SURE  # tokens that agreed before it; the beginning is trusted
+        self._ends: dict[tuple[int, ...], list[int]] = {}
+        for end in range(_RUN, len(self._prediction)):
+            self._ends.setdefault(tuple(self._prediction[end - _RUN : end]), []).append(end)
+
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        self._follow(tokens)
+        most = min(2 * self._match, MAX_DRAFT_TOKENS)
+        return Offer(self.name, len(self.propose_tokens(tokens, most)), grade=min(self._match, _SURE) // 2, free=True)
+
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
+
+    def commit(self, emitted: Sequence[int]) -> None:
+        """The next offer reads them."""
+
+    def close(self) -> None: ...
+
+    def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
+        return self._prediction[self._next : self._next + most] if self._match else []
+
+    def _follow(self, tokens: Sequence[int]) -> None:
+        for at in range(self._read, len(tokens)):
+            if self._match and self._prediction[self._next : self._next + 1] == [tokens[at]]:
+                self._next, self._match = self._next + 1, self._match + 1
+            else:
+                self._find(tokens[max(0, at + 1 - _RUN) : at + 1])
+        self._read = len(tokens)
+
+    def _find(self, latest: Sequence[int]) -> None:
+        """Preferably further on: what was passed is seldom said again."""
+        ends = self._ends.get(tuple(latest), [])
+        self._match = _RUN if ends else 0
+        if ends:
+            self._next = next((end for end in ends if end >= self._next), ends[0])
