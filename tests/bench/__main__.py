@@ -64,6 +64,7 @@ def main() -> int:
                 return 0
             for measure in (*MEASURES, *(LARGE if options.large else ())):
                 if options.only in measure.__name__:
+                    print(f"… {measure.__name__}", file=sys.stderr, flush=True)  # some take minutes
                     tell(partial(one_row, measure, setup, options.runs), rows)
             if options.only in "natural_rows":
                 tell(lambda: natural_rows(setup, options.runs, options.cell), rows)

@@ -57,7 +57,7 @@ def posted(port: int, path: str, body: dict[str, Any]) -> http.client.HTTPRespon
 
 def served_overhead(setup: BenchSetup, runs: int) -> Row:
     """One client that streams, beside the same requests in this process; each is timed from asking to its end."""
-    prompts = setup.guide[:8]
+    prompts = setup.guide[:4]
     with served(setup.ours.engine) as port:
         rounds = interleaved(runs, partial(_streamed, port, prompts), partial(_in_process, setup.ours, prompts))
         return Compared(list(rounds)).row("server.overhead", "≥ 0.97")
@@ -145,7 +145,7 @@ def _billed(system: list[dict[str, str]], turn: int) -> list[dict[str, str]]:
 def batch4_vs_mlx_lm_server(setup: BenchSetup, runs: int) -> Row:
     """Four clients at once, ours with drafts, beside mlx-lm's server without, which batches only then."""
     decode = setup.theirs.tokenizer.decode
-    groups = [[decode(prompt) for prompt in setup.guide[at : at + 4]] for at in range(0, 16, 4)]
+    groups = [[decode(prompt) for prompt in setup.guide[at : at + 4]] for at in range(0, 8, 4)]
     with served(setup.ours.engine) as ours, _mlx_lm(setup.main) as theirs:
         sides = [partial(_four, port, model, groups) for port, model in ((ours, "default"), (theirs, str(setup.main)))]
         return Compared(list(interleaved(runs, *sides))).row("server.batch4.vs_mlx_lm_server", "≥ 1.3")
