@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
+from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
 from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.constraints import constraint_of
@@ -43,6 +44,8 @@ class OpenAIResponse(Shape):
         form = text.object("format") if text is not None else None
         reasoning = fields.object("reasoning")
         self._effort = reasoning.text("effort") if reasoning is not None else None
+        # Repeated as asked for: an answer has the thinking itself, which says more than a summary.
+        self._summary = reasoning.text("summary") if reasoning is not None else None
         self._tools = responses_tools(fields)
         self.dropped_tools = self._tools.dropped
         request = Request(
@@ -144,8 +147,8 @@ class OpenAIResponse(Shape):
         return item | {"arguments": call.arguments} | names.get(call.name, {"name": call.name})
 
     def _response(self, outcome: Outcome | None) -> dict[str, Any]:
+        """All fields that the vendor's schema requires, of the usage too: nothing, until the end."""
         end = outcome.finished if outcome is not None else None
-        """All fields that the vendor's schema requires."""
         asked, sampling = self.fields.values, self.requests[0].sampling
         cut = end is not None and end.reason in _CUT
         status = "in_progress" if end is None else "incomplete" if cut else "completed"
@@ -167,14 +170,14 @@ class OpenAIResponse(Shape):
             "max_tool_calls": None,
             "text": {"format": {"type": "text"}, **self._text},
             "truncation": "disabled",
-            "reasoning": {"effort": self._effort, "summary": None},
+            "reasoning": {"effort": self._effort, "summary": self._summary},
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "presence_penalty": sampling.presence_penalty,
             "frequency_penalty": sampling.frequency_penalty,
             "top_logprobs": 0,
             "max_output_tokens": self.requests[0].max_tokens,
-            "usage": None,
+            "usage": _usage([], 0),
             "store": False,
             "background": False,
             "service_tier": "default",
@@ -185,18 +188,22 @@ class OpenAIResponse(Shape):
         return response if outcome is None or end is None else response | self._figures(end, outcome.thinking_tokens)
 
     def _figures(self, end: Finished, thinking_tokens: int) -> dict[str, Any]:
-        usage = usage_of([end.stats], thinking_tokens)
         return {
-            "usage": {
-                "input_tokens": usage["prompt_tokens"],
-                "input_tokens_details": usage["prompt_tokens_details"],
-                "output_tokens": usage["completion_tokens"],
-                "output_tokens_details": usage["completion_tokens_details"],
-                "total_tokens": usage["total_tokens"],
-            },
+            "usage": _usage([end.stats], thinking_tokens),
             "timings": timings_of(end.stats),
             "hunch": hunch_of(end, self.house.draft),
         }
+
+
+def _usage(stats: Sequence[RequestStats], thinking_tokens: int) -> dict[str, Any]:
+    usage = usage_of(stats, thinking_tokens)
+    return {
+        "input_tokens": usage["prompt_tokens"],
+        "input_tokens_details": usage["prompt_tokens_details"],
+        "output_tokens": usage["completion_tokens"],
+        "output_tokens_details": usage["completion_tokens_details"],
+        "total_tokens": usage["total_tokens"],
+    }
 
 
 def _told(tool: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""`python -m tests.clients.caller KEY`: a server over a scripted engine that calls the tools it is given.
+"""`python -m tests.clients.caller KEY`: a server over a scripted engine that calls the tools it is given, thinks where
+it is asked to, takes pictures, and answers to any name.
 
 It reads the file that a coding agent's task names, edits it, reads it again and says so, by whichever tools the agent
 has for that. Other tools get one call, with the arguments that their schemas require.
@@ -15,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from app.documents.sent_pictures import decoded
 from engine import (
     Message,
     MessageRole,
@@ -30,7 +32,7 @@ from engine import (
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 
-MAIN = replace(model_info("/models/Caller"), context_tokens=131_072)
+MAIN = replace(model_info("/models/Caller"), context_tokens=131_072, sees=True)
 BEFORE, AFTER = "a draft", "the main model"
 SAID = "I have read the results."
 
@@ -47,7 +49,8 @@ def _script(request: Request) -> Script:
     tools = {tool["function"]["name"]: tool["function"].get("parameters") or {} for tool in request.tools}
     call = _call(tools, request.messages, results)
     if call is None:
-        return Script(pieces=tuple(f"{word} " for word in SAID.split()))
+        thinking = ("I think. ",) if request.thinking else ()
+        return Script(pieces=tuple(f"{word} " for word in SAID.split()), thinking=thinking)
     return Script(pieces=("I look. ",), calls=(ToolCall(f"call_{id(request):x}_{results}", *call),))
 
 
@@ -113,7 +116,8 @@ def main(key: str) -> int:
     engine = Caller({MAIN.folder: MAIN})
     assert isinstance(EngineClient(engine).load(Path(MAIN.folder)), ModelReady)
     running = threading.Event()
-    server = Server(engine, ServerOptions(port=0, key=key), lambda state: _on_change(state.phase, running))
+    options = ServerOptions(port=0, key=key, any_name=True)
+    server = Server(engine, options, lambda state: _on_change(state.phase, running), decoded)
     server.start()
     assert running.wait(60)
     print(json.dumps({"serving": server.state.addresses}), flush=True)

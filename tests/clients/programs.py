@@ -55,15 +55,17 @@ def python(module: str, servers: Servers) -> str:
 
 
 def comply(form: str, servers: Servers) -> str:
-    """Tools are called by the script. Images are refused: no engine here sees."""
+    """Tools are called by the script, which also thinks and sees; thinking is tried only with models of known names."""
     command = [BIN / "llm-comply", "--format", form]
     tests = set(re.findall(r"(?m)^  ([a-z-]+) ", run([*command, "--list"], servers)))
-    calling, seeing = ({test for test in tests if test.endswith(name)} for name in ("tool-calling", "image-input"))
+    scripted = {test for test in tests if test.endswith(("tool-calling", "image-input", "summary", "thinking-display"))}
     said = ""
-    for server, key, chosen in ((servers.pair, "any", tests - calling - seeing), (servers.caller, KEY, calling)):
-        target = ["-u", f"{server.address}/v1", "-k", key, "-m", "default"]
+    for server, key, chosen in ((servers.pair, "any", tests - scripted), (servers.caller, KEY, scripted)):
+        model = "default" if server is servers.pair else "gpt-5-or-claude-opus"
+        target = ["-u", f"{server.address}/v1", "-k", key, "-m", model]
         said += run([*command, *target, "--filter", ",".join(sorted(chosen))], servers)
-    return f"{said.count('✓')} of {len(tests)} passed, {said.count('⏭')} left out by itself, {len(seeing)} of images"
+    warned, left = said.count("⚠"), said.count("⏭")
+    return f"{said.count('✓')} of {len(tests)} passed, {warned} with a warning, {left} left out by itself"
 
 
 def words(servers: Servers) -> str:
