@@ -65,7 +65,7 @@ def comply(form: str, servers: Servers) -> str:
         target = ["-u", f"{server.address}/v1", "-k", key, "-m", model]
         said += run([*command, *target, "--filter", ",".join(sorted(chosen))], servers)
     warned, left = said.count("⚠"), said.count("⏭")
-    return f"{said.count('✓')} of {len(tests)} passed, {warned} with a warning, {left} left out by itself"
+    return f"{said.count('✓')} of {len(tests)} passed, {warned} warnings, {left} left out by itself"
 
 
 def words(servers: Servers) -> str:

@@ -2,8 +2,8 @@
 
 Of every three bodies one keeps its other fields, one has a plain question among them, and one is the plain question
 with one more field, so that some are answered. What OpenAI's schema wants as strings in an answer, and OpenAI's server
-gives as null where a request has none, is in each request. Chat is not streamed: its schema is that of an
-event's data.
+gives as null where a request has none, is in each request. Nothing is streamed that is described: the schemas of chats
+and of responses are those of an event's data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def map_body(context: Any, body: Any) -> Any:
     body = body | {"model": "default"} | {name: most for name, most in SHORT.items() if name in body}
     if path == "/responses":
         body |= {"prompt_cache_key": "x", "safety_identifier": "x"}
-    if path == "/chat/completions":
+    if path in {"/chat/completions", "/responses"}:
         body["stream"] = False
     kind = len(json.dumps(body, default=str)) % 3
     if kind:
