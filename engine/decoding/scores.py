@@ -46,7 +46,7 @@ class Scores:
         return committed
 
     def of_prompt(self, logits: mx.array, following: Sequence[int]) -> list[Score]:
-        """Of the prompt's tokens that stand after those that were fed; waits for the device."""
+        """Of the prompt's tokens after those that were fed; waits for the device."""
         scores: list[Score] = []
         for begin in range(0, len(following), _ROWS):
             tokens = mx.array(list(following[begin : begin + _ROWS]), dtype=mx.uint32)

@@ -53,7 +53,7 @@ class Prompt:
     begin: int  # see `reply_begin`
     pictures: tuple[PictureSpan, ...] = ()
     grammar: Grammar | None = None  # of the request's constraint
-    spelling: Spelling | None = None  # of its tokens, where they are told
+    spelling: Spelling | None = None  # of its tokens, for a request with `logprobs`
     prediction: Sequence[int] = ()  # the request's, in tokens
 
 

@@ -111,7 +111,7 @@ class ChatCompletion(OpenAIShape):
         tools = openai_tools(fields)
         self._calls = [0] * choices_of(fields)
         self._logprobs = chat_logprobs_of(fields)
-        self._scored: list[list[TokenScore]] = [[] for _ in self._calls]  # that no piece has told yet
+        self._scored: list[list[TokenScore]] = [[] for _ in self._calls]  # that no piece has had yet
         request = Request(
             messages=settled([_message(each, house.pictures) for each in fields.objects("messages")]),
             tools=tools.given,
@@ -169,7 +169,7 @@ class ChatCompletion(OpenAIShape):
                 yield from self.progress(event)
 
     def _told(self, index: int) -> dict[str, Any] | None:
-        """Of the tokens up to now that are in no piece yet; none may be left where text is held back."""
+        """Of the tokens up to now that are in no piece yet."""
         scores, self._scored[index] = self._scored[index], []
         return chat_logprobs(scores) if any(score.text for score in scores) else None
 
@@ -184,7 +184,7 @@ class Completion(OpenAIShape):
         if (fields.integer("best_of") or 1) > 1:
             fields.refuse("best_of")
         self._echo = fields.flag("echo")
-        self._mute = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not told
+        self._mute = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
         self._logprobs = completion_logprobs_of(fields)
         request = Request(
             sampling=sampling_of(fields, house.options.sampling),
@@ -196,7 +196,7 @@ class Completion(OpenAIShape):
             **_prompt(fields),
         )
         self.requests = several(request, choices_of(fields))
-        self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has told yet
+        self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has had yet
         self._offsets = [0] * len(self.requests)
 
     def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:

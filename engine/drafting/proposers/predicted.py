@@ -17,7 +17,7 @@ _SURE = 8  # a match so long is a copy in progress
 
 class PredictedProposer:
     """Follows the reply through the prediction: from its beginning, and after a difference from where the latest
-    tokens stand next in it.
+    tokens come next in it.
     """
 
     name = "prediction"
