@@ -55,7 +55,7 @@ def _texts(guide: Guide) -> Iterator[str]:
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, context: int) -> None:
-    tokenizer.save(str(folder / "tokenizer.json"))
+    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)  # half the size
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "add_bos_token": False,
