@@ -37,6 +37,7 @@ from engine import (  # noqa: E402
     MessageRole,
     ModelFailed,
     ModelReady,
+    Picture,
     Request,
     RequestStats,
     Sampling,
@@ -137,12 +138,13 @@ class Asker:
         before: tuple[Message, ...] = (),
         sampling: Sampling = GREEDY,
         draft_tokens: int = DRAFT_TOKENS,
+        pictures: tuple[Picture, ...] = (),
     ) -> Reply:
         self.engine.submit(
             Request(
-                messages=(*before, Message(MessageRole.USER, question)),
+                messages=(*before, Message(MessageRole.USER, question, pictures=pictures)),
                 sampling=sampling,
-                speculation=Speculation.fixed(draft_tokens),
+                speculation=Speculation.fixed(draft_tokens) if draft_tokens else Speculation.off(),
                 max_tokens=MAX_TOKENS,
             ),
             self.events.put,

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from typing import Any, Protocol
 
 import torch
-from chats import ChatMaker
+from numpy.typing import NDArray
 from plan import Plan
 from torch import nn
 
@@ -15,15 +16,20 @@ def optimizers(model: nn.Module, plan: Plan) -> list[torch.optim.Optimizer]:
     named = dict(model.named_parameters())
     inner = [w for name, w in named.items() if w.ndim == 2 and "embed" not in name]
     outer = [{"params": [w for w in named.values() if w.ndim == 1], "weight_decay": 0.0}]
-    outer.append({"params": [w for name, w in named.items() if "embed" in name], "weight_decay": plan.decay})
+    tables = [w for name, w in named.items() if w.ndim == 2 and "embed" in name]
+    outer.append({"params": tables, "weight_decay": plan.decay})
     muon = torch.optim.Muon(inner, lr=plan.rate, weight_decay=plan.decay, adjust_lr_fn="match_rms_adamw")
     return [muon, torch.optim.AdamW(outer, lr=plan.rate, betas=(0.9, 0.95), fused=True)]
+
+
+class Maker(Protocol):
+    def batch(self, rows: int, length: int) -> tuple[NDArray[Any], ...]: ...
 
 
 class Training:
     """One model's way through its plan."""
 
-    def __init__(self, model: nn.Module, plan: Plan, maker: ChatMaker, loss: nn.Module, name: str) -> None:
+    def __init__(self, model: nn.Module, plan: Plan, maker: Maker, loss: nn.Module, name: str) -> None:
         self.model, self.plan, self.maker, self.name = model, plan, maker, name
         self.loss = torch.compile(loss, dynamic=False) if plan.compiled else loss
         self.averaged = deepcopy(model).eval()
@@ -44,9 +50,9 @@ class Training:
         return self.averaged
 
     def _step(self, step: int) -> float:
-        tokens, chats, weights = map(torch.from_numpy, self.maker.batch(*self.plan.shape_at(step)))
-        with torch.autocast("cpu", torch.bfloat16):
-            loss = self.loss(tokens, chats, weights)
+        arrays = map(torch.from_numpy, self.maker.batch(*self.plan.shape_at(step)))
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.plan.half):
+            loss = self.loss(*arrays)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in self.optimizers:
