@@ -57,7 +57,7 @@ def read_digits(file: Path) -> list[tuple[Array, int]]:
 
 def scene(random: Generator, digits: Sequence[tuple[Array, int]], shape: str = "") -> Scene:
     """`digits`: handwritten ones, each with what it is."""
-    shape = shape or str(random.choice([*SHAPES, "digit", "unknown"], p=[0.105] * 6 + [0.31, 0.06]))
+    shape = shape or str(random.choice([*SHAPES, "digit", "unknown"], p=[0.08] * 6 + [0.46, 0.06]))
     colour = str(random.choice(list(COLOURS)))
     aspect = float(np.exp(random.uniform(-0.3, 0.3)))
     strokes, digit = digits[random.integers(len(digits))] if shape == "digit" else (np.zeros((8, 8), np.float32), -1)
@@ -76,9 +76,9 @@ def _moved(random: Generator, colour: Sequence[int], most: int) -> tuple[int, in
 
 def _places(random: Generator, count: int, aspect: float, shape: str) -> tuple[tuple[float, float, float, float], ...]:
     """One thing is large and about in the middle; several are in squares of a board."""
-    side, turn = min(aspect, 1.0), 0.15 if shape == "digit" else 0.3
+    side, turn = min(aspect, 1.0), 0.08 if shape == "digit" else 0.3
     if count == 1:
-        radius = random.uniform(*((0.4, 0.48) if shape == "digit" else (0.2, 0.42))) * side
+        radius = random.uniform(*((0.45, 0.48) if shape == "digit" else (0.2, 0.42))) * side
         centres = np.array([[aspect / 2, 0.5]]) + random.uniform(-0.6, 0.6, (1, 2)) * (side / 2 - radius)
     else:
         radius = random.uniform(0.75, 0.98) * side / BOARD / 2

@@ -2,6 +2,7 @@
 
     python -m pip install --no-deps --target build/digits scikit-learn    # for its digits only
     PYTHONPATH=build/digits python packaging/starter/seeing.py --out build/seeing
+    PYTHONPATH=build/digits python packaging/starter/seeing.py --out build/seeing --only main --resume 1 --rate 4e-3
 
 In the venv of the starter's training, on the CPU, seeded. Pictures are drawn in scenes.py, chats about them made in
 scene_chats.py. Of the digits every eighth is never trained on.
@@ -93,8 +94,8 @@ def _without_pictures(tokens: Tensor, places: Tensor, learned: Tensor) -> tuple[
     return kept.gather(1, order), learned.gather(1, order)
 
 
-def train(part: str, out: Path, plan: Plan) -> None:
-    tokenizer, torch_file = train_tokenizer(), out / "tower.pt"
+def train(part: str, out: Path, plan: Plan, *, resume: bool) -> None:
+    tokenizer, tower_file, main_file = train_tokenizer(), out / "tower.pt", out / "main.pt"
     taught = [digit for index, digit in enumerate(digits()) if index % UNSEEN]
     torch.manual_seed(plan.seed)
     out.mkdir(parents=True, exist_ok=True)
@@ -102,12 +103,18 @@ def train(part: str, out: Path, plan: Plan) -> None:
         naming = Naming(Tower(TOWER, TEXT.width), TEXT.width)
         naming.tower.whiten(torch.from_numpy(PictureMaker(taught, plan.seed, again=0).batch(500, 0)[0]))
         learning = Training(naming, plan, PictureMaker(taught, plan.seed), NamesLoss(naming), part)
-        learning.run(lambda average: torch.save(average.state_dict(), torch_file))
+        learning.run(lambda average: torch.save(average.state_dict(), tower_file))
     elif part == "main":
         model = Seeing(tokenizer.get_vocab_size())
-        model.naming.load_state_dict(torch.load(torch_file, weights_only=True))
+        goes_on, known = (model, main_file) if resume else (model.naming, tower_file)
+        goes_on.load_state_dict(torch.load(known, weights_only=True))
         learning = Training(model, plan, ChatMaker(tokenizer, taught, plan.seed), AnswerLoss(model), part)
-        learning.run(lambda average: export_main(average, tokenizer, out / part))
+
+        def keep(average: nn.Module) -> None:
+            torch.save(average.state_dict(), main_file)
+            export_main(average, tokenizer, out / part)
+
+        learning.run(keep)
     else:
         draft = Text(DRAFT, tokenizer.get_vocab_size())
         learning = Training(draft, plan, ChatMaker(tokenizer, taught, plan.seed), TextLoss(draft), part)
@@ -118,11 +125,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Trains a tiny model that sees, and its draft.")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, help="of each part, instead of its own")
+    parser.add_argument("--rate", type=float, help="instead of each part's own")
     parser.add_argument("--only", nargs="+", choices=tuple(PLANS))
+    parser.add_argument("--resume", type=int, default=0, help="main goes on from what is there; the how manieth time")
     options = parser.parse_args()
+    given = {"steps": options.steps, "rate": options.rate}
+    changes = {name: value for name, value in given.items() if value is not None}
     for part, plan in PLANS.items():
         if part in (options.only or PLANS):
-            train(part, options.out, plan if options.steps is None else replace(plan, steps=options.steps))
+            wanted = replace(plan, seed=plan.seed + 10 * options.resume, **changes)
+            train(part, options.out, wanted, resume=options.resume > 0)
 
 
 if __name__ == "__main__":
