@@ -225,7 +225,7 @@ def predicted_text(predicted: PredictedGain) -> str:
 
 
 def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain | None = None) -> str:
-    """ "With Qwen3 0.6B: about 1.6× in chats here (estimate)"; `gain` is on another machine."""
+    """ "With Qwen3 0.6B: about 1.6× in chats (estimate)"; `gain` is on another machine."""
     said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
     if predicted is not None:
         said.append(predicted_text(predicted))

@@ -79,6 +79,7 @@ _TESTS = {
         "engine/test_drafters_chain",
         "engine/test_agreement",
     ),
+    "engine/decoding/scores": ("engine/test_logprobs",),
     "engine/decoding/tool_calls": ("engine/test_tool_calls",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),

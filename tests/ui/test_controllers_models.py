@@ -271,10 +271,10 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
         times = ForwardTimes(main.weight_bytes, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
         with qtbot.waitSignal(harness.models.models_changed):
             harness.bridge.post(ModelMeasured(main.folder, times))
-        assert re.search(r"about \d\.\d× in chats here \(estimate\)", detail(drafter.name))
+        assert re.search(r"about \d\.\d× in chats \(estimate\)", detail(drafter.name))
         assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
         harness.models.records.put_gain(main.folder, drafter.folder, 1.7)
-        assert re.search(r"1\.7× last time · about \d\.\d× in chats here \(estimate\)$", detail(drafter.name))
+        assert re.search(r"1\.7× last time · about \d\.\d× in chats \(estimate\)$", detail(drafter.name))
 
 
 def _is_checked(models: ModelController, folder: str) -> bool:
@@ -295,7 +295,7 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
     assert [option.text for option in options_of(picker.drafts)][1:] == ["Recommended", "Drafters", *drafts, *refused]
     details = {option.text: option.detail for option in options_of(picker.drafts)}
     assert details["Main 8B DFlash"].startswith("DFlash drafter · ")
-    for name, said in (("Main-8B-DFlash", "Made for this main model"), ("Main2-8B-DFlash", "named after another")):
+    for name, said in (("Main-8B-DFlash", "Made for this main model"), ("Main2-8B-DFlash", "Named after another")):
         folder = f"/models/{name}"
         models.choose_draft(folder)
         models.check_pair(folder)

@@ -110,17 +110,19 @@ def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, pane
     assert 0 < listed.currentIndex().row() < 9
 
 
-def test_the_wheel_over_the_list_scrolls_the_page(harness: AppHarness, panel: DiscoverPanel) -> None:
+def test_the_wheel_over_the_list_scrolls_the_page(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.window.resize(900, 500)
-    QApplication.processEvents()
     viewport, bar = panel.list.viewport(), panel._found.verticalScrollBar()
-    assert bar.maximum() > 0
-    panel._found.ensureWidgetVisible(panel.text, 0, 200)
-    before = bar.value()
-    place = viewport.mapTo(harness.window, QPoint(50, 50))
-    QTest.wheelEvent(harness.window.windowHandle(), place, QPoint(0, -120))
-    QApplication.processEvents()
-    assert bar.value() > before
+
+    def scrolls() -> bool:
+        """Once the page is laid out."""
+        bar.setValue(panel.list.mapTo(panel._found.widget(), QPoint()).y())
+        before, place = bar.value(), viewport.mapTo(harness.window, QPoint(50, 50))
+        QTest.wheelEvent(harness.window.windowHandle(), place, QPoint(0, -120))
+        QApplication.processEvents()
+        return bar.value() > before
+
+    qtbot.waitUntil(scrolls)
 
 
 def install_place(panel: DiscoverPanel, row: int) -> QPoint:

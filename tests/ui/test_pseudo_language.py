@@ -21,7 +21,7 @@ from tests.helpers.window_pages import PAGES
 # Names, keys and units, and what the tests themselves put there.
 NAMES = frozenset(
     {"Main", "Draft", "Hunch", "MLX", "mlx", "lm", "Hugging", "Face", "English", "TeX", "Python", "PySide", "Qt"}
-    | {"Markdown", "JSON"}
+    | {"Markdown", "JSON", "Claude", "Code"}
     | {"Gemma", "GLM", "Flash", "GPT", "OSS", "Qwen"}
     | {
         "Ctrl",

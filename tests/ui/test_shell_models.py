@@ -517,7 +517,7 @@ def test_the_message_that_a_model_waits_goes_when_it_waits_no_more(harness: AppH
 
 def test_no_dot_stands_where_a_line_of_details_ends(qtbot: QtBot) -> None:
     metrics = QFontMetrics(Theme().ui_font())
-    parts = ["DFlash drafter", "1.2 GB more memory", "about 1.6× in chats here (estimate)", "4-bit"]
+    parts = ["DFlash drafter", "1.2 GB more memory", "about 1.6× in chats (estimate)", "4-bit"]
     text = " · ".join(parts)
     for width in range(40, 900, 20):
         lines = details_in_lines(text, metrics, width).split("\n")
