@@ -53,7 +53,8 @@ class Replay:
 
     def __init__(self, network: Any) -> None:
         modules = list({id(module): module for module in network.modules()}.values())
-        self._takers = [module for module in modules if module is network or _takes_caches(module)]
+        takers = {kind for kind in set(map(type, modules)) if _takes_caches(kind)}
+        self._takers = [module for module in modules if module is network or type(module) in takers]
         compiles = getattr(network, "model_type", None) in COMPILES_MODULES
         self._linear = [] if compiles else [module for module in modules if isinstance(module, _LINEAR)]
 
@@ -122,8 +123,8 @@ class _Answers:
         return mx.split(output, [x.shape[axes[0]]], axis=axes[0])[0]
 
 
-def _takes_caches(module: Any) -> bool:
-    return "cache" in inspect.signature(type(module).__call__).parameters
+def _takes_caches(kind: type) -> bool:
+    return "cache" in inspect.signature(kind.__call__).parameters
 
 
 def _plain(value: Any) -> bool:
