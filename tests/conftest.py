@@ -107,6 +107,19 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("drills" if config.getoption("markexpr") == "drill" else "hunch")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the marks are looked at
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is `costly`, the cases between the first and the last are slow."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()}
+        if "costly" in marks and not marks & {"slow", "drill", "families"}:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for each in cases.values():
+        for item in each[1:-1]:
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_collection_finish() -> None:
     """Libraries and test modules are never garbage; looking at them took tenths of a second a full collection."""
     gc.collect()

@@ -104,6 +104,7 @@ def listed(name: str, number: int, **said: Any) -> dict[str, Any]:
     return {"id": name, "tags": ["mlx"], "downloads": 900 - number, "likes": number, "lastModified": day, **said}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", SEARCHES)
 def test_a_search_asks_what_the_official_client_asks(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, case: str
@@ -163,6 +164,7 @@ ODD: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", ODD)
 def test_odd_answers_are_read_alike(hub: TinyHub, store: QuickStore, recorder: EventRecorder, case: str) -> None:
     hub.repositories.clear()

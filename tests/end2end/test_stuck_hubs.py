@@ -125,6 +125,7 @@ QUESTIONS: dict[str, Callable[[PatientStore, Path], object]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_store_that_closes_does_not_wait(tmp_path: Path, store: PatientStore, stuck: Stuck, question: str) -> None:
     folder = write_folder(tmp_path / "models" / REPO, model_files())

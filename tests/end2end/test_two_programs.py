@@ -109,6 +109,7 @@ def test_an_update_that_cannot_be_put_in_place_gives_the_former_model_back(
     assert_installed(tmp_path, hub)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name",
     [

@@ -67,6 +67,7 @@ def test_closing_ends_a_load_at_any_stage(zoo: Zoo, endless: threading.Event) ->
     assert isinstance(failure(events), EngineClosed)
 
 
+@pytest.mark.costly
 def test_another_model_ends_a_load_at_any_stage(
     zoo: Zoo, endless: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:

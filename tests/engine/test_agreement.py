@@ -123,6 +123,7 @@ def test_whole_drafts_count_from_places_all_over_the_replies(
     assert proposer.asked == len(chats) * PLACES
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("right", "other", "told"), [(2, 4, True), (4, 6, True), (0, 1, True), (4, 4, False), (4, 2, False), (6, 0, False)]
 )
@@ -345,6 +346,7 @@ def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) 
     return right / count
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", heads.MAINS)
 def test_a_head_that_is_a_copy_of_its_main_model_agrees_with_it(family: str) -> None:
     assert agreement(*copied_head(family)) > 0.8

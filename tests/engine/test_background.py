@@ -111,6 +111,7 @@ def is_together(names: list[str], name: str) -> bool:
     return set(names[first:last]) == {name}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("tokens", "speculation", "moment"),
     sampled({"long": LONG_PROMPT, "short": PROMPT}, list(SPECULATIONS), range(1, 8), rest=pytest.mark.slow),
@@ -265,6 +266,7 @@ def test_it_ends_with_the_engine(zoo: Zoo) -> None:
     assert company.of("background").reason is FinishReason.CANCELLED
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("family", "speculation"),
     sampled(

@@ -110,6 +110,7 @@ MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("fault", MODEL_FAULTS)
 @pytest.mark.expect_log("could not load")
 def test_a_bad_folder_is_refused_by_type_and_the_engine_goes_on(
@@ -281,6 +282,7 @@ BORDERS = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("sampling", BORDERS.values(), ids=BORDERS)
 def test_what_is_just_allowed_is_written(client: EngineClient, sampling: Sampling) -> None:
     """Also a limit on length without end, and a stop string that no text can hold."""
@@ -290,6 +292,7 @@ def test_what_is_just_allowed_is_written(client: EngineClient, sampling: Samplin
     assert client.run(replace(asked, tokens=(65,) * 2040, max_tokens=10**5000)).finished
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ends", [-1, [257, -5], [None], ["<|im_end|>"], {"a": 1}, "2", 2**70, []], ids=repr)
 def test_ends_that_are_no_tokens_end_no_reply(client: EngineClient, zoo: Zoo, tmp_path: Path, ends: object) -> None:
     """From generation_config.json, which mlx-lm reads without looking."""

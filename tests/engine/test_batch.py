@@ -254,6 +254,7 @@ def test_replies_that_cannot_be_merged_take_turns() -> None:
     assert harness.batched == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("family", "part"), sampled(["qwen3", "gemma3_text", "qwen3_5"], ["sampler", "text", "finish"])
 )
@@ -446,6 +447,7 @@ def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
     assert isinstance(heard[1].failed.error, InternalError)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("error", [ValueError(), CancelledError(), SystemExit(), KeyboardInterrupt()], ids=repr)
 @pytest.mark.parametrize("replies", [1, 3])
 def test_a_sink_that_raises_on_the_last_event_hears_no_other(error: BaseException, replies: int) -> None:

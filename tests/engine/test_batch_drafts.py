@@ -258,6 +258,7 @@ def test_a_tree_in_a_batch_costs_only_the_reply_that_it_is_for() -> None:
         assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 40)).tokens
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("source", ["draft", "lookup"])
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_trace_says_what_was_drafted_in_company(source: str, stops: bool) -> None:
@@ -468,6 +469,7 @@ def test_a_batch_that_breaks_where_a_lagging_reply_leaves_it_ends_those_in_it_an
     assert later.tokens == alone("qwen3", asking(prompt(5), 4)).tokens
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("asked_when", [1, 2, 4])
 @pytest.mark.expect_log("a reply failed")
 def test_a_reply_of_which_nobody_can_tell_whether_its_draft_lags_ends_alone(

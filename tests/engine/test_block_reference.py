@@ -240,6 +240,7 @@ def states_of(tokens: int) -> mx.array:
     return mx.random.normal((tokens, 2 * tiny.WIDTH))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("tokens", [1, 3, 30])
 def test_the_rows_of_a_block_are_the_formulas(pair: Pair, tokens: int) -> None:
     """However much of the context was read at once."""
@@ -255,6 +256,7 @@ def test_the_rows_of_a_block_are_the_formulas(pair: Pair, tokens: int) -> None:
         assert np.allclose(made, expected, atol=2e-4)
 
 
+@pytest.mark.costly
 def test_a_draft_is_what_the_formulas_say(pair: Pair) -> None:
     """Token by token, each with the one before it; as much of it as the plan asks for."""
     tokens, states = [60 + at for at in range(21)], states_of(20)

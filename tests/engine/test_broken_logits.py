@@ -66,6 +66,7 @@ def rare_token(family: str, request: Request) -> int:
     return next(token for at, token in enumerate(tokens) if at > 8 and token not in {*tokens[:at], *request.tokens})
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("case", "sampling"),
     sampled(
@@ -89,6 +90,7 @@ def test_broken_logits_end_the_reply_where_plain_decoding_meets_them(case: tuple
         assert heard.failed.stats.generated_tokens == expected.failed.stats.generated_tokens
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("case", "alike"),
     sampled({"-".join(case): case for case in CASES}, {"alike": True, "unlike": False}, rest=pytest.mark.slow),
@@ -125,6 +127,7 @@ def test_a_reply_whose_drafts_are_judged_by_rejection_breaks_too(fault: str) -> 
         assert isinstance(write(main, asked, drafts=draft())[0].failed.error, LogitsBroken)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("fault", "sampling", "speculation"),
     sampled(

@@ -263,6 +263,7 @@ def two_tokens_uncached(sequence: Sequence) -> None:
     sequence.commit([3])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("misuse", "reason"),
     [

@@ -35,6 +35,7 @@ def check_part(family: str, part: Recorder, request: Request, *, under_way: bool
     assert part.finished.reason is (FinishReason.CANCELLED if under_way else whole.finished.reason)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("family", "speculation"), sampled(FAMILIES, {"off": Speculation.off(), "fixed": Speculation.fixed(3)})
 )

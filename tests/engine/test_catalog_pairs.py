@@ -74,6 +74,7 @@ def small(kind: DrafterKind) -> DrafterConfig:
     return parsed
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("main", "kind"), sorted(paired(), key=str))
 def test_a_main_model_of_the_catalog_can_have_the_drafters_that_go_with_it(main: str, kind: DrafterKind | None) -> None:
     """Shapes as small as they can be, layers, embedding and head as mlx-lm makes them of that family."""

@@ -68,6 +68,7 @@ def test_wrong_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFix
     assert one_line(capsys.readouterr().err).startswith("python -m engine")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("arguments", REFUSED.values(), ids=REFUSED)
 @pytest.mark.expect_log("could not load")
 def test_a_refusal_is_one_line_of_json(arguments: list[str], zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -80,6 +80,7 @@ def is_person(text: str) -> bool:
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
 @pytest.mark.parametrize("constraint", [JSON, REGEX, LARK], ids=["json", "regex", "lark"])
 def test_text_never_depends_on_the_proposer(
@@ -110,6 +111,7 @@ def test_text_never_depends_on_any_proposer(
             check_rounds(drafted.finished)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("sampling", "speculation"),
     [(GREEDY, Speculation.fixed(4)), (SAMPLED, Speculation.off()), (SAMPLED, Speculation.fixed(4))],

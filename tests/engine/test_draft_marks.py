@@ -33,6 +33,7 @@ def marks_of(outcome: Outcome) -> list[DraftMark]:
     return [mark for event in outcome.events if isinstance(event, TextDelta) for mark in event.marks]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("draft", ["close", "poor", "itself"])
 def test_marks_tell_what_the_rounds_did(client: EngineClient, zoo: Zoo, draft: str) -> None:
     client.set_draft(zoo.drafts[draft])

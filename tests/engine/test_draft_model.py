@@ -150,6 +150,7 @@ class Counting:
         return logits
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("changed", [lambda model: model, in_other_tokens], ids=["same tokens", "other tokens"])
 @pytest.mark.parametrize(("accepted", "lacks"), [(0, 1), (1, 1), (3, 1), (4, 2)])
 def test_a_token_costs_one_forward_and_nothing_is_read_twice(
@@ -229,6 +230,7 @@ def test_a_draft_says_of_each_token_what_the_network_does(
         assert draft.guesses[:, level].tolist() == tokens
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["qwen3", "qwen3_5"])
 @pytest.mark.parametrize("last", ["read", "read ahead", "committed"])
 def test_what_it_has_read_serves_the_next_turn(kind: str, last: str) -> None:

@@ -221,6 +221,7 @@ def whole(pair: Pair, drafts: Drafts) -> None:
         assert drafted == fresh.drafted(tokens, len(drafted))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("sampling", fair(SAMPLINGS, "hot", "penalised"))
 def test_no_token_depends_on_the_drafter(client: EngineClient, sampling: str) -> None:
     """Greedy replies are what the other tests here compare."""
@@ -549,6 +550,7 @@ def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
     assert reply.tokens == client.run(asked(FIRST, GREEDY, 40, drafts=False)).finished.tokens
 
 
+@pytest.mark.costly
 @of_a_chain
 @pytest.mark.parametrize("place", ["__init__", "begin", "receive_states", "offer", "propose", "commit"])
 @pytest.mark.expect_log("failed; the reply goes on plainly")

@@ -186,6 +186,7 @@ def test_a_main_model_whose_keys_it_cannot_read_is_not_its(main: dict[str, Any],
     assert refused.value.what == "keys"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "text",
     [

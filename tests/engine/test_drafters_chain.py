@@ -184,6 +184,7 @@ def test_frozen_figures_of_eagle_dialects(name: str, main_network: Any) -> None:
     assert drafted(eagle(name, main_network)) == FIGURES[name]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", [family for family in heads.MAINS if family in FIGURES])
 def test_frozen_figures_of_mtp_families(family: str) -> None:
     assert drafted(mtp_head(family)) == FIGURES[family]
@@ -194,6 +195,7 @@ def test_what_a_token_takes_is_what_its_row_of_eagle_does(name: str, main_networ
     check_row_bytes(eagle(name, main_network))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", heads.MAINS)
 def test_what_a_token_takes_is_what_its_row_of_a_head_does(family: str) -> None:
     check_row_bytes(mtp_head(family))
@@ -430,6 +432,7 @@ def request(speculation: Speculation, sampling: Sampling) -> Request:
     return Request(tokens=PROMPT, sampling=sampling, speculation=speculation, max_tokens=24)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "trained_on"), [("authors", 24), ("speculators", 2048), ("three layers", 2048)])
 def test_a_reply_drafted_by_eagle_is_the_plain_one(
     engine: EngineClient, name: str, trained_on: int, zoo: Zoo, tmp_path: Path

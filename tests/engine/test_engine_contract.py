@@ -434,6 +434,7 @@ def test_unload_leaves_no_model(harness: Harness) -> None:
     assert isinstance(harness.ask().failed().error, NoModelLoaded)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "error",
     [RuntimeError(), CancelledError(), SystemExit(), KeyboardInterrupt()],

@@ -93,6 +93,7 @@ def test_plain_greedy_equals_mlx_lm(client: EngineClient, target: LoadedModel, p
     assert ours == up_to_end(by_mlx_lm(target, prompt, LENGTH), target)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_penalty_sees_the_whole_prefix(client: EngineClient, target: LoadedModel, prompt: Sequence[int]) -> None:
     """The repetition penalty counts every token before, prompt included, drafted or not."""

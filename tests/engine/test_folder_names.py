@@ -13,6 +13,7 @@ from engine.models.loading import load_model
 from tests.engine.conftest import Zoo
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["m[1]", "m*", "m?", "-rf", "R&D %1"])
 def test_the_weights_are_those_of_the_folder_itself(zoo: Zoo, tmp_path: Path, name: str) -> None:
     """Also beside one that its name would be a pattern of."""

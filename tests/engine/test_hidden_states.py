@@ -97,6 +97,7 @@ def reply(model: LoadedModel, proposer: EarlyExit | None, speculation: Speculati
     return made, heard
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", FAMILY_NAMES)
 def test_a_proposer_gets_the_states_of_every_committed_token_once(family: str) -> None:
     """They equal the states of one forward over the final tokens; rejected tokens leave no row."""
@@ -126,6 +127,7 @@ def spying(base: type, rows: list[mx.array]) -> Any:
     return call
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", FAMILY_NAMES)
 def test_drafting_from_states_changes_no_token(family: str) -> None:
     model = build(family)

@@ -114,6 +114,7 @@ def test_cache_holds_committed_tokens_but_one_between_rounds(bench: Bench) -> No
     assert {0, 3} <= outcomes  # rejected at once and accepted whole: both ends were seen
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("width", "kept"), [(width, kept) for width in range(1, 6) for kept in range(width + 1)])
 def test_rollback_equals_a_fresh_prefill(bench: Bench, width: int, kept: int) -> None:
     """For every count of tokens kept, twice in a row, forgetting the rest leaves no trace."""
@@ -192,6 +193,7 @@ def test_first_token_never_waits_for_the_draft(bench: Bench) -> None:
     assert set(states[catching_up:]) == {DraftingState.ACTIVE}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("prompt_tokens", "chunks"), [(9, 0), (20, 1), (527, 1), (528, 2), (1300, 3)])
 def test_drafts_that_were_asked_for_begin_with_the_second_round(bench: Bench, prompt_tokens: int, chunks: int) -> None:
     """However long the chat: the draft reads it after the first token, a chunk a step."""

@@ -68,6 +68,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(4)], ids=["alone", "drafted"])
 def test_they_are_those_of_a_direct_forward(

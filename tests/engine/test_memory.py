@@ -229,6 +229,7 @@ def test_of_several_replies_the_longest_ends(scheduler: Scheduler, monkeypatch: 
     assert by_id == {1: FinishReason.LENGTH, 2: FinishReason.MEMORY}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "fault",
     [MemoryError("no more"), RuntimeError("[METAL] Command buffer execution failed"), RuntimeError("[metal::malloc]")],

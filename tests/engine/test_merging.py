@@ -123,6 +123,7 @@ def test_rows_of_any_lengths_are_held_apart(lengths: tuple[int, ...]) -> None:
     batch.check()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_come_and_go_in_any_order(seed: int) -> None:
     chance, batch = Random(seed), Batch()
@@ -299,6 +300,7 @@ def test_a_network_that_takes_wide_steps_for_something_else_is_found_out() -> No
         assert not can_draft(replace(main, network=Network(fails)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", MERGING_FAMILIES)
 @pytest.mark.parametrize("taken_back", [False, True])
 def test_a_row_comes_out_as_it_went_in(family: str, taken_back: bool) -> None:

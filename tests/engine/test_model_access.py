@@ -49,6 +49,7 @@ def table_rows(network: Any, tokens: list[int]) -> mx.array:
     return rows
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", sorted({*FAMILIES} - NO_ROW_A_TOKEN - OF_MORE_THAN_THE_TOKEN - NORMED))
 def test_a_token_is_embedded_as_in_the_networks_own_forward(family: str) -> None:
     """Whatever factor stands between, also where the array is multiplied in place."""

@@ -167,6 +167,7 @@ def normed(rows: mx.array, weight: mx.array) -> mx.array:
     return rows * mx.rsqrt((rows * rows).mean(axis=-1, keepdims=True) + _EPS) * weight
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", WIRINGS)
 def test_a_head_computes_what_its_wiring_says(family: str) -> None:
     """Rows in several readings, then a draft that feeds on its own states."""

@@ -53,6 +53,7 @@ def written(
     return finished.tokens, widths
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("kind", "speculation", "sampling"),
     sampled(

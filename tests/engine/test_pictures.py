@@ -134,6 +134,7 @@ def check(client: EngineClient, plain: dict[tuple[str, str], Outcome], speculati
     return drafted
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("kind", "length"),
     [
@@ -169,6 +170,7 @@ def test_a_drafter_that_comes_later_reads_the_pictures_states_again(
     client.set_draft(None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_rows_do_not_depend_on_how_a_prompt_is_cut(kind: str, seeing: dict[str, Path]) -> None:
     model = load_model(seeing[kind])
@@ -337,6 +339,7 @@ def test_a_damaged_tower_is_said(main: Path, tmp_path: Path, fault: str) -> None
     assert engine.close()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_a_quantized_tower_sees_about_the_same(kind: str, seeing: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(seeing[kind], tmp_path / "quantized")

@@ -42,6 +42,7 @@ def assert_equal(sequence: Sequence) -> None:
     assert bool((difference <= ROUNDING * mx.abs(expected).max()).item())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", FAIR_PART)
 def test_a_branch_a_restart_and_a_return(family: str, tmp_path: Path) -> None:
     model = cast(LoadedModel, SimpleNamespace(**vars(loaded(build(family))), identity="tiny"))

@@ -99,6 +99,7 @@ def later_file(folder: Path) -> None:
     os.utime(folder / "model.safetensors")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "change",
     [

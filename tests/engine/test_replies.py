@@ -47,6 +47,7 @@ def request(length: int = 48, stop: tuple[str, ...] = (), speculation: Speculati
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("width", "speculation"),
     sampled([1, 2, 3, 5], {"off": Speculation.off(), "1": Speculation.fixed(1), "6": Speculation.fixed(6)}),

@@ -52,6 +52,7 @@ def whole(emitted: list[int]) -> int:
     return len(emitted)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("family", "uncached"), sampled(FAMILIES, [1, 3], rest=pytest.mark.slow))
 @pytest.mark.parametrize(("right", "length"), [(0, 1), (0, 4), (2, 2), (2, 5), (4, 4)])
 @pytest.mark.parametrize("limit", [1, 2, 3, 9])

@@ -94,6 +94,7 @@ def outcome(render: Any) -> str:
         return type(error).__name__
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", GOOD_TEMPLATES)
 @pytest.mark.parametrize("turns", [TURNS[:2], TURNS[:4], TURNS[1:2]], ids=len)
 def test_renders_as_transformers_does(name: str, turns: list[dict[str, str]]) -> None:
@@ -104,6 +105,7 @@ def test_renders_as_transformers_does(name: str, turns: list[dict[str, str]]) ->
         assert outcome(lambda said=variables: ours.render(turns, **said)) == expected
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [name for name, source in GOOD_TEMPLATES.items() if "content" in source])
 def test_an_unfinished_reply_goes_on_as_in_transformers(name: str) -> None:
     tokenizer = tokenizer_with(GOOD_TEMPLATES[name])

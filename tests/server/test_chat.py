@@ -171,6 +171,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str, str | None]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize(("body", "status", "code", "param"), REFUSED.values(), ids=REFUSED)
 def test_a_refusal_is_a_status_with_openais_error(

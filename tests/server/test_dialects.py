@@ -235,6 +235,7 @@ def test_the_templates_variables_are_passed_on(served: Served, scripted: FakeEng
 THINKS = replace(model_info("/models/Thinks-8B"), about=ModelAbout(template=True, thinking=True), ends_thinking=True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("path", "more", "thinks", "tokens", "effort"),
     [

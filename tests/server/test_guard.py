@@ -30,6 +30,7 @@ def test_names_of_this_machine_are_answered(house: Served, host: str) -> None:
     assert house.http.get("/health", headers={"host": host}).status_code == 200
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "headers",
     [

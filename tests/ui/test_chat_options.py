@@ -63,6 +63,7 @@ ODD: tuple[object, ...] = (
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("where", ["settings", "preset", "file"])
 @pytest.mark.expect_log("is not possible, the default is used")

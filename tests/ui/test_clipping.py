@@ -34,6 +34,7 @@ def _elided(self: Any, real: Callable[..., str], cut: set[str], text: str, *more
     return shown
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("page", "language"), sampled(list(PAGES), sorted(LANGUAGES)))
 def test_no_word_is_cut_off(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, page: str, language: str

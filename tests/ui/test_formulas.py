@@ -38,6 +38,7 @@ def setup(qtbot: QtBot) -> FormulaSetup:
     return FormulaSetup(qtbot)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("tex", HOSTILE, ids=lambda tex: tex[:16])
 def test_a_hostile_formula_keeps_to_the_budget_and_shows_its_source_whole(
     setup: FormulaSetup, tex: str, monkeypatch: pytest.MonkeyPatch

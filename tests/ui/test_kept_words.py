@@ -295,6 +295,7 @@ def test_words_for_a_later_start_wait_in_their_file_while_nothing_is_saved(tmp_p
             assert second.window.composer.text() == "precious\n\ndear"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("what", ["chat", "message", "message and what follows", "folder"])
 def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, qtbot: QtBot, what: str) -> None:
     """A disk that takes its time invites to press the key once more."""

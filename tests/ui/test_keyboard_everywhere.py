@@ -29,6 +29,7 @@ def check(window: QWidget, qtbot: QtBot) -> None:
     assert len(focusable(window)) > 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("page", SETTINGS_PAGES)
 def test_tab_goes_through_the_settings_from_the_top(tmp_path: Path, qtbot: QtBot, page: str) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
@@ -129,6 +130,7 @@ DIALOGS: dict[str, Callable[[AppHarness], QWidget]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", DIALOGS)
 def test_what_opens_over_a_window(harness: AppHarness, qtbot: QtBot, name: str) -> None:
     dialog = DIALOGS[name](harness)

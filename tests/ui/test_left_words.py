@@ -187,6 +187,7 @@ def test_nothing_is_read_that_somebody_else_may_have_put_there(tmp_path: Path, s
     assert stores.unsent.all() == {}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["unsent", "attachments", "edits", "replies"])
 def test_a_number_that_cannot_be_costs_no_other_words(tmp_path: Path, qtbot: QtBot, kind: str) -> None:
     """And no start."""

@@ -58,6 +58,7 @@ def assert_is_quick(act: Callable[[], object], again: Callable[[], object] = lam
     assert min(taken) < MOST_S
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", SHOWN)
 @pytest.mark.parametrize("from_user", [True, False], ids=["bubble", "reply"])
 def test_five_megabytes_are_shown_at_once(qtbot: QtBot, unit: str, from_user: bool) -> None:
@@ -67,6 +68,7 @@ def test_five_megabytes_are_shown_at_once(qtbot: QtBot, unit: str, from_user: bo
         assert_is_quick(act.do, act.again)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", PASTED)
 @pytest.mark.parametrize("field_of", [MessageEdit, PromptField], ids=["message", "prompt"])
 def test_five_megabytes_are_pasted_read_and_undone_at_once(
@@ -135,6 +137,7 @@ def mime(text: str) -> QMimeData:
     return data
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["row '['", "row '\\t'", "lines '\\n'", "quotes '> > a\\n'", "tables '|a|b|\\n'"])
 def test_growing_replies_take_linear_time(setup: GrowthSetup, name: str) -> None:
     head = TABLE_HEAD if name.startswith("tables") else ""

@@ -34,6 +34,7 @@ def focused() -> QWidget:
     return widget
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("way", ["button", "menu", "notice", "picker", "empty chat"])
 def test_every_way_leads_there_and_escape_back_to_what_is_typed(harness: AppHarness, way: str) -> None:
     window = harness.window
@@ -117,6 +118,7 @@ def test_what_acts_on_the_chat_is_away_meanwhile(harness: AppHarness, qtbot: QtB
     assert window.inspector.button.isVisible()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("size", WIDTHS)
 @pytest.mark.parametrize("scale", [0.85, 2.0])
 def test_nothing_is_wider_than_the_view(harness: AppHarness, size: tuple[int, int], scale: float) -> None:

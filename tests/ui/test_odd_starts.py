@@ -97,6 +97,7 @@ def started(harness: AppHarness, qtbot: QtBot) -> list[str]:
     return titles
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("put", [fifo, folder, endless, huge, no_words])
 def test_nothing_in_the_place_of_small_files_keeps_the_chats_from_opening(
     tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None]

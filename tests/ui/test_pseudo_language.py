@@ -72,6 +72,7 @@ def app(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, compiled:
             yield harness
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("page", "scale"), sampled(list(PAGES), [1.0, 2.0]))
 def test_all_words_are_translated_and_whole(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, page: str, scale: float

@@ -46,6 +46,7 @@ def test_letters_that_stand_somewhere_in_an_explanation_find_nothing(window: Set
     assert not any("Off for this pair" in each for each in found(window, "tune"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("language", "query", "name"),
     [

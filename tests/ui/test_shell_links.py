@@ -48,6 +48,7 @@ def test_a_host_hidden_behind_a_user_name_is_named(parent: QWidget) -> None:
     assert box.title.text() == "Open evil.example?"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "link",
     [

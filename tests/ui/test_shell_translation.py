@@ -142,6 +142,7 @@ def test_a_text_that_would_stay_english_is_found(script: ModuleType, tmp_path: P
     assert script.unseen_texts(tmp_path) == ["words.py:1: a text inside an f-string is not translated"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("language", ["ko", "ja", "zh_CN"])
 def test_everything_on_screen_is_translated(harness: AppHarness, qtbot: QtBot, language: str) -> None:
     harness.application.settings.language = language

@@ -71,6 +71,7 @@ def test_the_entries_of_a_list_have_theirs(qtbot: QtBot) -> None:
     assert ask(pages.viewport(), second).document.toPlainText() == "<b>two</b>"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("text", ["short", LONG, "x" * 400, "two\nlines", "글" * 300])
 @pytest.mark.parametrize("corner", ["topLeft", "topRight", "bottomLeft", "bottomRight"])
 @pytest.mark.parametrize("scale", [0.85, 2.0])

@@ -87,6 +87,7 @@ def show(harness: TranscriptHarness, text: str) -> None:
     QApplication.processEvents()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("text", WHOLE)
 def test_nothing_is_loaded_or_opened_and_every_link_is_one_of_the_web_or_of_mail(
     harness: TranscriptHarness, text: str
@@ -141,6 +142,7 @@ class Steps:
             assert self._left > 0, "reading it takes too many steps"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("row", ROWS)
 def test_reading_takes_steps_by_length_however_deep_it_is(row: str) -> None:
     text = (row * 2000)[:2000]

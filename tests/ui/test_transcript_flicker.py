@@ -83,6 +83,7 @@ class Stream:
         return item.top_px + item.top_of(min(self._splitter.frozen, len(item.parts)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_what_is_complete_never_changes(qtbot: QtBot, name: str) -> None:
     harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
@@ -94,6 +95,7 @@ def test_what_is_complete_never_changes(qtbot: QtBot, name: str) -> None:
     assert stream.compared_px > 40
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_reader_further_up_is_not_moved(qtbot: QtBot, name: str) -> None:
     harness = TranscriptHarness([*long_chat(3), question(100), reply(101, "", ReplyStatus.STREAMING)])

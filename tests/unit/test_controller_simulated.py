@@ -34,6 +34,7 @@ def test_auto_is_hardly_ever_beaten_by_a_fixed_length(machine: str, kind: str) -
     assert statistics.mean(regrets.values()) < 0.02
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("machine", sorted(MACHINES))
 def test_the_oracle_takes_the_least_time_of_all_ways_to_draft(machine: str) -> None:
     tokens = 6
@@ -105,6 +106,7 @@ def test_a_draft_that_becomes_good_within_a_reply_is_used() -> None:
     assert run.speed(600) > 0.9 * best_fixed_speed(MACHINES["m1"], text, 800, 600)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("telling", [True, False])
 @pytest.mark.parametrize("machine", sorted(MACHINES))
 def test_a_draft_that_becomes_hopeless_with_the_text_soon_rests(machine: str, *, telling: bool) -> None:

@@ -62,6 +62,7 @@ def test_the_signatures_of_the_standard_are_right(secret: str, key: str, message
     assert signing().signature(message, bytes.fromhex(secret)).hex() == signature
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("bit", range(0, 512, 23))
 def test_one_other_bit_is_another_signature(bit: int) -> None:
     def turned(data: bytes) -> bytes:

@@ -17,6 +17,7 @@ def test_what_the_hub_has_not_said_is_left_out(downloads: int, said: str) -> Non
     assert hub_record(HubModel("org/model", downloads=downloads)) == said
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("downloads", [2**31 - 1, 2**31, 2**53 - 1])
 def test_more_downloads_than_qt_can_count_are_said_all_the_same(downloads: int) -> None:
     """The row is painted, and an exception in a paint ends the process."""

@@ -275,6 +275,7 @@ _UNITS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(8))
 def test_a_reply_in_pieces_ends_as_the_whole_one(seed: int) -> None:
     generator = random.Random(seed)

@@ -46,6 +46,7 @@ HALF = (
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("tex", WHOLE)
 def test_these_are_drawn(tex: str) -> None:
     assert draw(FormulaKey(tex, 16, "#000000", display=True)) is not None
@@ -86,6 +87,7 @@ def test_a_tag_stands_close_behind_its_formula(tag: str, words: str) -> None:
     assert plain.width_px < tagged.width_px < 150
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("space", ["[4pt]", "[0.5em]", " [ -2 mm ]", "[1ex]", "*", "*[2pt]"])
 def test_the_space_after_a_row_is_not_drawn_as_words(space: str) -> None:
     rows = r"\begin{align*} a &= b \\%s c &= d \end{align*}"
@@ -95,6 +97,7 @@ def test_the_space_after_a_row_is_not_drawn_as_words(space: str) -> None:
     assert prepared(r"a \\ [b] \\[c]") == r"a \\ [b] \\[c]"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["align", "align*", "aligned", "split"])
 def test_equations_below_one_another_are_a_line_apart(name: str) -> None:
     """They stood as close as their ink allowed."""
@@ -132,6 +135,7 @@ def test_the_exponent_stands_beside_the_whole_matrix() -> None:
     assert raised.height_px > plain.height_px
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", [r"\text", r"\textbf", r"\mbox", r"\fbox", r"\colorbox{red}"])
 @pytest.mark.parametrize("hidden", ["<!-- not -->", "<mspace/>", "<b>"])
 def test_no_words_are_left_out_because_they_look_like_a_tag(command: str, hidden: str) -> None:

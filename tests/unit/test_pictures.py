@@ -110,6 +110,7 @@ def test_a_picture_for_print_is_read(tmp_path: Path) -> None:
     assert max(red, blue) < 60
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -137,6 +138,7 @@ def test_a_cut_jpeg_is_refused(tmp_path: Path) -> None:
     assert by_child(tmp_path, whole + b"what a phone puts behind it").width == 400
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("data", "why"),
     [

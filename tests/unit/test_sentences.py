@@ -29,6 +29,7 @@ def usual_locale() -> Iterator[None]:
     QLocale.setDefault(before)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("language", "parts", "said"),
     [

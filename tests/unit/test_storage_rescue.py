@@ -120,6 +120,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
     return path.read_bytes(), texts
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("filled", [40, _LONG], ids=["short", "long"], indirect=True)
 @pytest.mark.parametrize("moved", [-7, -1000, 3, -3 * PAGE_BYTES - 7, 2 * PAGE_BYTES + 5, -2 * PAGE_BYTES, PAGE_BYTES])
 def test_bytes_cut_out_or_put_in_cost_only_what_they_touch(
