@@ -47,7 +47,8 @@ class Sequence:
         self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
         self.padded_width: Callable[[int], int] = int  # maps a forward's width to the faster, wider one; int: identity
         self.reads_trees = False  # whether a forward can verify a tree: each token attends to its ancestors only
-        self.read: Callable[[mx.array, list[int]], None] | None = None  # gets a prompt's logits, and what follows each
+        # Gets a chunk's logits, its position, and what follows each of its tokens.
+        self.read: Callable[[mx.array, int, list[int]], None] | None = None
         self.in_flight: mx.array | None = None  # the token drawn by a step started ahead, not yet read on the host
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
@@ -79,7 +80,7 @@ class Sequence:
             return
         logits = self.feed(mx.array(self.tokens[start:end]))
         if self.read is not None:
-            self.read(logits, self.tokens[start + 1 : end + 1])
+            self.read(logits, start, self.tokens[start + 1 : end + 1])
         self.close_step(end - start)
         self.caches.evaluate()
         if self.hidden_states is not None:

@@ -25,8 +25,9 @@ class ReplyScores:
         self._prompt = [TokenScore(prompt.tokens[0], self._spell(prompt.tokens[0]), None)]
         self._reads = request.prompt_logprobs
 
-    def read(self, logits: mx.array, following: list[int]) -> None:
-        """`following`: the prompt's tokens after those that were fed."""
+    def read(self, logits: mx.array, position: int, following: list[int]) -> None:
+        """`following`: the prompt's tokens after those that were fed, from `position` on, perhaps once more."""
+        del self._prompt[position + 1 :]
         self._prompt.extend(self._spelled(self.scores.of_prompt(logits, following)))
 
     def events(self, request: RequestId) -> Iterator[TokensScored]:

@@ -26,6 +26,8 @@ from engine import (
     TokenScore,
     TokensScored,
 )
+from engine.models.loading import load_model
+from tests.engine.batch_harness import Harness
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
 
@@ -94,6 +96,17 @@ def test_a_prompt_that_is_kept_is_told_all_the_same(client: EngineClient, networ
         scores = scores_of(outcome, of_prompt=True)
         assert tuple(score.token for score in scores) == tokens
         check(scores[1:], direct(network, tokens)[:-1])
+
+
+def test_a_token_that_a_drafter_has_read_again_is_told_once(zoo: Zoo) -> None:
+    harness, tokens = Harness(load_model(zoo.main)), tuple(40 + 7 * at % 150 for at in range(540))
+    reply = harness.submit(Request(tokens=tokens, max_tokens=1, logprobs=0, prompt_logprobs=True))
+    while reply.queued.reply is None or not reply.reply.sequence.caches.position:
+        harness.scheduler.step()
+    reply.reply.sequence.read_last_again()
+    harness.run_dry()
+    (heard,) = (event for event in reply.events if isinstance(event, TokensScored) and event.of_prompt)
+    assert tuple(score.token for score in heard.scores) == tokens
 
 
 def test_several_replies_in_one_forward_are_told_their_own(client: EngineClient, network: Any) -> None:
