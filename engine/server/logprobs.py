@@ -49,8 +49,8 @@ def completion_logprobs(scores: Sequence[TokenScore], offset: int, most: int) ->
     """`offset`: of the first token's text, in characters. The drawn token is among the likeliest in any case."""
     offsets = []
     for score in scores:
-        offsets.append(offset)
-        offset += len(shown(score))
+        offsets.append(max(0, offset))
+        offset += characters(score)
     return {
         "tokens": [shown(score) for score in scores],
         "token_logprobs": [score.logprob for score in scores],
@@ -64,6 +64,11 @@ def _by_text(score: TokenScore) -> dict[str, float | None] | None:
         return None
     likeliest = {shown(each): each.logprob for each in reversed(score.likeliest)}  # of one text the likelier counts
     return {shown(score): score.logprob} | likeliest
+
+
+def characters(score: TokenScore) -> int:
+    """That begin in it: of a character in several tokens the first one has it."""
+    return sum(byte & 0xC0 != 0x80 for byte in score.text)
 
 
 def shown(score: TokenScore) -> str:

@@ -26,7 +26,13 @@ from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, predicted_of, timings_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
-from engine.server.logprobs import chat_logprobs, chat_logprobs_of, completion_logprobs, completion_logprobs_of
+from engine.server.logprobs import (
+    characters,
+    chat_logprobs,
+    chat_logprobs_of,
+    completion_logprobs,
+    completion_logprobs_of,
+)
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
 from engine.server.replies import Outcome
@@ -205,29 +211,31 @@ class Completion(OpenAIShape):
 
     def _choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
         finish = None if outcome.finished is None else self.finish_of(outcome.finished)
-        self._scored[index] = [*outcome.prompt_scores, *([] if self._mute else outcome.scores)]
-        prompt = self._prompt_text(outcome.prompt_scores) if self._echo else ""
+        prompt = self._echoed(index, outcome.prompt_scores) if self._echo else ""
+        self._scored[index].extend([] if self._mute else outcome.scores)
         text = "" if self._mute else "".join([*outcome.thinking, *outcome.text])
         return _text_choice(index, prompt + text, finish, self._told(index))
 
-    def _prompt_text(self, scores: Sequence[TokenScore]) -> str:
-        """As it was sent, or of its tokens."""
-        given = self.requests[0].text
-        return given or b"".join(score.text for score in scores).decode(errors="replace")
+    def _echoed(self, index: int, scores: Sequence[TokenScore]) -> str:
+        """The prompt as it was sent, or of its tokens. What a tokenizer puts before a text has no place in it."""
+        self._scored[index].extend(scores)
+        text = self.requests[0].text or b"".join(score.text for score in scores).decode(errors="replace")
+        self._offsets[index] = min(0, len(text) - sum(map(characters, scores)))
+        return text
 
     def _told(self, index: int) -> dict[str, Any] | None:
         scores, self._scored[index] = self._scored[index], []
         if self._logprobs is None or not scores:
             return None
         told = completion_logprobs(scores, self._offsets[index], self._logprobs)
-        self._offsets[index] += sum(len(token) for token in told["tokens"])
+        self._offsets[index] += sum(map(characters, scores))
         return told
 
     def pieces(self, index: int, event: Event) -> Iterable[bytes]:
         match event:
             case TokensScored(scores=scores, of_prompt=True):
-                self._scored[index].extend(scores)
-                yield sse(self.piece(_text_choice(index, self._prompt_text(scores), logprobs=self._told(index))))
+                text = self._echoed(index, scores)
+                yield sse(self.piece(_text_choice(index, text, logprobs=self._told(index))))
             case TokensScored(scores=scores) if not self._mute:
                 self._scored[index].extend(scores)
             case TextDelta(text=text) if not self._mute:

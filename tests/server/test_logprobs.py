@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from engine import Engine, Request, Sampling, TokensScored
+from engine import Engine, EngineState, Request, Sampling, ServerOptions, TokenScore, TokensScored
+from engine.server.fields import Fields
+from engine.server.openai_chat import Completion
+from engine.server.pictures import SentPictures
+from engine.server.replies import Outcome as Brought
+from engine.server.shapes import House
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.served import Served, chat_body
 
@@ -70,3 +75,25 @@ def test_an_echo_alone_is_the_text_and_what_follows(house: Served) -> None:
     alone, echoed = (house.post("/v1/completions", body | more).json() for more in ({}, {"echo": True}))
     assert echoed["choices"][0]["text"] == TEXT + alone["choices"][0]["text"]
     assert echoed["choices"][0]["logprobs"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "offsets"),
+    [
+        (
+            "한 🙂b",
+            ["한".encode()[:1], "한".encode()[1:], b" ", "🙂".encode()[:3], "🙂".encode()[3:], b"b"],
+            [0, 1, 1, 2, 3, 3],
+        ),
+        ("A draft", [b"<s>", b" A", b" draft"], [0, 0, 1]),
+    ],
+    ids=["characters in pieces", "begun by the tokenizer"],
+)
+def test_offsets_are_those_of_the_text(text: str, tokens: list[bytes], offsets: list[int]) -> None:
+    """In characters, each where it begins."""
+    body = {"model": "default", "prompt": text, "echo": True, "logprobs": 0}
+    shape = Completion(Fields(body), House(ServerOptions(), EngineState(), SentPictures(None, decodes=False)))
+    scores = [TokenScore(at, token, -1.0) for at, token in enumerate(tokens)]
+    (choice,) = shape.whole([Brought(prompt_scores=scores)])["choices"]
+    assert choice["text"] == text
+    assert choice["logprobs"]["text_offset"] == offsets
