@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
+import unicodedata
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import Prompt, encode, grammar_of, prompt_tokens, reply_begin, spelling_of, turn_end
 from engine.drafting.controller import History
-from engine.models.encoding import BETWEEN_S, Ahead
+from engine.models.encoding import BETWEEN_S, Ahead, apart
 from engine.models.watch import Question
 from engine.runtime.faults import logged
 from engine.runtime.reply import Reply
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _AHEAD = 4  # prompts of the first requests in the queue, made at once
+_ADDED_BYTES = 16  # by tokenizers: what begins and ends a text, and a space before its first word
 
 
 class QueuedReply:
@@ -49,21 +52,34 @@ class QueuedReply:
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
         self._prompt: Ahead[Prompt] | None = None  # in progress, or done
+        self._fits = threading.Event()  # set on that thread; PromptFits is posted on the engine's
+        self._told = False  # that it fits
 
     def is_ready(self, model: LoadedModel, patience_s: float = 0.0) -> bool:
         """Whether `start` would not wait; waits for that up to `patience_s` seconds. Call `unprepare` before another
         model.
         """
         try:
-            return bool(self.request.tokens) or self._prepared(model).wait(patience_s)
+            ready = self._is_made or self._prepared(model).wait(patience_s)
         except Exception:  # noqa: BLE001  `start` raises it again
             return True
+        if self._fits.is_set() and not self._told:
+            self._told = True
+            self.sink(PromptFits(self.id))
+        return ready
+
+    @property
+    def _is_made(self) -> bool:
+        """Whether there is nothing to encode, to compile or to spell."""
+        asked = self.request
+        return bool(asked.tokens) and asked.logprobs is None and not (asked.prediction or asked.constraint)
 
     def unprepare(self) -> None:
         """Drop the prompt: it was made for another model."""
         ahead, self._prompt = self._prompt, None
         if ahead is not None:
             ahead.stop()
+        self._fits.clear()
 
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
         """Make the reply, with the kept cache that `PrefixStore.take` finds; waits until the prompt is made.
@@ -103,8 +119,7 @@ class QueuedReply:
     def _prepared(self, model: LoadedModel) -> Ahead[Prompt]:
         if self._prompt is None:
             exact = needs_checkpoints(model.make_caches())  # other caches can be truncated anywhere
-            fits = partial(self.sink, PromptFits(self.id))
-            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, fits))
+            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, self._fits.set))
         return self._prompt
 
 
@@ -186,7 +201,7 @@ def _prompt_of(
 
     def judge(text: str) -> None:
         pictures = any(message.pictures for message in request.messages)
-        if text and not pictures and len(text.encode(errors="surrogatepass")) < limit:
+        if text and not pictures and _most_bytes(text) < limit:
             fits()
 
     grammar = grammar_of(request, model, aborted)
@@ -200,6 +215,12 @@ def _prompt_of(
     spans = []
     if pictures and model.sight is not None:
         spans = spans_in(tokens, pictures, model.sight, request.picture_detail)
-    spelling = spelling_of(model) if request.logprobs is not None else None
-    expected = encode(request.prediction, model, aborted, special=False) if request.prediction else ()
+    spelling = apart(partial(spelling_of, model), aborted) if request.logprobs is not None else None
+    expected = encode(request.prediction, model, aborted, special=False) if request.prediction else []
+    expected = [token for token in expected[: limit - len(tokens)] if token < model.logit_width]
     return Prompt(tokens, end, begin, tuple(spans), grammar, spelling, expected)
+
+
+def _most_bytes(text: str) -> int:
+    """No tokenizer makes more tokens of it: some write characters as several others first."""
+    return len(unicodedata.normalize("NFKD", text).encode(errors="surrogatepass")) + _ADDED_BYTES

@@ -125,14 +125,14 @@ def test_prompt_progress_grows_to_the_whole_prompt(client: EngineClient) -> None
     assert max(later - earlier for earlier, later in pairwise(done)) <= 512
 
 
-@pytest.mark.parametrize(("room", "begun"), [(181, [PromptFits, PromptProgress]), (180, [])])
+@pytest.mark.parametrize(("room", "begun"), [(197, [PromptFits, PromptProgress]), (196, [PromptProgress]), (180, [])])
 def test_a_prompt_with_fewer_bytes_than_there_is_room_is_told_to_fit(
     client: EngineClient, room: int, begun: list[type[Event]]
 ) -> None:
-    """A token a byte: this tokenizer knows no words."""
+    """By a margin: it may have a few tokens more than bytes. Here it has as many."""
     asked = Request(text="a draft model, 1/3 " * 9 + "and so on", context_tokens=room, max_tokens=1)
     kinds = [type(event) for event in client.run(asked).events]
-    assert [kind for kind in kinds if kind in (PromptFits, PromptProgress)][:2] == begun
+    assert list(dict.fromkeys(kind for kind in kinds if kind in (PromptFits, PromptProgress))) == begun
 
 
 def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> None:

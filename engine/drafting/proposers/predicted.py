@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import mlx.core as mx
@@ -61,4 +62,4 @@ class PredictedProposer:
         ends = self._ends.get(tuple(latest), [])
         self._match = _RUN if ends else 0
         if ends:
-            self._next = next((end for end in ends if end >= self._next), ends[0])
+            self._next = ends[bisect_left(ends, self._next) % len(ends)]

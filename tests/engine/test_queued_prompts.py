@@ -1,0 +1,87 @@
+"""What is known of a prompt while its request is in the queue: that it fits, and what the reply may repeat."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tokenizers import normalizers, processors
+
+from engine import Event, PromptFits, Request, RequestId
+from engine.decoding.text import encode
+from engine.models.loading import LoadedModel, load_model
+from engine.runtime.queued import QueuedReply
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import PATIENCE_S
+
+ID = RequestId(1)
+
+
+@pytest.fixture
+def model(zoo: Zoo) -> LoadedModel:
+    return load_model(zoo.main)
+
+
+def backend(model: LoadedModel) -> Any:
+    return model.tokenizer._tokenizer.backend_tokenizer
+
+
+def test_prompt_that_is_made_again_is_told_to_fit_once(model: LoadedModel) -> None:
+    """By the thread that tells the rest: a sink may close the engine."""
+    told: list[tuple[Event, threading.Thread]] = []
+    queued = QueuedReply(ID, Request(text="a draft"), lambda event: told.append((event, threading.current_thread())))
+    for _ in range(2):
+        assert queued.is_ready(model, PATIENCE_S)
+        queued.unprepare()
+    assert told == [(PromptFits(ID), threading.current_thread())]
+
+
+@pytest.mark.parametrize("text", ["a draft", "\ufdfa" * 9], ids=["begun by a token", "written out"])
+def test_prompt_that_a_tokenizer_makes_longer_is_counted_first(model: LoadedModel, text: str) -> None:
+    """Though it has fewer bytes than there is room for tokens."""
+    backend(model).normalizer = normalizers.NFKC()
+    begin = "<|im_start|>"
+    backend(model).post_processor = processors.TemplateProcessing(f"{begin} $A", special_tokens=[(begin, 256)])
+    room = len(text.encode()) + 1
+    assert len(encode(text, model)) >= room
+    told: list[Event] = []
+    assert QueuedReply(ID, Request(text=text, context_tokens=room), told.append).is_ready(model, PATIENCE_S)
+    assert not told
+
+
+@pytest.mark.parametrize("more", [{"logprobs": 1}, {"prediction": "a draft"}], ids=["logprobs", "prediction"])
+def test_start_does_not_wait_for_what_takes_a_while(
+    model: LoadedModel, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the tokens are given."""
+    go_on = threading.Event()
+
+    def slow(*_: object, **__: object) -> list[int]:
+        go_on.wait(PATIENCE_S)
+        return []
+
+    for name in ("spelling_of", "encode"):
+        monkeypatch.setattr(f"engine.runtime.queued.{name}", slow)
+    queued = QueuedReply(ID, Request(tokens=(1, 2), **more), lambda _: None)
+    assert not queued.is_ready(model)
+    go_on.set()
+    assert queued.is_ready(model, PATIENCE_S)
+
+
+def predicted(model: LoadedModel, prediction: str) -> Sequence[int]:
+    request = Request(text="a draft", prediction=prediction, context_tokens=32)
+    return QueuedReply(ID, request, lambda _: None)._prepared(model).result().prediction
+
+
+def test_prediction_is_no_longer_than_a_reply_can_be(model: LoadedModel) -> None:
+    assert predicted(model, "ab" * 500) == encode("ab" * 500, model)[: 32 - len("a draft")]
+
+
+def test_prediction_has_no_tokens_that_the_model_cannot_read(model: LoadedModel) -> None:
+    backend(model).add_tokens(["<far>"])
+    (far,) = encode("<far>", model)
+    narrow = replace(model, logit_width=far)
+    assert predicted(narrow, "a<far>b") == encode("ab", model)
