@@ -117,7 +117,7 @@ class Queued:
 class PromptFits:
     """Its prompt is rendered and, having fewer bytes than the context has tokens, needs no counting to be known to fit.
 
-    Posted once, mostly before it is encoded, also while it waits for its turn; not for a prompt that only counting can
+    Posted once, before it is encoded, also while it waits for its turn; not for a prompt that only counting can
     judge. Bytes are counted as a tokenizer may write them, and a few more.
     """
 

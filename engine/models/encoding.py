@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from engine.models.threads import OwnThread
 from engine.models.watch import Aborted, Question, never
 
 BETWEEN_S = 0.01  # between two questions
@@ -79,7 +80,7 @@ def _ask(aborted: Question) -> None:
 
 
 def _start(work: Callable[[], T], result: Future[T], ended: Callable[[], None] = lambda: None) -> threading.Thread:
-    thread = threading.Thread(target=_run, args=(work, result, ended), name="encoding", daemon=True)
+    thread = OwnThread(target=_run, args=(work, result, ended), name="encoding", daemon=True)
     thread.start()
     return thread
 

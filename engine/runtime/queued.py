@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 import unicodedata
 from collections.abc import Callable, Collection
@@ -52,21 +51,16 @@ class QueuedReply:
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
         self._prompt: Ahead[Prompt] | None = None  # in progress, or done
-        self._fits = threading.Event()  # set on that thread; PromptFits is posted on the engine's
-        self._told = False  # that it fits
+        self._fits = False  # it is told: PromptFits is posted, on that thread
 
     def is_ready(self, model: LoadedModel, patience_s: float = 0.0) -> bool:
         """Whether `start` would not wait; waits for that up to `patience_s` seconds. Call `unprepare` before another
         model.
         """
         try:
-            ready = self._is_made or self._prepared(model).wait(patience_s)
+            return self._is_made or self._prepared(model).wait(patience_s)
         except Exception:  # noqa: BLE001  `start` raises it again
             return True
-        if self._fits.is_set() and not self._told:
-            self._told = True
-            self.sink(PromptFits(self.id))
-        return ready
 
     @property
     def _is_made(self) -> bool:
@@ -79,7 +73,6 @@ class QueuedReply:
         ahead, self._prompt = self._prompt, None
         if ahead is not None:
             ahead.stop()
-        self._fits.clear()
 
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
         """Make the reply, with the kept cache that `PrefixStore.take` finds; waits until the prompt is made.
@@ -119,8 +112,14 @@ class QueuedReply:
     def _prepared(self, model: LoadedModel) -> Ahead[Prompt]:
         if self._prompt is None:
             exact = needs_checkpoints(model.make_caches())  # other caches can be truncated anywhere
-            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, self._fits.set))
+            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, self._tell_fit))
         return self._prompt
+
+    def _tell_fit(self) -> None:
+        """Once, although a prompt is made again for another model."""
+        if not self._fits:
+            self._fits = True
+            self.sink(PromptFits(self.id))
 
 
 class RequestQueue:

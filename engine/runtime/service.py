@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
 from engine.api.events import Event, ModelEvent, Queued, Sink
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
+from engine.models.threads import OwnThread
 from engine.runtime.commands import (
     AnswerNow,
     Cancel,
@@ -165,19 +166,24 @@ class Engine:
     def close(self, timeout_s: float = 10.0) -> bool:
         """Finish everything as cancelled and end the thread; True when it ended in time. Further calls change nothing.
 
-        At the exit of the process it is called if it was not. A sink may call it, too: on the engine thread it cannot
-        wait, and returns False.
+        At the exit of the process it is called if it was not. A sink may call it, too: on the engine's threads it
+        cannot wait, and returns False.
         """
         with self._lock:
             if not self._closed:
                 self._closed = True
                 self._commands.put(Close())
-        if threading.current_thread() is not self._thread:
+        if not self._on_own_thread:
             self._thread.join(timeout_s)
         if self._thread.is_alive():
             return False
         atexit.unregister(self.close)
         return True
+
+    @property
+    def _on_own_thread(self) -> bool:
+        thread = threading.current_thread()
+        return thread is self._thread or isinstance(thread, OwnThread)
 
     def _send_after(self, request: RequestId, command: Cancel | AnswerNow | SetSpeculation) -> None:
         """Send after the request's own command: a sink may call `cancel` as soon as it gets Queued."""
@@ -218,7 +224,7 @@ class Engine:
 
         On a caller's thread a KeyboardInterrupt in a sink may be the user's Ctrl-C: it is raised once all are sent.
         """
-        interrupts: list[KeyboardInterrupt] | None = None if threading.current_thread() is self._thread else []
+        interrupts: list[KeyboardInterrupt] | None = None if self._on_own_thread else []
         for event in events:
             _forget_frames(getattr(event, "error", None))
             for listener in self._listeners(sink, event):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from tokenizers import normalizers, processors
 
-from engine import Event, PromptFits, Request, RequestId
+from engine import Engine, Event, Failed, Finished, FinishReason, PromptFits, Request, RequestId
 from engine.decoding.text import encode
 from engine.models.loading import LoadedModel, load_model
 from engine.runtime.queued import QueuedReply
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import PATIENCE_S
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
 
 ID = RequestId(1)
 
@@ -30,13 +31,51 @@ def backend(model: LoadedModel) -> Any:
 
 
 def test_prompt_that_is_made_again_is_told_to_fit_once(model: LoadedModel) -> None:
-    """By the thread that tells the rest: a sink may close the engine."""
-    told: list[tuple[Event, threading.Thread]] = []
-    queued = QueuedReply(ID, Request(text="a draft"), lambda event: told.append((event, threading.current_thread())))
+    told: list[Event] = []
+    queued = QueuedReply(ID, Request(text="a draft"), told.append)
     for _ in range(2):
         assert queued.is_ready(model, PATIENCE_S)
         queued.unprepare()
-    assert told == [(PromptFits(ID), threading.current_thread())]
+    assert told == [PromptFits(ID)]
+
+
+def outcome(engine: Engine, on_fit: Callable[[], object]) -> Event:
+    """The last event of a request whose sink does this where its prompt is told to fit."""
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def sink(event: Event) -> None:
+        events.put(event)
+        if isinstance(event, PromptFits):
+            on_fit()
+
+    engine.submit(Request(text="a draft", max_tokens=3), sink)
+    while not isinstance(event := events.get(timeout=PATIENCE_S), Finished | Failed):
+        pass
+    return event
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.expect_log("a sink raised")
+def test_sink_that_raises_where_a_prompt_is_told_to_fit_ends_nothing(client: EngineClient) -> None:
+    end = outcome(client.engine, interrupt)
+    assert isinstance(end, Finished)
+    assert len(end.tokens) == 3
+
+
+def test_sink_that_closes_the_engine_there_does_not_wait(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine thread waits for the one that makes the prompt."""
+    engine, closed = Engine(), list[bool]()
+    EngineClient(engine).load(zoo.main)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine._thread, "join", lambda _: pytest.fail("it waits"))
+        end = outcome(engine, lambda: closed.append(engine.close()))
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.CANCELLED
+    assert closed == [False]
+    assert engine.close()
 
 
 @pytest.mark.parametrize("text", ["a draft", "\ufdfa" * 9], ids=["begun by a token", "written out"])
