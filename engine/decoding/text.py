@@ -309,13 +309,9 @@ class ReplyText:
         if not self._opens:
             return None if grammar is None else Guide(grammar)
         model, begun = self._model, self._kind is SpanKind.THINKING
-        opens, ends = (
-            tuple(tokens) for tokens in (model.tokenizer.think_start_tokens, model.tokenizer.think_end_tokens)
-        )
-        if not all(0 <= token < model.logit_width for token in ends) or model.ends & {*ends}:
-            ends = ()
+        opens, text = tuple(model.tokenizer.think_start_tokens), partial(_text_of, model)
         may_open = may_open or grammar is None
-        thinking = Thinking(opens, self._closes.encode(), begun, may_open, ends, partial(_text_of, model))
+        thinking = Thinking(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
 
     def push(self, token: int) -> list[Span]:

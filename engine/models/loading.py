@@ -95,6 +95,13 @@ class LoadedModel:
         return frozenset(self.tokenizer.eos_token_ids)
 
     @property
+    def thinking_end(self) -> tuple[int, ...]:
+        """The tokens of the marker that ends thinking; () where it cannot be forced: one of them ends a reply, say."""
+        tokens = tuple(self.tokenizer.think_end_tokens) if self.tokenizer.has_thinking else ()
+        forcible = all(0 <= token < self.logit_width for token in tokens) and not self.ends & {*tokens}
+        return tokens if forcible else ()
+
+    @property
     def source(self) -> str:
         """The name of its drafts, if it drafts."""
         return self.info.drafter.kind.value if self.info.drafter is not None else "draft"
@@ -181,8 +188,8 @@ def loading(
     template = read_text(lambda: _chat_template(tokenizer))
     if model_identity(path, info) != identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
-    info = replace(info, ends_thinking=tokenizer.has_thinking)
-    return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template, sight=sight)
+    model = LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template, sight=sight)
+    return replace(model, info=replace(info, ends_thinking=bool(model.thinking_end)))
 
 
 def at_once(slices: Slices) -> LoadedModel:

@@ -4,7 +4,10 @@ plain decoding would from there.
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import mlx.core as mx
 import numpy as np
@@ -206,6 +209,13 @@ def test_reply_that_was_cancelled_thinks_again_within_the_same_limit(models: dic
     again = harness.submit(asked)
     harness.run_dry()
     assert again.tokens == written(models, NONE, asked)[0].tokens
+
+
+def test_thinking_whose_end_ends_the_reply_has_no_limit(models: dict[str, LoadedModel], tmp_path: Path) -> None:
+    folder = shutil.copytree(models["main"].info.folder, tmp_path / "ends")
+    config = json.loads((folder / "config.json").read_text()) | {"eos_token_id": [257, CLOSES]}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert not load_model(folder).info.ends_thinking
 
 
 def test_limits_that_are_no_numbers_are_refused() -> None:
