@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tokenizers import normalizers, processors
 
-from engine import Engine, Event, Failed, Finished, FinishReason, PromptFits, Request, RequestId
+from engine import ChatEngine, Engine, Event, Failed, Finished, FinishReason, PromptFits, Request, RequestId
 from engine.decoding.text import encode
 from engine.models.loading import LoadedModel, load_model
 from engine.runtime.queued import QueuedReply
@@ -39,7 +39,7 @@ def test_prompt_that_is_made_again_is_told_to_fit_once(model: LoadedModel) -> No
     assert told == [PromptFits(ID)]
 
 
-def outcome(engine: Engine, on_fit: Callable[[], object]) -> Event:
+def outcome(engine: ChatEngine, on_fit: Callable[[], object]) -> Event:
     """The last event of a request whose sink does this where its prompt is told to fit."""
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
