@@ -40,6 +40,7 @@ from engine import (
     ServerState,
     Sink,
     TextDelta,
+    TokensScored,
 )
 
 END_S = 6.0  # for a server whose clients are still there
@@ -196,7 +197,7 @@ class ServerController(QObject):
 
 
 class WatchedEngine:
-    """The engine, but that the app gets the events of requests as well."""
+    """The engine, but that the app gets the events of requests as well, without those that come with every token."""
 
     def __init__(self, engine: ChatEngine, post: Sink) -> None:
         self._engine = engine
@@ -207,7 +208,8 @@ class WatchedEngine:
         def hear(event: Event) -> None:
             self.programs.add(_request_of(event))
             sink(event)
-            self._post(event)
+            if not isinstance(event, TokensScored):
+                self._post(event)
 
         return self._engine.submit(request, hear)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine import Engine, EngineState, Request, Sampling, ServerOptions, TokenScore, TokensScored
+from app.controllers.server import WatchedEngine
+from engine import Engine, EngineState, Event, Request, Sampling, ServerOptions, TextDelta, TokenScore, TokensScored
 from engine.server.fields import Fields
 from engine.server.openai_chat import Completion
 from engine.server.pictures import SentPictures
@@ -97,3 +98,12 @@ def test_offsets_are_those_of_the_text(text: str, tokens: list[bytes], offsets: 
     (choice,) = shape.whole([Brought(prompt_scores=scores)])["choices"]
     assert choice["text"] == text
     assert choice["logprobs"]["text_offset"] == offsets
+
+
+def test_an_app_that_watches_does_not_hear_of_every_token(starter: Engine) -> None:
+    told: list[Event] = []
+    watched: Any = WatchedEngine(starter, told.append)
+    heard = EngineClient(watched).run(Request(text=TEXT, max_tokens=2, logprobs=0)).events
+    assert TokensScored in map(type, heard)
+    assert TextDelta in map(type, told)
+    assert TokensScored not in map(type, told)
