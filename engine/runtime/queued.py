@@ -51,7 +51,7 @@ class QueuedReply:
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
         self._prompt: Ahead[Prompt] | None = None  # in progress, or done
-        self._fits = False  # it is told: PromptFits is posted, on that thread
+        self._fits = False  # whether PromptFits is posted, on that thread
 
     def is_ready(self, model: LoadedModel, patience_s: float = 0.0) -> bool:
         """Whether `start` would not wait; waits for that up to `patience_s` seconds. Call `unprepare` before another
@@ -112,10 +112,10 @@ class QueuedReply:
     def _prepared(self, model: LoadedModel) -> Ahead[Prompt]:
         if self._prompt is None:
             exact = needs_checkpoints(model.make_caches())  # other caches can be truncated anywhere
-            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, self._tell_fit))
+            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact, self._post_fit))
         return self._prompt
 
-    def _tell_fit(self) -> None:
+    def _post_fit(self) -> None:
         """Once, although a prompt is made again for another model."""
         if not self._fits:
             self._fits = True
