@@ -91,6 +91,20 @@ def test_it_speaks_the_language_of_the_window_at_once_and_writes_nothing_down(ha
     assert rows(window)[:2] == ["첫걸음", "초안 모델과 속도"]
     assert window.list.currentRow() == 1
     assert window.text.accessibleName() == "초안 모델과 속도"
+    window.search.setText("qqqq")  # which is nowhere
+    harness.application.settings.language = "ja"
+    QApplication.processEvents()
+    assert window.text.accessibleName() == "ドラフトと速さ"
+
+
+def test_it_fits_a_small_screen_with_the_largest_text(qtbot: QtBot) -> None:
+    owner, theme = QWidget(), Theme()
+    theme.set_scale(2.0)
+    window = HelpWindow(theme, MenuBar(owner), Translation())
+    assert window.width() <= 1280
+    assert window.height() <= 750
+    for each in (window, owner):
+        each.deleteLater()
 
 
 def test_it_shows_keys_as_this_system_writes_them(window: HelpWindow) -> None:

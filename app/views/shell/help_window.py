@@ -56,7 +56,7 @@ class HelpWindow(Translated, SideWindow):
         self._retranslate()
 
     def _arrange(self) -> None:
-        self.resize(self._theme.px(940), self._theme.px(640))
+        self.resize(940, 640)
         column = QVBoxLayout(self._side)
         column.setContentsMargins(10, 14, 10, 10)
         column.setSpacing(8)
@@ -89,15 +89,20 @@ class HelpWindow(Translated, SideWindow):
         self.nothing.setVisible(not entries)
         self.list.setCurrentRow(-1)
         self.list.setCurrentRow(self.shown if self.found is None else 0)
+        if not entries:  # what was read stays, in the language of now
+            self._show(self.shown, None)
 
     def _on_row(self, row: int) -> None:
         if row < 0:
             return
         if self.found is not None:
             page, section = self.found[row]
-            self.shown = self.pages.index(page)
+            self._show(self.pages.index(page), section)
         else:
-            self.shown, section = row, None
+            self._show(row, None)
+
+    def _show(self, number: int, section: HelpSection | None) -> None:
+        self.shown = number
         answers = [with_keys(each.answer, self._key_text) for each in self.pages[self.shown].sections]
         self.text.show_page(self.pages[self.shown], answers, section)
 
