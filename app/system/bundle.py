@@ -7,6 +7,7 @@ written that starts it, with a name and an icon of its own. What this machine wr
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
@@ -103,7 +104,7 @@ def is_in_applications() -> bool:
 
 
 def write_app(folder: Path, python: str = sys.executable) -> Path:
-    """One that starts this Hunch, whichever version is installed then. Raises OSError."""
+    """One that starts this Hunch, whichever version is installed then. Raises OSError, also in place of another app."""
     from app.system import bundle_files
 
     def fill(new: Path) -> None:
@@ -115,4 +116,14 @@ def write_app(folder: Path, python: str = sys.executable) -> Path:
         launcher.chmod(0o755)
 
     folder.mkdir(exist_ok=True)
-    return _put(folder / _NAME, fill)
+    app = folder / _NAME
+    if os.path.lexists(app) and (app.is_symlink() or not _is_hunch(app)):
+        raise FileExistsError(errno.EEXIST, "another app has this name", str(app))
+    return _put(app, fill)
+
+
+def _is_hunch(app: Path) -> bool:
+    from app.system.bundle_files import IDENTIFIER
+
+    info = app / "Contents" / "Info.plist"
+    return info.is_file() and IDENTIFIER.encode() in info.read_bytes()

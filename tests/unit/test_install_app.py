@@ -36,8 +36,7 @@ def test_an_app_is_written_that_starts_this_python(tmp_path: Path) -> None:
 def test_it_takes_the_place_of_an_older_one_and_a_refusal_leaves_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = tmp_path / "Hunch.app" / "old"
-    old.parent.mkdir()
+    old = bundle.write_app(tmp_path) / "old"
     old.touch()
 
     def fail(*_: object) -> None:
@@ -51,6 +50,24 @@ def test_it_takes_the_place_of_an_older_one_and_a_refusal_leaves_that(
     bundle.write_app(tmp_path)
     assert [each.name for each in tmp_path.iterdir()] == ["Hunch.app"]
     assert not old.exists()
+
+
+@pytest.mark.parametrize("what", ["another", "empty", "file", "link"])
+def test_an_app_of_the_same_name_that_is_not_hunch_stays(tmp_path: Path, what: str) -> None:
+    there = tmp_path / "Hunch.app"
+    info = there / "Contents" / "Info.plist"
+    if what == "file":
+        there.touch()
+    elif what == "link":
+        there.symlink_to(tmp_path / "gone")
+    else:
+        info.parent.mkdir(parents=True)
+    if what == "another":
+        info.write_bytes(plistlib.dumps({"CFBundleIdentifier": "com.example.hunch"}))
+    with pytest.raises(FileExistsError, match="another app"):
+        bundle.write_app(tmp_path)
+    assert info.exists() == (what == "another")
+    assert list(tmp_path.iterdir()) == [there]
 
 
 def test_the_command_is_for_a_mac_and_an_installed_hunch(
