@@ -66,7 +66,10 @@ class Updates(QObject):
 
     def _on_notice(self, notice: Notice | None) -> None:
         self._question = None
-        if notice is None or not is_newer(notice.version, self._own) or notice.version == self._settings.update_told:
+        if notice is None or not is_newer(notice.version, self._own):
+            return
+        told = self._settings.update_told
+        if notice.version == told or is_newer(told, notice.version):  # an old notice may be sent again
             return
         self._settings.update_told = notice.version
         self.found.emit(notice)

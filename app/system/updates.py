@@ -87,7 +87,7 @@ def notice_of(text: str) -> Notice:
 
 def is_newer(version: str, than: str) -> bool:
     """A version that is no row of numbers is not older: it was built by its user."""
-    return bool(_VERSION.fullmatch(than)) and _numbers(version) > _numbers(than)
+    return all(map(_VERSION.fullmatch, (version, than))) and _numbers(version) > _numbers(than)
 
 
 def _numbers(version: str) -> list[int]:

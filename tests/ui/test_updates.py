@@ -70,6 +70,9 @@ def test_it_is_asked_once_a_day_and_told_once_a_version(asked: Asked, server: No
     asked.clock.now -= 30 * DAY_S  # set back
     server.body = answer("9.2")
     assert [each.version for each in asked.look()] == ["9.1", "9.2"]
+    asked.clock.now += DAY_S
+    server.body = answer("9.1")  # once more
+    assert [each.version for each in asked.look()] == ["9.1", "9.2"]
 
 
 def test_the_request_says_nothing_of_the_user(asked: Asked, server: NoticeServer) -> None:
