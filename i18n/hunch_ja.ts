@@ -1258,7 +1258,7 @@
     </message>
     <message>
         <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトをインストールすれば何でも話せます：%2。</translation>
+        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトをインストールしてください：%2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -4723,7 +4723,7 @@
     </message>
     <message>
         <source>Too short to be sure. Try a longer prompt.</source>
-        <translation>短すぎて確かではありません。もっと長いプロンプトで試してください。</translation>
+        <translation>短すぎて判断できません。もっと長いプロンプトで試してください。</translation>
     </message>
     <message>
         <source>Too close to call.</source>
@@ -5376,7 +5376,7 @@
     </message>
     <message>
         <source>Search the hub, install, recommended.</source>
-        <translation>Hub の検索、リポジトリのインストール、おすすめ。</translation>
+        <translation>ハブの検索、リポジトリのインストール、おすすめ。</translation>
     </message>
     <message>
         <source>Activity</source>
@@ -5704,7 +5704,7 @@
     </message>
     <message>
         <source>Up to %1 tokens</source>
-        <translation>最大%1トークン</translation>
+        <translation>最大 %1 トークン</translation>
     </message>
     <message>
         <source>As the model decides</source>

@@ -161,7 +161,7 @@
     </message>
     <message>
         <source>Auto matches the system theme.</source>
-        <translation>자동은 시스템 테마를 따라요.</translation>
+        <translation>‘자동’은 시스템 테마를 따라요.</translation>
     </message>
     <message>
         <source>Text size</source>
@@ -4920,7 +4920,7 @@
     </message>
     <message>
         <source>Hunch sends nothing. Copy it into your report.</source>
-        <translation>Hunch는 아무것도 보내지 않아요. 복사해서 보고에 붙여 넣으세요.</translation>
+        <translation>Hunch는 아무것도 보내지 않아요. 복사해서 보고서에 붙여넣으세요.</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -5158,15 +5158,15 @@
     </message>
     <message>
         <source>Now %1, this chat&apos;s.</source>
-        <translation>지금은 이 채팅의 값인 %1이에요.</translation>
+        <translation>지금은 이 채팅의 값(%1)이에요.</translation>
     </message>
     <message>
         <source>Now %1, this preset&apos;s.</source>
-        <translation>지금은 이 프리셋의 값인 %1이에요.</translation>
+        <translation>지금은 이 프리셋의 값(%1)이에요.</translation>
     </message>
     <message>
         <source>Now %1, this model&apos;s.</source>
-        <translation>지금은 이 모델의 값인 %1이에요.</translation>
+        <translation>지금은 이 모델의 값(%1)이에요.</translation>
     </message>
     <message>
         <source>on</source>
@@ -5376,7 +5376,7 @@
     </message>
     <message>
         <source>Search the hub, install, recommended.</source>
-        <translation>Hub 검색, 저장소 설치, 추천.</translation>
+        <translation>허브 검색, 저장소 설치, 추천.</translation>
     </message>
     <message>
         <source>Activity</source>
@@ -6052,7 +6052,7 @@
     </message>
     <message>
         <source>Teaches Auto with short replies. Takes a few minutes.</source>
-        <translation>짧은 답변으로 자동을 학습시켜요. 몇 분 걸려요.</translation>
+        <translation>짧은 답변으로 ‘자동’을 학습시켜요. 몇 분 걸려요.</translation>
     </message>
     <message>
         <source>Export…</source>

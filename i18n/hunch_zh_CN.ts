@@ -1258,7 +1258,7 @@
     </message>
     <message>
         <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
-        <translation>入门模型只了解 Hunch。安装 %1 及其草稿模型即可聊任何话题：%2。</translation>
+        <translation>入门模型只了解 Hunch。请安装 %1 及其草稿模型：%2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -1585,7 +1585,7 @@
     </message>
     <message>
         <source>Tell me about updates</source>
-        <translation>通知我有更新</translation>
+        <translation>有更新时通知我</translation>
     </message>
     <message>
         <source>Asks once a day, never in offline mode. Installs nothing.</source>
@@ -4687,7 +4687,7 @@
     </message>
     <message>
         <source>Same prompt and seed, with and without the draft.</source>
-        <translation>同一提示词和种子，不用与使用草稿模型各回答一次。</translation>
+        <translation>用同一提示词和种子，分别在不用和使用草稿模型时各回答一次。</translation>
     </message>
     <message>
         <source>Running one after the other.</source>
@@ -5716,7 +5716,7 @@
     </message>
     <message>
         <source>No</source>
-        <translation>否</translation>
+        <translation>不思考</translation>
     </message>
 </context>
 <context>

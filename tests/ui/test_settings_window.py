@@ -402,6 +402,9 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         assert said["top_k"].endswith("Now 40, this chat's.")
         assert said["thinking"].endswith("Now up to 1,500 tokens, this chat's.")
         assert "Now" not in said["top_p"]
+        app.application.settings.thinking = "free"
+        options.put(Scope.CHAT, "thinking", "off")
+        assert rows["thinking"].explanation.text().endswith("Now off, this chat's.")
 
 
 def test_what_follows_the_system_says_what_that_is(

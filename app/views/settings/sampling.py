@@ -101,12 +101,12 @@ class SamplingPage(Translated, Page):
         return fill(sentence, self._value_text(name, value))
 
     def _value_text(self, name: str, value: float | str | None) -> str:
-        if name == "thinking" or isinstance(value, str):
-            return thinking_words(value).lower()
         if value is None:
             return self._hints()[name].lower()
-        if isinstance(value, bool):
-            return self.tr("on") if value else self.tr("off")
+        if value == "off" or isinstance(value, bool):
+            return self.tr("on") if value is True else self.tr("off")
+        if name == "thinking" or isinstance(value, str):
+            return thinking_words(value).lower()
         return number(value, 0 if isinstance(value, int) else 2)
 
     def _on_changed(self, name: str) -> None:
