@@ -20,7 +20,7 @@ from app.system.ed25519 import is_signed
 _VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
 _PAGE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _LANGUAGE = re.compile(r"[A-Za-z_]{2,10}")
-_MOST_NOTE = 4000  # characters
+_MOST_NOTE, _MOST_LINES = 400, 8  # characters and lines: it is a dialog's text, and the page has more
 _MOST_LANGUAGES = 20
 _MOST_NOTICE = 100_000
 _CASKS = ("/opt/homebrew/Caskroom", "/usr/local/Caskroom")
@@ -76,7 +76,7 @@ def notice_of(text: str) -> Notice:
         values = json.loads(text)
         version, page, notes = values["version"], values["page"], values.get("notes", {})
         languages = [_LANGUAGE.fullmatch(each) for each in notes]
-        said = [isinstance(each, str) and len(each) <= _MOST_NOTE for each in notes.values()]
+        said = [len(each) <= _MOST_NOTE and len(each.splitlines()) <= _MOST_LINES for each in notes.values()]
         fits = _VERSION.fullmatch(version) and _PAGE.fullmatch(page) and all(languages) and all(said)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NotANotice(type(error).__name__) from error
