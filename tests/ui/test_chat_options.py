@@ -369,6 +369,9 @@ def test_how_much_to_think_is_asked_of_models_that_think(app: AppHarness) -> Non
     assert (field.choice.text(), field.choice.accessibleName()) == ("No", "Think first")
     field.choice.chosen.emit("limit")
     assert app.chats.options.view(Scope.CHAT).own == {"thinking": 1024}
+    QApplication.processEvents()
+    leave = panel.fields["thinking"].leave
+    assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
     panel.show_options(app.chats.options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False)
     assert field.choice.text() == "Up to a limit"  # it is set all the same
     panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False)

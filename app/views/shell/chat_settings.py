@@ -82,7 +82,7 @@ class OptionField(Translated, QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
         row.addWidget(field, 0)
-        row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignVCenter)
         self.leave.clicked.connect(self.left)
         self._retranslate()
 
@@ -175,6 +175,7 @@ class PromptOption(OptionField):
         layout = self.layout()
         assert isinstance(layout, QHBoxLayout)
         layout.setStretch(0, 1)
+        layout.setAlignment(self.leave, Qt.AlignmentFlag.AlignTop)
         self.prompt.textChanged.connect(lambda: self.chosen.emit(self.prompt.text()))
 
     def put(self, value: object) -> None:
@@ -191,6 +192,7 @@ class DraftingOption(OptionField):
         layout = self.layout()
         assert isinstance(layout, QHBoxLayout)
         layout.setStretch(0, 1)
+        layout.setAlignment(self.leave, Qt.AlignmentFlag.AlignTop)
         self.controls.chosen.connect(lambda mode, tokens: self.chosen.emit((mode, tokens)))
 
     def put(self, value: object) -> None:
