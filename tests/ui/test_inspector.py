@@ -67,6 +67,7 @@ def test_the_verdict_is_told_or_why_there_is_none(
     assert panel.headline.text() == headline
     has_said_all = headline in ("Nothing was written", "Too short to judge", "Too close to call")
     assert bool(panel.sentence.text()) != has_said_all
+    assert panel.sentence.isVisibleTo(panel) != has_said_all  # an empty one would keep a line free
 
 
 def test_every_chart_can_be_heard(panel: InspectorPanel) -> None:

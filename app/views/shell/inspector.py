@@ -122,9 +122,9 @@ class InspectorPanel(Translated, QWidget):
             _set(self.against, speculation.measured_against(stats))
             _set(self.sentence, speculation.plain_sentence(stats))
             self._color_headline()
-        self.against.setVisible(bool(self.against.text()))
         _set(self.starter, speculation.starter_sentence() if self._of_starter else "")
-        self.starter.setVisible(self._of_starter)
+        for label in (self.against, self.sentence, self.starter):
+            label.setVisible(bool(label.text()))
         self.turn_off.setVisible(stats is not None and tone_of(stats) is Tone.COST)
         self.race.setVisible(stats is not None and not self._running)
 
