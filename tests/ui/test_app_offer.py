@@ -11,6 +11,7 @@ from app import application
 from app.application import offer_app
 from app.system import bundle
 from app.views.shell.app_offer import AppOffer
+from app.views.widgets.banner import BannerText
 from tests.helpers.app_harness import AppHarness
 
 
@@ -29,6 +30,9 @@ def test_it_is_offered_once_and_written(harness: AppHarness, qtbot: QtBot, home:
     assert banner.title.text() == "Add Hunch to your Applications?"
     offer_app(harness.application)
     assert len(harness.window.findChildren(AppOffer)) == 1
+    banner.show_info(lambda: BannerText("Chat deleted"))  # it is offered only once, so this does not drop it
+    banner.close_button.click()
+    assert banner.title.text() == "Add Hunch to your Applications?"
     harness.application.settings.reset_all()
     assert harness.application.settings.app_offered
     banner.button.click()

@@ -25,7 +25,7 @@ class AppOffer(QObject):
         super().__init__(parts.window)
         self._banner, self._deliver, self._folder = parts.banner, deliver, folder
         settings.app_offered = True
-        self._banner.show_info(_offer, self._write, stays=True)
+        self._banner.show_offer(_offer, self._write)
 
     def _write(self) -> None:
         worker = Worker("writing the app", self._deliver)

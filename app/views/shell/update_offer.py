@@ -26,7 +26,7 @@ class UpdateOffer(QObject):
         updates.found.connect(self._tell)
 
     def _tell(self, notice: Notice) -> None:
-        self._banner.show_info(lambda: _available(notice), lambda: self._show_notes(notice), stays=True)
+        self._banner.show_offer(lambda: _available(notice), lambda: self._show_notes(notice))
 
     def _show_notes(self, notice: Notice) -> None:
         command = update_command()

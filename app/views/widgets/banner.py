@@ -1,7 +1,8 @@
 """A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
-One at a time: a newer one covers the older, and a warning that was covered comes back after it. It moves nothing else.
-What offers a way out is never dropped; refusals in the same words are one message, whose button tries all of them.
+One at a time: a newer one covers the older, and a warning or an offer that was covered comes back after it. It moves
+nothing else. What offers a way out is never dropped; refusals in the same words are one message, whose
+button tries all of them.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class _Message:
     acts: tuple[Callable[[], None] | None, ...] = ()
     warns: bool = False
     stays: bool = False  # until it is closed or covered
+    comes_back: bool = False  # once it was covered
     refused: tuple[tuple[Callable[[], BannerText], Callable[[], None]], ...] = ()  # what its button tries again
 
     def without(self, text: Callable[[], BannerText]) -> _Message | None:
@@ -60,7 +62,7 @@ class Banner(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._message = _Message(lambda: BannerText(""))
-        self._covered: list[_Message] = []  # warnings, the newest last
+        self._covered: list[_Message] = []  # what comes back, the newest last
         self.title = TextLabel(theme, TextStyle.HEADING, self)
         self.sentence = TextLabel(theme, TextStyle.BODY, self)
         self.hint = TextLabel(theme, TextStyle.SECONDARY, self)
@@ -103,6 +105,10 @@ class Banner(Translated, QWidget):
         """Shows a message that hides after 10 s, or `stays`. `act` is called when its button is pressed."""
         self._cover(_Message(text, (act,), stays=stays))
 
+    def show_offer(self, text: Callable[[], BannerText], act: Callable[[], None]) -> None:
+        """Shows what can be taken up once: it stays until it is closed, and nothing drops it."""
+        self._cover(_Message(text, (act,), stays=True, comes_back=True))
+
     def shows(self, text: Callable[[], BannerText]) -> bool:
         return self._message.text is text and not self.isHidden()
 
@@ -138,7 +144,7 @@ class Banner(Translated, QWidget):
             self._show(left)
 
     def _cover(self, message: _Message) -> None:
-        if self._message.warns and not self.isHidden():
+        if (self._message.warns or self._message.comes_back) and not self.isHidden():
             self._covered.append(self._message)
         words = message.text()
         covered = [each for each in self._covered if each.text() != words]
