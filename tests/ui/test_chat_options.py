@@ -19,7 +19,14 @@ from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
 from app.views.settings.thinking_field import ThinkingField
-from app.views.shell.chat_settings import ChatSettings, DraftingOption, LongNumberOption, NumberOption, PromptOption
+from app.views.shell.chat_settings import (
+    ChatSettings,
+    DraftingOption,
+    LongNumberOption,
+    NumberOption,
+    PromptOption,
+    WholeOption,
+)
 from app.views.widgets.fields import Switch
 from engine import Acceptance, Message, MessageRole, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
@@ -376,6 +383,21 @@ def test_how_much_to_think_is_asked_of_models_that_think(app: AppHarness) -> Non
     assert field.choice.text() == "Up to a limit"  # it is set all the same
     panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False)
     assert "Up to a limit" not in field.choice.choices
+
+
+def test_a_number_that_is_being_typed_stays_when_the_pair_changes(app: AppHarness) -> None:
+    panel = opened(app)
+    top_k, temperature = panel.fields["top_k"], panel.fields["temperature"]
+    assert isinstance(top_k, WholeOption)
+    assert isinstance(temperature, NumberOption)
+    seed = panel.fields["seed"]
+    assert isinstance(seed, LongNumberOption)
+    for field in (top_k.number, temperature.number, seed.line):
+        field.setFocus()
+        field.selectAll()
+        QTest.keyClicks(field, "1")
+        app.models.pair_changed.emit()  # as a draft pauses
+        assert field.text() == "1"
 
 
 def opened(app: AppHarness) -> ChatSettings:

@@ -144,8 +144,10 @@ class LongNumberOption(OptionField):
             self.chosen.emit(int(text) if text else None)
 
     def put(self, value: object) -> None:
-        self._shown = "" if value is None else str(value)
-        self.line.setText(self._shown)
+        shown = "" if value is None else str(value)
+        if shown != self._shown:  # else what is being typed would be lost
+            self._shown = shown
+            self.line.setText(shown)
 
 
 class SwitchOption(OptionField):

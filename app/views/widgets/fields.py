@@ -101,6 +101,10 @@ class WholeField(WheelPasses, QSpinBox):
         _make_plain(self)
         FieldStyler(self, theme, width_px)
 
+    def setValue(self, value: int) -> None:  # noqa: N802 - Qt's name
+        if value != self.value():  # else what is being typed would be lost
+            super().setValue(value)
+
 
 class NumberField(WheelPasses, QDoubleSpinBox):
     def __init__(self, theme: Theme, limits: tuple[float, float], step: float, width_px: int) -> None:
@@ -110,6 +114,10 @@ class NumberField(WheelPasses, QDoubleSpinBox):
         self.setDecimals(2)
         _make_plain(self)
         FieldStyler(self, theme, width_px)
+
+    def setValue(self, value: float) -> None:  # noqa: N802 - Qt's name
+        if value != self.value():  # likewise
+            super().setValue(value)
 
 
 def _make_plain(field: QAbstractSpinBox) -> None:
