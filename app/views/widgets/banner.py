@@ -1,8 +1,8 @@
 """A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
 One at a time: a newer one covers the older, and a warning or an offer that was covered comes back after it. It moves
-nothing else. What offers a way out is never dropped; refusals in the same words are one message, whose
-button tries all of them.
+nothing else. What offers a way out is never dropped; refusals in the same words are one message, whose button tries
+all of them.
 """
 
 from __future__ import annotations
