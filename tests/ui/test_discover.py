@@ -112,11 +112,12 @@ def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, pane
 
 def test_the_wheel_over_the_list_scrolls_the_page(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.window.resize(900, 500)
-    viewport, bar = panel.list.viewport(), panel._found.verticalScrollBar()
+    viewport, bar, page = panel.list.viewport(), panel._found.verticalScrollBar(), panel._found.widget()
+    assert page is not None
 
     def scrolls() -> bool:
         """Once the page is laid out."""
-        bar.setValue(panel.list.mapTo(panel._found.widget(), QPoint()).y())
+        bar.setValue(panel.list.mapTo(page, QPoint()).y())
         before, place = bar.value(), viewport.mapTo(harness.window, QPoint(50, 50))
         QTest.wheelEvent(harness.window.windowHandle(), place, QPoint(0, -120))
         QApplication.processEvents()
