@@ -411,7 +411,10 @@ class Life:
         expected = self._oracle.ask(Question(self._zoo.mains[main], call.request))
         if end.tokens != expected.tokens[: len(end.tokens)]:
             return f"{main} says {expected.tokens}"
-        if not expected.text.startswith(call.text.rstrip("\ufffd")):
+        text = call.text
+        if call.request.tokens and not expected.text.startswith(" "):  # mlx-lm drops the space of a first word
+            text = text.removeprefix(" ")
+        if not expected.text.startswith(text.rstrip("\ufffd")):
             return f"{main} writes {expected.text!r}, not {call.text!r}"
         if any(stop and stop in call.text for stop in call.request.stop):
             return "a stop string was told"
