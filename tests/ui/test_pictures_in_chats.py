@@ -188,7 +188,8 @@ def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(
         note.set_models("A-Model-With-A-Name-Of-Two-Lines-8B", ("", ""), note._shown[2])
         # Nothing in the composer is cut, however little is left for the chat above it.
         qtbot.waitUntil(lambda: button.height() > 40 and composer.rect().contains(_place(button, composer)))
-        assert not _place(composer.edit, composer).intersects(_place(composer.attached, composer))
+        attached = composer.attached
+        qtbot.waitUntil(lambda: not _place(composer.edit, composer).intersects(_place(attached, composer)))
         note.install_button.click()
         assert app.store.asked == ["org/Eyes-4B"]
         assert (note.install_button.text(), note.install_button.isEnabled()) == ("Downloading", False)
