@@ -21,6 +21,7 @@ from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting import agreement as examined
 from engine.drafting.agreement import Changes, Examined
+from engine.drafting.drafters import proposer_of
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
@@ -99,12 +100,19 @@ class Scripted:
         pass
 
 
+def propose_with(draft: Any, begin: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """That draft alone: an engine of another test may examine its own meanwhile."""
+    monkeypatch.setattr(
+        examined, "proposer_of", lambda given, *rest: begin() if given is draft else proposer_of(given, *rest)
+    )
+
+
 def run(
     main: LoadedModel, proposer: Any, monkeypatch: pytest.MonkeyPatch, others: dict[str, Changes] | None = None
 ) -> Examined | None:
-    monkeypatch.setattr(examined, "proposer_of", lambda *_: getattr(proposer, "begin", lambda: proposer)())
     network = SimpleNamespace(other_readings=lambda: others or {})
     draft: Any = SimpleNamespace(network=network, info=SimpleNamespace(drafter=None), source="scripted")
+    propose_with(draft, getattr(proposer, "begin", lambda: proposer), monkeypatch)
     before, work = getattr(proposer, "right", 0), examined.examination(main, draft)
     while True:
         try:
@@ -151,8 +159,8 @@ def test_a_slice_is_one_forward_or_one_draft(
     for owner, name in ((TokenSequence, "prefill_chunk"), (examined, "plain_round"), (Scripted, "propose")):
         noted = noting(getattr(owner, name), work)
         monkeypatch.setattr(owner, name, noted)
-    monkeypatch.setattr(examined, "proposer_of", lambda *_: Scripted(chats, 3))
     draft: Any = SimpleNamespace(network=None, info=SimpleNamespace(drafter=None), source="scripted")
+    propose_with(draft, lambda: Scripted(chats, 3), monkeypatch)
     done = [len(work) for _ in examined.examination(main, draft)]
     assert done[0] == 0
     assert max(after - before for before, after in pairwise(done)) == 1
