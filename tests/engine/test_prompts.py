@@ -195,7 +195,7 @@ def test_what_announces_a_reply_is_no_part_of_the_turn(
     ],
 )
 def test_where_a_turn_has_no_end_of_its_own_all_but_the_last_token_stays(model: LoadedModel, template: str) -> None:
-    other = replace(model, template=ChatTemplate(template, {}, limit_s=0.1))
+    other = replace(model, template=ChatTemplate(template, {}, limit_s=0.5))
     request = chat((USER, "hello"))
     prompt = prompt_tokens(request, other)
     assert turn_end(request, other, prompt) == len(prompt) - 1

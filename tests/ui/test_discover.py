@@ -95,6 +95,7 @@ def test_results_grow_when_more_are_asked_for_and_the_page_alone_scrolls(
     assert panel.status.text() == "201 models"
 
 
+@pytest.mark.slow
 def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, panel: DiscoverPanel) -> None:
     harness.window.resize(900, 500)
     QApplication.processEvents()
