@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.system.bundle import own_bundle
-from app.system.ed25519 import is_signed
 
 _VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
 _PAGE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
@@ -56,6 +55,8 @@ class Notice:
 
 def read_answer(answer: object, public_key: bytes) -> Notice:
     """Of `{"notice": …, "signature": …}`. Raises NotANotice."""
+    from app.system.ed25519 import is_signed  # which computes as it is imported
+
     if not isinstance(answer, dict):
         raise NotANotice("no object")
     text, signature = answer.get("notice"), answer.get("signature")

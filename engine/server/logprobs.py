@@ -10,6 +10,7 @@ from engine.server.fields import Fields
 from engine.server.problems import invalid
 
 _MOST_OF_COMPLETIONS = 5
+_LEAST = -9999.0  # OpenAI's; -inf, of a token that a model cannot say, is no JSON
 
 
 def chat_logprobs_of(fields: Fields) -> int | None:
@@ -42,7 +43,7 @@ def chat_logprobs(scores: Sequence[TokenScore]) -> dict[str, Any]:
 
 
 def _entry(score: TokenScore) -> dict[str, Any]:
-    return {"token": shown(score), "logprob": score.logprob, "bytes": list(score.text)}
+    return {"token": shown(score), "logprob": _number(score), "bytes": list(score.text)}
 
 
 def completion_logprobs(scores: Sequence[TokenScore], offset: int, most: int) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def completion_logprobs(scores: Sequence[TokenScore], offset: int, most: int) ->
         offset += characters(score)
     return {
         "tokens": [shown(score) for score in scores],
-        "token_logprobs": [score.logprob for score in scores],
+        "token_logprobs": [_number(score) for score in scores],
         "top_logprobs": [_by_text(score) for score in scores] if most else None,
         "text_offset": offsets,
     }
@@ -62,8 +63,12 @@ def completion_logprobs(scores: Sequence[TokenScore], offset: int, most: int) ->
 def _by_text(score: TokenScore) -> dict[str, float | None] | None:
     if score.logprob is None:
         return None
-    likeliest = {shown(each): each.logprob for each in reversed(score.likeliest)}  # of one text the likelier counts
-    return {shown(score): score.logprob} | likeliest
+    likeliest = {shown(each): _number(each) for each in reversed(score.likeliest)}  # of one text the likelier counts
+    return {shown(score): _number(score)} | likeliest
+
+
+def _number(score: TokenScore) -> float | None:
+    return None if score.logprob is None else max(score.logprob, _LEAST)
 
 
 def characters(score: TokenScore) -> int:

@@ -205,6 +205,15 @@ class Completion(OpenAIShape):
         self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has had yet
         self._offsets = [0] * len(self.requests)
 
+    def finish_of(self, finished: Finished, calls: int = 0) -> str:
+        return "length" if self._mute else super().finish_of(finished, calls)
+
+    def figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        figures = super().figures(outcomes)
+        if self._mute:
+            figures["usage"] |= {"completion_tokens": 0, "total_tokens": figures["usage"]["prompt_tokens"]}
+        return figures
+
     def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         choices = [self._choice(index, outcome) for index, outcome in enumerate(outcomes)]
         return self.envelope(self.whole_object, choices) | self.figures(outcomes)

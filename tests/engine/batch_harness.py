@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -140,6 +140,14 @@ class Harness:
     @property
     def batched(self) -> int:
         return len(self.scheduler._batch.replies)
+
+
+def written(models: Mapping[str, LoadedModel], draft: str, *requests: Request) -> list[Recorder]:
+    """Together, by the model "main" with the one named `draft`, if there is one."""
+    harness = Harness(models["main"], models.get(draft))
+    recorders = [harness.submit(request) for request in requests]
+    harness.run_dry()
+    return recorders
 
 
 @cache

@@ -17,7 +17,7 @@ from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import _texts, _Tokens, compiled, part_of
 from engine.decoding.guide import Guide, Thinking
 from engine.models.loading import LoadedModel, load_model
-from tests.engine.batch_harness import GREEDY, Harness, Recorder
+from tests.engine.batch_harness import GREEDY, written
 from tests.helpers.round_check import check_rounds
 from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save
 
@@ -60,13 +60,6 @@ def asking(
         max_tokens=160,
         trace=True,
     )
-
-
-def written(models: dict[str, LoadedModel], draft: str, *requests: Request) -> list[Recorder]:
-    harness = Harness(models["main"], models.get(draft))
-    recorders = [harness.submit(request) for request in requests]
-    harness.run_dry()
-    return recorders
 
 
 def is_person(text: str) -> bool:

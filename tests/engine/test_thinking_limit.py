@@ -20,7 +20,7 @@ from engine.decoding.constraint import compiled, part_of
 from engine.decoding.guide import Guide, Thinking
 from engine.models.loading import LoadedModel, load_model
 from engine.runtime.requests import check_request
-from tests.engine.batch_harness import GREEDY, Harness, Recorder
+from tests.engine.batch_harness import GREEDY, Harness, Recorder, written
 from tests.engine.test_constraints import JSON, is_person
 from tests.helpers.round_check import check_rounds
 from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save
@@ -58,13 +58,6 @@ def asking(
         max_tokens=length,
         trace=True,
     )
-
-
-def written(models: dict[str, LoadedModel], draft: str, *requests: Request) -> list[Recorder]:
-    harness = Harness(models["main"], models.get(draft))
-    recorders = [harness.submit(request) for request in requests]
-    harness.run_dry()
-    return recorders
 
 
 def goes_on_plainly(models: dict[str, LoadedModel], reply: Recorder, asked: Request, *, thought: int) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from app.controllers.server import WatchedEngine
 from engine import Engine, EngineState, Event, Request, Sampling, ServerOptions, TextDelta, TokenScore, TokensScored
 from engine.server.fields import Fields
+from engine.server.logprobs import chat_logprobs, completion_logprobs
 from engine.server.openai_chat import Completion
 from engine.server.pictures import SentPictures
 from engine.server.replies import Outcome as Brought
@@ -56,8 +60,9 @@ def test_a_text_is_weighed_as_an_evaluation_asks(
     scores = [score for event in heard for score in event.scores if event.of_prompt or length]
     prompt = [score.token for score in heard[0].scores]
     body = GREEDY | {"prompt": [prompt], "echo": True, "logprobs": 1, "max_tokens": length, "speculation": speculation}
-    (choice,) = house.post("/v1/completions", body).json()["choices"]
-    told = choice["logprobs"]
+    answer = house.post("/v1/completions", body).json()
+    (choice,), told = answer["choices"], answer["choices"][0]["logprobs"]
+    assert (answer["usage"]["completion_tokens"], choice["finish_reason"]) == (length, "length")
     assert told["token_logprobs"][1:] == pytest.approx([s.logprob for s in scores[1:]], abs=CLOSE)
     assert told["token_logprobs"][0] is told["top_logprobs"][0] is None
     text = b"".join(score.text for score in scores).decode()
@@ -98,6 +103,12 @@ def test_offsets_are_those_of_the_text(text: str, tokens: list[bytes], offsets: 
     (choice,) = shape.whole([Brought(prompt_scores=scores)])["choices"]
     assert choice["text"] == text
     assert choice["logprobs"]["text_offset"] == offsets
+
+
+def test_what_a_model_cannot_say_is_a_number_of_json() -> None:
+    never = TokenScore(1, b"a", -math.inf)
+    answers = chat_logprobs([replace(never, likeliest=(never,))]), completion_logprobs([never], 0, 1)
+    assert json.dumps(answers, allow_nan=False).count("-9999.0") == 4
 
 
 def test_an_app_that_watches_does_not_hear_of_every_token(starter: Engine) -> None:
