@@ -95,11 +95,13 @@ def test_results_grow_when_more_are_asked_for_and_the_page_alone_scrolls(
     assert panel.status.text() == "201 models"
 
 
-@pytest.mark.slow
-def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, panel: DiscoverPanel) -> None:
+def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.window.resize(900, 500)
-    QApplication.processEvents()
     page, listed = panel._found, panel.list
+    content = page.widget()
+    assert content is not None
+    # The page finds its height after the list.
+    qtbot.waitUntil(lambda: listed.mapTo(content, listed.rect().bottomLeft()).y() < content.height())
     listed.setFocus()
     listed.setCurrentIndex(listed.model().index(0, 0))
     for key, row in ((Qt.Key.Key_Down, 1), (Qt.Key.Key_End, 9), (Qt.Key.Key_Home, 0)):
