@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta, ToolCalled
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, RoundTrace, SpeculationMode
+from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_round
 from engine.decoding.sampling import Sampler
@@ -36,6 +36,7 @@ from engine.runtime.scoring import ReplyScores
 from engine.vision.values import without_names
 
 if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
     from engine.runtime.queued import QueuedReply
 
@@ -75,27 +76,12 @@ class Reply:
         self._sequence.padded_width = history.costs.padded
         self._sequence.turn_end, tokens = prompt.turn_end, prompt.tokens
         self._expected = prompt.prediction
-        self._text = ReplyText(
-            model,
-            tokens,
-            request.stop,
-            within=goes_on(request) or bool(request.tokens),
-            begin=prompt.begin,
-            tools=ToolSyntax(model, request.tools) if request.tools else None,
-            several_calls=request.several_calls,
-        )
+        self._text = _text_of(request, model, prompt)
         self._marks = DraftMarks(model)
         self._ends = model.ends
         limit = context_limit(request, model.info.context_tokens)
         self._room = min(request.max_tokens or limit, limit - len(tokens))
-        self._sampler = Sampler(
-            request.sampling,
-            self._seed,
-            model.logit_width,
-            without_names(tokens),
-            spared_tokens(model),
-            request.speculation.acceptance,
-        )
+        self._sampler = _sampler_of(request, self._seed, model, tokens)
         self._sampler.guide = self._text.guide(
             prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens
         )
@@ -474,3 +460,26 @@ class Reply:
 
     def _post(self, event: Event) -> None:
         self._sink(event)
+
+
+def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> ReplyText:
+    return ReplyText(
+        model,
+        prompt.tokens,
+        request.stop,
+        within=goes_on(request) or bool(request.tokens),
+        begin=prompt.begin,
+        tools=ToolSyntax(model, request.tools) if request.tools else None,
+        several_calls=request.several_calls,
+    )
+
+
+def _sampler_of(request: Request, seed: int, model: LoadedModel, tokens: Tokens[int]) -> Sampler:
+    return Sampler(
+        request.sampling,
+        seed,
+        model.logit_width,
+        without_names(tokens),
+        spared_tokens(model),
+        request.speculation.acceptance,
+    )
