@@ -9,15 +9,17 @@ from engine.api.events import Finished
 from engine.api.stats import RequestStats
 
 
-def usage_of(stats: Sequence[RequestStats], reasoning_tokens: int) -> dict[str, Any]:
-    """Of all choices together; they have one prompt."""
-    prompt = max((each.prompt_tokens for each in stats), default=0)
+def usage_of(stats: Sequence[RequestStats], reasoning_tokens: int, choices: int = 1) -> dict[str, Any]:
+    """Of all replies together, of which so many follow each prompt."""
+    prompts = [stats[at : at + choices] for at in range(0, len(stats), choices)]
+    prompt = sum(max(each.prompt_tokens for each in replies) for replies in prompts)
     written = sum(each.generated_tokens for each in stats)
+    cached = sum(max(each.cached_tokens for each in replies) for replies in prompts)
     return {
         "prompt_tokens": prompt,
         "completion_tokens": written,
         "total_tokens": prompt + written,
-        "prompt_tokens_details": {"cached_tokens": max((each.cached_tokens for each in stats), default=0)},
+        "prompt_tokens_details": {"cached_tokens": cached},
         "completion_tokens_details": {"reasoning_tokens": reasoning_tokens},
     }
 

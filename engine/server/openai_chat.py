@@ -60,6 +60,7 @@ class OpenAIShape(Shape):
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
         self.model = model_of(fields, house.state, house.options.any_name)
+        self.choices = choices_of(fields)  # of each prompt
         options = fields.object("stream_options")
         self._usage = options is not None and options.flag("include_usage")
         self._progress = fields.flag("return_progress")
@@ -90,7 +91,8 @@ class OpenAIShape(Shape):
     def figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         """Of one reply in detail; of several, what they used."""
         ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
-        usage = {"usage": usage_of([end.stats for end in ends], sum(outcome.thinking_tokens for outcome in outcomes))}
+        thinking_tokens = sum(outcome.thinking_tokens for outcome in outcomes)
+        usage = {"usage": usage_of([end.stats for end in ends], thinking_tokens, self.choices)}
         if self.requests[0].prediction:
             usage["usage"]["completion_tokens_details"] |= predicted_of(ends)
         if len(ends) != 1:
@@ -115,7 +117,7 @@ class ChatCompletion(OpenAIShape):
         if not fields.items("messages"):
             raise invalid("'messages' must have at least one message.", "messages")
         tools = openai_tools(fields)
-        self._calls = [0] * choices_of(fields)
+        self._calls = [0] * self.choices
         self._logprobs = chat_logprobs_of(fields)
         self._scored: list[list[TokenScore]] = [[] for _ in self._calls]  # that no piece has had yet
         request = Request(
@@ -132,7 +134,7 @@ class ChatCompletion(OpenAIShape):
             **thinking_of(fields, fields.text("reasoning_effort"), "reasoning_effort"),
             **prediction_of(fields),
         )
-        self.requests = several(request, choices_of(fields))
+        self.requests = several(request, self.choices)
 
     def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         choices = [self._choice(index, outcome) for index, outcome in enumerate(outcomes)]
@@ -199,9 +201,11 @@ class Completion(OpenAIShape):
             stop=stops_of(fields),
             logprobs=(self._logprobs or 0) if self._echo else self._logprobs,
             prompt_logprobs=self._echo,
-            **_prompt(fields),
         )
-        self.requests = several(request, choices_of(fields))
+        prompts = _prompts(fields)
+        if len(prompts) * self.choices > house.options.most_requests:
+            raise invalid(f"'prompt' and 'n' ask for more than {house.options.most_requests} replies.", "prompt")
+        self.requests = [each for prompt in prompts for each in several(replace(request, **prompt), self.choices)]
         self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has had yet
         self._offsets = [0] * len(self.requests)
 
@@ -228,7 +232,7 @@ class Completion(OpenAIShape):
     def _echoed(self, index: int, scores: Sequence[TokenScore]) -> str:
         """The prompt as it was sent, or of its tokens. What a tokenizer puts before a text has no place in it."""
         self._scored[index].extend(scores)
-        text = self.requests[0].text or b"".join(score.text for score in scores).decode(errors="replace")
+        text = self.requests[index].text or b"".join(score.text for score in scores).decode(errors="replace")
         self._offsets[index] = min(0, len(text) - sum(map(characters, scores)))
         return text
 
@@ -274,15 +278,20 @@ def _message(fields: Fields, pictures: SentPictures) -> Message:
     return Message(role, text_of(fields), thoughts or "", openai_calls(fields))
 
 
-def _prompt(fields: Fields) -> dict[str, Any]:
+def _prompts(fields: Fields) -> list[dict[str, Any]]:
+    """One, or several in an array: their choices follow each other in its order."""
     prompt = fields.any("prompt")
-    if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str | list):
-        prompt = prompt[0]
+    if not isinstance(prompt, list) or not prompt or not all(isinstance(each, str | list) for each in prompt):
+        prompt = [prompt]
+    return [_prompt(fields, each) for each in prompt]
+
+
+def _prompt(fields: Fields, prompt: Any) -> dict[str, Any]:
     if isinstance(prompt, str):
         return {"text": prompt}
     if isinstance(prompt, list) and prompt and all(type(token) is int and token >= 0 for token in prompt):
         return {"tokens": tuple(prompt)}
-    raise fields.wrong("prompt", "a string or an array of token ids")
+    raise fields.wrong("prompt", "a string, an array of token ids, or an array of either")
 
 
 _Logprobs = dict[str, Any] | None

@@ -47,6 +47,31 @@ def test_a_stream_has_openais_order_and_the_same_text(house: Served, expected: O
     assert len({(chunk["id"], chunk["created"]) for chunk in chunks}) == 1
 
 
+def test_several_prompts_have_their_choices_in_order(house: Served) -> None:
+    """Texts and tokens, each with `n` choices; what they say is what each says alone."""
+    prompts = ["A draft model", [5, 6, 7, 8], "The main model checks"]
+    body = {"model": "default", "temperature": 0, "max_tokens": 5, "echo": True, "logprobs": 1}
+    alone = [house.post("/v1/completions", body | {"prompt": prompt}).json() for prompt in prompts]
+    together = house.post("/v1/completions", body | {"prompt": prompts, "n": 2}).json()
+    assert [choice["index"] for choice in together["choices"]] == list(range(6))
+    assert [choice["text"] for choice in together["choices"]] == [
+        answer["choices"][0]["text"] for answer in alone for _ in range(2)
+    ]
+    assert together["usage"]["prompt_tokens"] == sum(answer["usage"]["prompt_tokens"] for answer in alone)
+    assert together["usage"]["completion_tokens"] == 2 * sum(each["usage"]["completion_tokens"] for each in alone)
+    streamed = [""] * 6
+    for chunk in house.stream("/v1/completions", body | {"prompt": prompts, "n": 2}):
+        streamed[chunk["choices"][0]["index"]] += chunk["choices"][0]["text"]
+    assert streamed == [choice["text"] for choice in together["choices"]]
+
+
+@pytest.mark.parametrize(
+    "prompt", [[], ["x", 3], [[1], []], [["x"]], ["x"] * 65, ["x", ""]], ids=lambda prompt: str(prompt)[:12]
+)
+def test_prompts_that_are_none_are_refused(house: Served, prompt: Any) -> None:
+    assert house.post("/v1/completions", {"model": "default", "prompt": prompt}).status_code == 400
+
+
 def test_what_a_draft_brought_is_said(house: Served) -> None:
     timings = house.chat(ASKED, **GREEDY, num_draft_tokens=4)["timings"]
     assert 0 < timings["draft_n_accepted"] <= timings["draft_n"]
