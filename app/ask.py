@@ -26,6 +26,9 @@ _OF_ENGINE = {
     "--speculate": "off|auto|N",
     "--temperature": "T",
     "--top-p": "P",
+    "--top-k": "K",
+    "--min-p": "P",
+    "--repetition-penalty": "X",
     "--seed": "N",
     "--max-tokens": "N",
     "--stop": "TEXT",
@@ -36,7 +39,7 @@ _STDIN = "-"
 
 
 def run_command(arguments: list[str]) -> int:
-    options, rest = _parser().parse_known_args(arguments)
+    options, rest = _parsed(arguments)
     paths = Paths.for_user(options.profile_dir)
     settings = Settings(paths.settings, paths.hub_token)
     pair = _pair(settings, options.model, options.draft)
@@ -46,10 +49,20 @@ def run_command(arguments: list[str]) -> int:
     return _engine([*_folders(*pair), f"--decoder={DECODER}", *rest], "serve")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Words and options of `ask` in any order."""
+    parser, ask = _parsers()
+    if arguments[:1] == ["ask"]:
+        return ask.parse_known_intermixed_args(arguments[1:])
+    return parser.parse_known_args(arguments)
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """Of both commands, and of `ask` alone."""
     parser = argparse.ArgumentParser(prog="hunch", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     ask = commands.add_parser("ask", allow_abbrev=False, help="write one reply to TEXT")
+    ask.set_defaults(command="ask")
     ask.add_argument("text", nargs="*", metavar="TEXT", help='"-" stands for what comes by stdin, as no TEXT does')
     for option, values in _OF_ENGINE.items():
         if values:
@@ -62,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--model", default="", help="a folder, or the name of one that was used in Hunch")
         command.add_argument("--draft", help='likewise; "none" for none')
         command.add_argument("--profile-dir", type=Path, help="where chats, settings and models are kept")
-    return parser
+    return parser, ask
 
 
 def _passed_on(options: argparse.Namespace) -> list[str]:

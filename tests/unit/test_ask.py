@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import main
-from app.ask import _folders, _message, _pair, _request
+from app.ask import _folders, _message, _pair, _parsed, _passed_on, _request
 from app.settings import STARTER_FOLDER, Settings
 from tests.architecture.project import ROOT
 
@@ -52,6 +52,16 @@ def test_the_starter_pair_is_where_the_app_has_it() -> None:
 def test_words_and_stdin_become_one_message(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("from a file\n"))
     assert _message(words) == message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["hello world --json --seed 3", "--json hello --seed 3 world", "hello --json world --seed=3"],
+)
+def test_words_and_options_may_come_in_any_order(arguments: str) -> None:
+    options, rest = _parsed(["ask", *arguments.split()])
+    assert (options.command, options.text, rest) == ("ask", ["hello", "world"], [])
+    assert _passed_on(options) == ["--json", "--seed=3"]
 
 
 def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
