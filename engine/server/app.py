@@ -28,7 +28,7 @@ from engine.server.ollama import OllamaChat, OllamaGenerate
 from engine.server.openai_chat import ChatCompletion, Completion
 from engine.server.openai_responses import OpenAIResponse
 from engine.server.options import ServerOptions
-from engine.server.pictures import PictureReader
+from engine.server.pictures import PictureReader, SentPictures
 from engine.server.problems import Dialect, Problem
 from engine.server.replies import Client, ClientLeft, Desk, Replies
 from engine.server.shapes import House, Shape
@@ -85,9 +85,12 @@ class _Writing:
         request = HttpRequest(scope, receive)
         fields = await fields_of(request)
         state = self._desk.engine.state()
-        sent = self._pictures.sent(state)
-        shape = self._shape(fields, House(self._options, state, sent))
-        check_limits(shape.requests, state)
+        with self._pictures.sent(state) as sent:
+            shape = self._shape(fields, House(self._options, state, sent))
+            check_limits(shape.requests, state)
+            await self._write(shape, sent, scope, receive, send)
+
+    async def _write(self, shape: Shape, sent: SentPictures, scope: Scope, receive: Receive, send: Send) -> None:
         async with Client(receive) as client:
             requests = shape.requests
             if sent.texts:

@@ -10,6 +10,7 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.server.options import ServerOptions
-from engine.server.problems import Dialect, Problem
+from engine.server.problems import Dialect, Problem, full
 
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1", "host.docker.internal"}
 _OPEN_PATHS = {"/health"}
@@ -34,6 +35,7 @@ class Guard:
     def __init__(self, app: ASGIApp, options: ServerOptions) -> None:
         self._app = app
         self._options = options
+        self._held = _Held()
         self._hosts = _LOCAL_HOSTS | {host.casefold() for host in (*options.hosts, options.host) if host}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,7 +63,11 @@ class Guard:
             refusal = JSONResponse(body, problem.status, {**problem.headers, "connection": "close"})
             await refusal(scope, receive, _with(send, answers))
             return
-        await self._app(scope, _Limited(receive, self._options), _with(send, answers))
+        body = _Limited(receive, self._options, self._held)
+        try:
+            await self._app(scope, body, _with(send, answers))
+        finally:
+            self._held.size -= body.size
 
     def _check_origin(self, headers: Headers) -> None:
         host = headers.get("host", "")
@@ -110,13 +116,19 @@ class Guard:
             raise Problem(415, "The body must be application/json.", code="unsupported_media_type")
 
 
+@dataclass(slots=True)
+class _Held:
+    size: int = 0  # of the bodies of all requests under way
+
+
 class _Limited:
     """Receives a body of at most so many bytes, in at most so many seconds."""
 
-    def __init__(self, receive: Receive, options: ServerOptions) -> None:
+    def __init__(self, receive: Receive, options: ServerOptions, held: _Held) -> None:
         self._receive = receive
-        self._left = options.largest_body
-        self._most = options.largest_body
+        self._options = options
+        self._held = held
+        self.size = 0  # up to now
         self._until = asyncio.get_running_loop().time() + options.body_s
         self._whole = False
 
@@ -128,9 +140,13 @@ class _Limited:
                 message = await self._receive()
         except TimeoutError:
             raise Problem(408, "The body did not come in time.", code="timeout") from None
-        self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            raise _too_large(self._most)
+        size = len(message.get("body", b""))
+        self.size += size
+        self._held.size += size
+        if self.size > self._options.largest_body:
+            raise _too_large(self._options.largest_body)
+        if self._held.size > self._options.most_held:
+            raise full("bodies")
         self._whole = not message.get("more_body", False)
         return message
 

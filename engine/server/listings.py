@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from engine.api.events import Event, TokensCounted
 from engine.api.protocols import ChatEngine
-from engine.api.types import EngineState, ModelInfo
+from engine.api.types import EngineState, ModelInfo, Request
 from engine.server.anthropic_messages import prompt_of
 from engine.server.asked import identifier, names_of
 from engine.server.fields import fields_of
@@ -59,9 +59,13 @@ class Listings:
         """Anthropic's: of the whole prompt, as the template makes it."""
         fields = await fields_of(request)
         fields.has("model")
-        sent = self._pictures.sent(self._engine.state())
-        prompt, _ = prompt_of(fields, sent)
-        (prompt,) = await self._pictures.read(sent, [prompt])
+        with self._pictures.sent(self._engine.state()) as sent:
+            prompt, _ = prompt_of(fields, sent)
+            (prompt,) = await self._pictures.read(sent, [prompt])
+            return JSONResponse({"input_tokens": await self._counted(prompt)})
+
+    async def _counted(self, prompt: Request) -> int:
+        """Raises Problem."""
         loop = asyncio.get_running_loop()
         counted: asyncio.Future[TokensCounted] = loop.create_future()
 
@@ -78,7 +82,7 @@ class Listings:
         answer = await counted
         if answer.error is not None:
             raise problem_of(answer.error)
-        return JSONResponse({"input_tokens": answer.tokens})
+        return answer.tokens
 
     def _chat_models(self) -> list[ModelInfo]:
         main = self._engine.state().main

@@ -33,6 +33,7 @@ class ServerOptions:
     guests: bool = False  # its requests pause while others of the engine are queued or running
     most_requests: int = 64  # queued and running; further ones are refused with Retry-After
     largest_body: int = 64 * MEGABYTE
+    most_held: int = 512 * MEGABYTE  # of the bodies of all requests, and as much again of their pictures' pixels
     body_s: float = 60.0  # to receive a request's body
     header_s: float = 20.0  # to receive its header
     silence_s: float = 10.0  # without output, until a stream says that it is alive

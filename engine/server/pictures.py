@@ -8,18 +8,20 @@ from __future__ import annotations
 import asyncio
 import binascii
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
 from engine.api.types import EngineState, Message, ModelInfo, Picture, Request
 from engine.server.options import MEGABYTE, PictureDecoder, PictureProblem, PictureRefused
-from engine.server.problems import Problem, invalid, no_sight
+from engine.server.problems import Problem, full, invalid, no_sight
 
 MOST_PICTURES = 64  # of a request
 LARGEST_PICTURE = 20 * MEGABYTE  # as a file
-MOST_PIXELS = 64 * MEGABYTE  # of a request; three bytes each
+MOST_PIXELS = 64 * MEGABYTE  # of a request
+_BYTES = 3  # of a pixel
 # Bytes of pixels of the latest pictures, no more of them than a request has: a chat's next turn brings them again.
 _MOST_KEPT = 64 * MEGABYTE
 _AT_A_TIME = 2
@@ -40,6 +42,7 @@ class SentPictures:
         self._model = model
         self._decodes = decodes
         self.texts: list[str] = []
+        self.pixels = 0  # read up to now
 
     def add(self, text: str) -> Picture:
         """A mark in its place. Raises Problem for a picture that nothing here could see."""
@@ -66,8 +69,10 @@ class SentPictures:
 class PictureReader:
     """Decodes for all clients of a server, a few pictures at a time."""
 
-    def __init__(self, decode: PictureDecoder | None) -> None:
+    def __init__(self, decode: PictureDecoder | None, most_held: int) -> None:
         self._decode = decode
+        self._most_held = most_held
+        self._held = 0  # bytes of pixels, of all requests under way
         self._threads = ThreadPoolExecutor(_AT_A_TIME, "pictures")
         self._lock = threading.Lock()  # of what follows
         self._kept: dict[bytes, Picture] = {}  # by their files' digests; the latest are last
@@ -75,8 +80,14 @@ class PictureReader:
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def sent(self, state: EngineState) -> SentPictures:
-        return SentPictures(state.main, self._decode is not None)
+    @contextmanager
+    def sent(self, state: EngineState) -> Iterator[SentPictures]:
+        """Of a request, for as long as it is under way."""
+        sent = SentPictures(state.main, self._decode is not None)
+        try:
+            yield sent
+        finally:
+            self._held -= sent.pixels * _BYTES
 
     def shows(self, model: ModelInfo) -> bool:
         """Whether clients may send pictures to it."""
@@ -86,12 +97,15 @@ class PictureReader:
         """The requests with pictures in place of their marks. Raises Problem."""
         loop = asyncio.get_running_loop()
         pictures: list[Picture] = []
-        left = MOST_PIXELS
         while sent.texts:
             picture = await loop.run_in_executor(self._threads, self._picture, sent.texts.pop(0))
-            left -= picture.width * picture.height
-            if left < 0:
+            pixels = picture.width * picture.height
+            sent.pixels += pixels
+            self._held += pixels * _BYTES
+            if sent.pixels > MOST_PIXELS:
                 raise _refused("The pictures have too many pixels in all.", "image_too_large")
+            if self._held > self._most_held:
+                raise full("pictures")
             pictures.append(picture)
         return [
             replace(each, messages=tuple(_with(message, pictures) for message in each.messages)) for each in requests

@@ -101,6 +101,11 @@ def overloaded(most: int) -> Problem:
     return Problem(429, message, "rate_limit_error", "queue_full", retry_after_s=5)
 
 
+def full(what: str) -> Problem:
+    message = f"The {what} of other requests take all memory that there is for them."
+    return Problem(503, message, "server_error", "memory_full", retry_after_s=5)
+
+
 def shutting_down() -> Problem:
     return Problem(503, "The server is shutting down.", "server_error", "shutting_down", retry_after_s=5)
 

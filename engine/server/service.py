@@ -117,7 +117,7 @@ class Server:
         from engine.server.pictures import PictureReader
         from engine.server.replies import Desk
 
-        pictures = PictureReader(self._decode)
+        pictures = PictureReader(self._decode, self._options.most_held)
         desk = Desk(self._engine, self._options, self._count)
         config = uvicorn.Config(
             make_app(self._engine, self._options, desk, pictures),

@@ -119,6 +119,21 @@ def test_a_body_of_unknown_length_has_the_same_limit(scripted: FakeEngine) -> No
         assert answer.status_code == 413
 
 
+def test_bodies_of_requests_under_way_have_a_limit_together(scripted: FakeEngine) -> None:
+    scripted.gate.hold()
+    body = chat_body("x" * 900)
+    with serving(scripted, most_held=1500) as served:
+        with served.connect() as first:
+            first.sendall(post_bytes("/v1/chat/completions", json.dumps(body).encode()))
+            served.wait_for_requests(1)
+            refused = served.post("/v1/chat/completions", body)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            assert refused.json()["error"]["code"] == "memory_full"
+        served.wait_for_requests(0)
+        scripted.gate.open()
+        assert served.post("/v1/chat/completions", body).status_code == 200
+
+
 def test_a_body_that_does_not_come_is_given_up(scripted: FakeEngine) -> None:
     with serving(scripted, body_s=0.2) as served, served.connect() as connection:
         connection.sendall(post_bytes("/v1/chat/completions", b'{"a"', content_length="100"))

@@ -271,9 +271,24 @@ def test_pictures_are_counted_and_so_are_their_bytes(house: Served, monkeypatch:
     assert house.post(path, COMMON | asked).status_code == 200
 
 
+def test_pictures_of_requests_under_way_have_a_limit_together(seeing: FakeEngine) -> None:
+    seeing.gate.hold()
+    path, asked = chat(url(packed(Picture(400, 300, bytes(400 * 300 * 3), ""))))
+    with serving(seeing, decode, most_held=500_000) as served:
+        with served.connect() as first:
+            first.sendall(post_bytes(path, json.dumps(COMMON | asked).encode()))
+            served.wait_for_requests(1)
+            refused = served.post(path, COMMON | asked)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            assert refused.json()["error"]["code"] == "memory_full"
+        served.wait_for_requests(0)
+        seeing.gate.open()
+        assert served.post(path, COMMON | asked).status_code == 200
+
+
 def test_pictures_that_are_kept_are_few_however_small() -> None:
     """Each takes more than its pixels."""
-    reader = PictureReader(lambda data: Picture(1, 1, b"rgb", data.hex()))
+    reader = PictureReader(lambda data: Picture(1, 1, b"rgb", data.hex()), 1 << 20)
     for number in range(MOST_PICTURES + 9):
         reader._picture(base64.b64encode(number.to_bytes(3)).decode())
     assert len(reader._kept) == MOST_PICTURES
