@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from engine.models.loading import LoadedModel
 
+_TEXTS = "texts of tokens"  # what `LoadedModel.beside` calls them
 _ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back is quoted text
 
 OnText = Callable[[str], None]
@@ -309,7 +310,7 @@ class ReplyText:
         if not self._opens:
             return None if grammar is None else Guide(grammar)
         model, begun = self._model, self._kind is SpanKind.THINKING
-        opens, text = tuple(model.tokenizer.think_start_tokens), partial(_text_of, model)
+        opens, text = tuple(model.tokenizer.think_start_tokens), partial(_kept_text, model)
         may_open = may_open or grammar is None
         thinking = Thinking(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
@@ -419,6 +420,14 @@ def _possible_start(text: str, markers: Sequence[str]) -> int:
 def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
     tokenizer = model.tokenizer
     return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("", "")
+
+
+def _kept_text(model: LoadedModel, token: int) -> bytes:
+    """Each token is decoded once for all replies of a model: while one thinks, every token is asked for."""
+    texts: dict[int, bytes] = model.beside.setdefault(_TEXTS, {})
+    if (text := texts.get(token)) is None:
+        text = texts[token] = _text_of(model, token)
+    return text
 
 
 def _text_of(model: LoadedModel, token: int) -> bytes:
