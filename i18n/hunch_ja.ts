@@ -5525,6 +5525,10 @@
         <translation>見つかりませんでした。</translation>
     </message>
     <message>
+        <source>Searching…</source>
+        <translation>検索中…</translation>
+    </message>
+    <message>
         <source>Models</source>
         <translation>モデル</translation>
     </message>

@@ -5525,6 +5525,10 @@
         <translation>검색 결과가 없어요.</translation>
     </message>
     <message>
+        <source>Searching…</source>
+        <translation>검색 중…</translation>
+    </message>
+    <message>
         <source>Models</source>
         <translation>모델</translation>
     </message>

@@ -5525,6 +5525,10 @@
         <translation>没有找到结果。</translation>
     </message>
     <message>
+        <source>Searching…</source>
+        <translation>正在搜索…</translation>
+    </message>
+    <message>
         <source>Models</source>
         <translation>模型</translation>
     </message>

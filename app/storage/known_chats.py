@@ -6,8 +6,9 @@ The writer notes the numbers of the chats that it changes (`ChangedChats`).
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Collection, Iterator
+from itertools import accumulate
 from threading import Lock
 
 from app.markup.folding import fold
@@ -60,6 +61,9 @@ class KnownChats:
         self._keys: dict[int, _Key] = {}
         self._titles: dict[int, str] = {}  # folded
         self._order: list[_Key] = []
+        self._text = ""  # all titles, where they have not changed since; looking into each takes many times as long
+        self._ends: list[int] = []
+        self._numbers: list[int] = []
 
     def follow(self, reader: Connection) -> None:
         """Reads what has changed since the last time; the database must have it by now."""
@@ -76,7 +80,16 @@ class KnownChats:
 
     def titled(self, folded: str) -> set[int]:
         """Those with the words in their titles."""
-        return {number for number, title in self._titles.items() if folded in title}
+        if not self._text:
+            self._text = "\n".join(self._titles.values())
+            self._ends = list(accumulate(len(title) + 1 for title in self._titles.values()))
+            self._numbers = list(self._titles)
+        found, at = set[int](), self._text.find(folded)
+        while at >= 0:
+            place = bisect_right(self._ends, at)
+            found.add(self._numbers[place])
+            at = self._text.find(folded, self._ends[place])
+        return found
 
     def in_order(self, chats: set[int] | None = None) -> Iterator[int]:
         """As the list has them; of these, or all."""
@@ -88,12 +101,14 @@ class KnownChats:
         rows = reader.rows(_COLUMNS)
         self._keys = {row["id"]: _key(row) for row in rows}
         self._titles = {row["id"]: fold(as_text(row["title"])) for row in rows}
+        self._text = ""
         self._order = sorted(self._keys.values())
         if self._changed is not None and sum(map(len, self._titles.values())) > _MOST_CHARS:
             self._changed.add_all()
 
     def _read(self, reader: Connection, changed: set[int]) -> None:
         rows = {row["id"]: row for row in reader.rows(f"{_COLUMNS} AND id IN ({','.join(map(str, changed))})")}
+        self._text = ""
         for number in changed:
             if key := self._keys.pop(number, None):
                 del self._order[bisect_left(self._order, key)], self._titles[number]

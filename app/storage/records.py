@@ -83,11 +83,12 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What the list of chats shows. `more`: there are chats after the last one."""
+    """What the list of chats shows. `more`: there are chats after the last one; `partial`: they are still searched."""
 
     chats: Sequence[ChatSummary]
     folders: Sequence[Folder] = ()
     more: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ It says which chats may have a word, in any script and anywhere inside of words.
 from the messages, a few at a time, and one that is lost, damaged or too old is made anew. Only the searcher's thread
 uses it. Here: keeping it, and asking it. Not here: looking into the messages that it names (`searching`).
 
-SQLite does not notice when a letter of a piece turns into another one. So the end of a run seals the index with a sum
-over its bytes, and the next run takes only what agrees with its seal. While a run has it, there is no seal: after one
-that was killed it is made anew.
+SQLite does not notice when a letter of a piece turns into another one. So the index is sealed with a sum over its
+bytes, and a run takes only one that agrees with its seal. What is written goes to SQLite's log, which has sums of its
+own, and from there to the file itself when much of it has come together, and at a run's end. Then it is sealed anew:
+one that was killed in between has lost nothing of it.
 
 A piece is one or two characters of Chinese, Japanese and Korean, and up to three of all else. Messages of a chat that
 were written one after another are a block of some thousand characters. Pieces are kept by block: a third of the room.
@@ -16,13 +17,15 @@ database. 0.03 s for the sum over 100 MB.
 
 from __future__ import annotations
 
+import json
 import logging
+import math
 import os
 import re
 import sqlite3
 import zlib
-from array import array
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -37,14 +40,20 @@ from engine import write_atomically
 
 log = logging.getLogger(__name__)
 
-BATCH = 200  # messages that are read at one go
+BATCH = 200  # messages that are read at one go, if they are not longer than others
+_SLICE_CHARS = 300_000
+_AT_ONCE = 50
 _VERSION = 4  # another one makes the index anew
 _BLOCK_CHARS = 4000
 _MOST_ASKED = 60
+_FEW = 2000  # messages: more are counted without reading them
+_SAMPLE = 2000  # blocks with a word that tell how common it is
+_COMMON = 2  # of so many blocks one has it: then they are not counted, where only rare words are asked for
 _LONGEST_KEPT = 32  # characters of a word whose pieces are remembered
 _SEAL = ".seal"
 _SUFFIXES = (_SEAL, "-wal", "-shm", "-journal", "")
 _PART_BYTES = 1 << 20
+_LOG_BYTES = 32 << 20
 _BUSY_S = 0.1  # a search waits no longer for what it can do without
 _NO_DAMAGE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
@@ -63,8 +72,8 @@ INSERT INTO pieces (pieces, rank) VALUES ('pgsz', 16000);
 INSERT INTO pieces (pieces, rank) VALUES ('hashsize', 8000000);
 CREATE TABLE blocks (number INTEGER PRIMARY KEY, first INTEGER NOT NULL, chat_id INTEGER NOT NULL);
 CREATE INDEX blocks_by_message ON blocks (first);
-CREATE TABLE state (read_to INTEGER NOT NULL, made INTEGER NOT NULL);
-INSERT INTO state VALUES (0, random());
+CREATE TABLE state (read_to INTEGER NOT NULL);
+INSERT INTO state VALUES (0);
 PRAGMA user_version = {_VERSION};
 """
 
@@ -77,27 +86,10 @@ class Progress:
     rewritten: tuple[tuple[int, int], ...] = ()
 
 
-class Blocks:
-    """The first message and the chat of each block, by its number, as far as they were asked for."""
-
-    def __init__(self) -> None:
-        self._made: int | None = None  # which index they are of
-        self.firsts = array("q")
-        self.chats = array("q")
-
-    def follow(self, index: Connection, made: int) -> None:
-        if made != self._made:
-            self._made, self.firsts, self.chats = made, array("q"), array("q")
-        rest = (len(self.chats),)
-        for column, known in (("first", self.firsts), ("chat_id", self.chats)):
-            of_rest = f"SELECT {column} AS each FROM blocks WHERE number >= ? ORDER BY number"
-            known.extend(map(int, _joined(index, of_rest, rest)))
-
-
-def _joined(connection: Connection, sql: str, values: Sequence[Any]) -> list[str]:
-    """The numbers that `sql` selects as `each`; as one text they take a fifth of the time of as many rows."""
-    text = connection.rows(f"SELECT group_concat(each) FROM ({sql})", values)[0][0]
-    return text.split(",") if text else []
+def _numbers(connection: Connection, sql: str, values: Sequence[Any]) -> list[int]:
+    """Those that `sql` selects as `each`; as one text they take half the time of as many rows."""
+    numbers: list[int] = json.loads(connection.rows(f"SELECT json_group_array(each) FROM ({sql})", values)[0][0])
+    return numbers
 
 
 def index_path(database: Path) -> Path:
@@ -111,7 +103,7 @@ def forget_index(database: Path) -> None:
 
 
 def take_index(database: Path) -> None:
-    """For a run's first use: forgets an index that is not what the last run has sealed, and takes off the seal."""
+    """For a run's first use: forgets an index that is not what an earlier run has sealed."""
     seal = _beside(database, _SEAL)
     try:
         for suffix in _SUFFIXES:
@@ -120,29 +112,15 @@ def take_index(database: Path) -> None:
         if index_path(database).exists() and sealed != _sum_over(database):
             log.info("the search index is made anew: it is not as it was left")
             forget_index(database)
-        seal.unlink(missing_ok=True)
     except OSError as error:
         log.warning("the search index cannot be examined: %s", error.strerror)
 
 
-def seal_index(database: Path) -> None:
-    """For a run's end, when no connection is open. Without a seal the index is made anew."""
-    try:
-        if index_path(database).exists():
-            write_atomically(_beside(database, _SEAL), _sum_over(database))
-    except OSError as error:
-        log.info("the search index is not sealed: %s", error.strerror)
-
-
 def _sum_over(database: Path) -> bytes:
-    """Of the index and of what is not in it yet."""
     total = 0
-    for suffix in ("", "-wal"):
-        path = _beside(database, suffix)
-        if path.exists():
-            with path.open("rb") as file:
-                while part := file.read(_PART_BYTES):
-                    total = zlib.crc32(part, total)
+    with index_path(database).open("rb") as file:
+        while part := file.read(_PART_BYTES):
+            total = zlib.crc32(part, total)
     return b"%08x" % total
 
 
@@ -157,13 +135,45 @@ def can_be_damage(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and code & 0xFF not in _NO_DAMAGE
 
 
-def open_index(database: Path, blocks: Blocks | None = None) -> SearchIndex | None:
-    """None: there can be none here, or not now. One that cannot be read or not be written is made anew.
+class KeptIndex:
+    """The index as a run has it open."""
 
-    `blocks`: as far as they are known already.
-    """
+    def __init__(self, database: Path) -> None:
+        self._path = database
+        self._is_taken = False
+        self._index: SearchIndex | None = None
+
+    def get(self) -> SearchIndex | None:
+        """None: there can be none here, or not now."""
+        if not self._is_taken:
+            take_index(self._path)
+            self._is_taken = True
+        if self._index is not None and not self._index.is_in_its_place():
+            self._close()
+        if self._index is None:
+            self._index = open_index(self._path)
+        return self._index
+
+    def drop(self) -> None:
+        self._close()
+        forget_index(self._path)
+
+    def leave(self) -> None:
+        """At the end of the run."""
+        if self._index is not None and self._index.is_in_its_place():
+            self._index.seal()
+        self._close()
+
+    def _close(self) -> None:
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+
+def open_index(database: Path) -> SearchIndex | None:
+    """None: there can be none here, or not now. One that cannot be read or not be written is made anew."""
     try:
-        return _opened(database, blocks or Blocks())
+        return _opened(database)
     except PermissionError as error:
         log.info("the search index is made anew: %s", error.strerror)
     except sqlite3.DatabaseError as error:
@@ -174,92 +184,144 @@ def open_index(database: Path, blocks: Blocks | None = None) -> SearchIndex | No
         return None
     try:
         forget_index(database)
-        return _opened(database, blocks or Blocks())
+        return _opened(database)
     except (sqlite3.Error, OSError) as error:
         log.warning("there is no search index: %s", error.__class__.__name__)
         return None
 
 
-def _opened(database: Path, blocks: Blocks) -> SearchIndex:
+def _opened(database: Path) -> SearchIndex:
     path = index_path(database)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == 0:
             connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         elif version != _VERSION:
             raise sqlite3.DatabaseError("an index of another version")
-        return SearchIndex(connection, blocks)
+        index = SearchIndex(connection, database)
+        if version == 0:
+            index.seal()
+        return index
     except BaseException:
         connection.close()
         raise
 
 
 class SearchIndex:
-    def __init__(self, connection: sqlite3.Connection, blocks: Blocks) -> None:
-        self._db = Connection(connection)
-        rows = connection.execute("SELECT read_to, made FROM state WHERE typeof(read_to) = 'integer'").fetchall()
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        """`path`: of the database that it is made of."""
+        self.database = Connection(connection)
+        self._path = path
+        self._file = index_path(path).stat()
+        rows = connection.execute("SELECT read_to FROM state WHERE typeof(read_to) = 'integer'").fetchall()
         if len(rows) != 1 or rows[0][0] < 0:
             raise sqlite3.DatabaseError("an index that does not say what it has read")
         self._read_to: int = rows[0][0]
-        self._made: int = rows[0][1]
-        self._blocks = blocks
+        self._firsts, self._chats = list[int](), list[int]()  # the first message of each block, and its chat
 
     def close(self) -> None:
-        self._db.close()
+        self.database.close()
+
+    def is_in_its_place(self) -> bool:
+        """False: its file was deleted, or is another one now."""
+        try:
+            return os.path.samestat(self._file, index_path(self._path).stat())
+        except OSError:
+            return False
+
+    def seal(self) -> None:
+        """Moves what is in the log to the file. One that is killed meanwhile has no seal, and is made anew."""
+        try:
+            _beside(self._path, _SEAL).unlink(missing_ok=True)
+            self.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            write_atomically(_beside(self._path, _SEAL), _sum_over(self._path))
+        except (OSError, sqlite3.Error) as error:
+            log.info("the search index is not sealed: %s", error.__class__.__name__)
 
     def catch_up(self, reader: Connection, batch: int = BATCH) -> Progress:
         """Reads some of the messages that it does not know yet, or that have changed since."""
         if self._is_ahead_of(reader):
             raise sqlite3.DatabaseError("the index knows messages that were never written")
-        fresh = reader.rows(
-            "SELECT id, chat_id, text, attachments FROM messages WHERE id > ? ORDER BY id LIMIT ?",
-            (self._read_to, batch),
-        )
+        fresh = self._fresh(reader, batch)
         changed = reader.rows(
             "SELECT id, chat_id, text, attachments, times"
             " FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?",
             (batch,),
         )
         known_to = fresh[-1]["id"] if fresh else self._read_to
-        with self._db.transaction(durable=False):
+        with self.database.transaction(durable=bool(changed)):  # nothing else will say that these have changed
             self._add(self._known(row for row in changed if row["id"] <= self._read_to))
             self._add(self._new(fresh))
-            self._db.execute("UPDATE state SET read_to = ?", (known_to,))
+            self.database.execute("UPDATE state SET read_to = ?", (known_to,))
         self._read_to = known_to
+        log_file = _beside(self._path, "-wal")
+        if log_file.exists() and log_file.stat().st_size > _LOG_BYTES:
+            self.seal()
         covered = tuple((row["id"], row["times"]) for row in changed if row["id"] <= known_to)
-        return Progress(len(fresh) == batch or len(changed) == batch, covered)
+        return Progress(bool(fresh) or len(changed) == batch, covered)
 
-    def blocks_with(self, folded: str, most: int = -1) -> dict[int, list[int]] | None:
-        """The blocks that may have the word, by chat. None: any may, or more than `most` do."""
+    def _fresh(self, reader: Connection, most: int) -> list[sqlite3.Row]:
+        """Messages that it has not read, as many as a search that comes meanwhile can wait for."""
+        sql = "SELECT id, chat_id, text, attachments FROM messages WHERE id > ? ORDER BY id LIMIT ?"
+        fresh: list[sqlite3.Row] = []
+        chars = 0
+        while len(fresh) < most and chars < _SLICE_CHARS:
+            some = reader.rows(sql, (fresh[-1]["id"] if fresh else self._read_to, min(most - len(fresh), _AT_ONCE)))
+            if not some:
+                break
+            fresh += some
+            chars += sum(len(as_text(row["text"])) + len(as_text(row["attachments"])) for row in some)
+        return fresh
+
+    def blocks_with(self, folded: str, if_rare: bool = False) -> Sequence[int] | None:
+        """The blocks that may have the word, in order. None: any may, or many do, where it is asked for `if_rare`."""
         asked = _question(folded)
         if not asked:
             return None
-        self._blocks.follow(self._db, self._made)
-        sql = "SELECT rowid AS each FROM pieces WHERE pieces MATCH ? LIMIT ?"
-        numbers = _joined(self._db, sql, (asked, most + 1 if most >= 0 else -1))
-        if 0 <= most < len(numbers):
-            return None
-        chats, result = self._blocks.chats, dict[int, list[int]]()
-        try:
-            for number in map(int, numbers):
-                result.setdefault(chats[number], []).append(number)
-        except IndexError:
-            raise sqlite3.DatabaseError("an index of blocks that it does not have") from None
-        return result
+        self._know_blocks()
+        blocks = self._matching(asked, _SAMPLE)
+        if len(blocks) < _SAMPLE:
+            return blocks
+        return None if if_rare and blocks[-1] < _COMMON * _SAMPLE else self._matching(asked)
 
-    def messages_of(self, block: int) -> tuple[int, int]:
-        """The first and the last number that a message of the block may have."""
-        firsts = self._blocks.firsts
-        return firsts[block], firsts[block + 1] - 1 if block + 1 < len(firsts) else self._read_to
+    def _matching(self, asked: str, most: int = -1) -> Sequence[int]:
+        sql = "SELECT rowid AS each FROM pieces WHERE pieces MATCH ? ORDER BY rowid LIMIT ?"
+        blocks = _numbers(self.database, sql, (asked, most))
+        if blocks and blocks[-1] >= len(self._chats):
+            raise sqlite3.DatabaseError("an index of blocks that it does not have")
+        return blocks
+
+    def _know_blocks(self) -> None:
+        """Those that have come since the last time."""
+        rest = (len(self._chats),)
+        of_rest = "SELECT {} AS each FROM blocks WHERE number >= ? ORDER BY number"
+        self._firsts += _numbers(self.database, of_rest.format("first"), rest)
+        self._chats += _numbers(self.database, of_rest.format("chat_id"), rest)
+
+    def chats_of(self, blocks: Sequence[int]) -> set[int]:
+        return set(map(self._chats.__getitem__, blocks))
+
+    def within(self, blocks: Sequence[Sequence[int]], messages: Iterable[int]) -> Iterator[int]:
+        """Those of a chat's messages, the latest first, that any of these blocks have."""
+        firsts, first, is_within = self._firsts, math.inf, False
+        for message in messages:
+            if message < first:
+                number = bisect_right(firsts, message) - 1
+                first, is_within = firsts[number], any(_has(each, number) for each in blocks)
+            if is_within:
+                yield message
 
     def chats_not_read(self, reader: Connection) -> set[int]:
         """Those with messages that it has not read, or cannot number, or that have changed since."""
+        row = reader.row("SELECT max(id) FROM messages")
+        is_behind = row is not None and row[0] is not None and row[0] > self._read_to + _FEW
+        fresh = "messages WHERE +id > ?" if is_behind else "messages NOT INDEXED WHERE id > ?"  # "+": by an index alone
         sql = (
-            "SELECT DISTINCT chat_id FROM messages NOT INDEXED WHERE id > ?"
+            f"SELECT DISTINCT chat_id FROM {fresh}"
             " UNION SELECT DISTINCT chat_id FROM messages NOT INDEXED WHERE id <= 0"
             " UNION SELECT chat_id FROM rewritten CROSS JOIN messages ON id = message_id"
         )
@@ -274,7 +336,7 @@ class SearchIndex:
         """Messages that have changed, with the blocks that they are in."""
         result = []
         for row in rows:
-            block = self._db.row("SELECT number FROM blocks WHERE first <= ? ORDER BY first DESC", (row["id"],))
+            block = self.database.row("SELECT number FROM blocks WHERE first <= ? ORDER BY first DESC", (row["id"],))
             if block is not None:
                 result.append((block[0], _searched(row)))
         return sorted(result)
@@ -291,15 +353,20 @@ class SearchIndex:
             blocks[-1][2].append(text)
             chars += len(text)
         blocks = [each for each in blocks if isinstance(each[1], int)]
-        free = self._db.rows("SELECT ifnull(max(number) + 1, 0) FROM blocks")[0][0]
+        free = self.database.rows("SELECT ifnull(max(number) + 1, 0) FROM blocks")[0][0]
         numbered = [(free + at, first, chat_id) for at, (first, chat_id, _texts) in enumerate(blocks)]
-        self._db.connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", numbered)
+        self.database.connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", numbered)
         return [(free + at, "\n".join(texts)) for at, (_first, _chat, texts) in enumerate(blocks)]
 
     def _add(self, blocks: Iterable[tuple[int, str]]) -> None:
         """In the order of their numbers: what goes back has SQLite write what it has first."""
         pieces = ((number, " ".join(pieces_of(text))) for number, text in blocks)
-        self._db.connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", pieces)
+        self.database.connection.executemany("INSERT INTO pieces (rowid, text) VALUES (?, ?)", pieces)
+
+
+def _has(blocks: Sequence[int], number: int) -> bool:
+    at = bisect_left(blocks, number)
+    return at < len(blocks) and blocks[at] == number
 
 
 def _searched(row: sqlite3.Row) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
 
 from app.markup.folding import fold, occurrences
 from app.storage.attachments import searched_texts
@@ -26,8 +25,8 @@ _LONGEST_FOUND = 200  # characters of what was found that a snippet has
 MATCHES = 3  # of one chat
 ALL = -1  # as SQLite says it
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
-_MOST_BLOCKS = 20_000  # that are read of the index at first: who has a word in more of them is soon found by looking
-_MOST_MISSES = 10  # chats that are looked at in vain before all that the index knows is read
+_MOST_IN_VAIN = 300  # messages that are looked at before the index is asked for common words, which takes as long
+_CREDIT = 10  # more of them for each chat that was found: so many words come in half of the chats only
 _MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
 _LATEST_S = 4e10  # a later moment has no date
 
@@ -36,8 +35,7 @@ _LATEST_S = 4e10  # a later moment has no date
 class _Word:
     asked: str
     folded: str
-    blocks: dict[int, list[int]] | None = None  # by chat, those that may have it in a message; None: any may
-    titled: set[int] = field(default_factory=set)  # chats, where blocks are known
+    blocks: Sequence[int] | None = None  # that may have it; None: any may
 
 
 class Searching:
@@ -45,15 +43,18 @@ class Searching:
         self,
         reader: Connection,
         index: SearchIndex | None = None,
-        cancelled: Callable[[], bool] = lambda: False,
+        goes_on: Callable[[Sequence[ChatSummary]], bool] = lambda _found: True,
         known: KnownChats | None = None,
     ) -> None:
+        """`goes_on` hears before each look into a chat what is found so far, and within it nothing new."""
         self._db = reader
         self._index = index
-        self._cancelled = cancelled
+        self._goes_on = goes_on
         self._known = known or KnownChats()
         self._not_read: set[int] = set()
-        self._misses = 0  # chats that were looked at in vain
+        self._rest: set[int] | None = None  # chats that may have all words; None: any may
+        self._knows_all = False  # what the index has of the words, also of common ones
+        self._in_vain = 0  # messages that were looked at
 
     def find(self, query: str, limit: int = ALL) -> list[ChatSummary]:
         """The chats whose title or messages have all words of the query, in the order of the list."""
@@ -61,37 +62,27 @@ class Searching:
         self._not_read = set() if self._index is None else self._index.chats_not_read(self._db)
         asked = {fold(word): word for word in reversed(query.split())}
         words = [_Word(asked[folded], folded) for folded in reversed(asked)]
+        self._rest, self._knows_all, self._in_vain = None, self._index is None, 0
+        self._ask_index(words, if_rare=True)
         found: list[ChatSummary] = []
-        self._misses = 0
-        for chat_id in self._likely(words):
-            if self._cancelled() or len(found) == limit:
-                break
-            here = self._looked_up(chat_id, words, query)
-            self._misses += not here
-            found += here
+        for chat_id in self._known.in_order(self._rest):
+            if self._rest is None or chat_id in self._rest:
+                if len(found) == limit or not self._goes_on(found):
+                    break
+                found += self._looked_up(chat_id, words, query)
         return found
 
-    def _likely(self, words: Sequence[_Word]) -> Iterator[int]:
-        """The chats that may have all words; first by what is quickly known."""
-        self._ask_index(words, _MOST_BLOCKS)
-        rest, all_asked = self._with_all(words), False
-        for chat_id in self._known.in_order(rest):
-            if self._misses >= _MOST_MISSES and not all_asked:
-                self._ask_index(words)
-                rest, all_asked = self._with_all(words), True
-            if rest is None or chat_id in rest:
-                yield chat_id
-
-    def _ask_index(self, words: Sequence[_Word], most: int = ALL) -> None:
+    def _ask_index(self, words: Sequence[_Word], if_rare: bool = False) -> None:
+        if self._index is None or self._knows_all:
+            return
+        self._knows_all = not if_rare
         for word in words:
-            if self._index is not None and word.blocks is None:
-                word.blocks = self._index.blocks_with(word.folded, most)
-                word.titled = set() if word.blocks is None else self._known.titled(word.folded)
-
-    def _with_all(self, words: Sequence[_Word]) -> set[int] | None:
-        """The chats that may have all of these; None: any may."""
-        each = [word.blocks.keys() | word.titled | self._not_read for word in words if word.blocks is not None]
-        return set.intersection(*each) if each else None
+            if word.blocks is None and (blocks := self._index.blocks_with(word.folded, if_rare)) is not None:
+                word.blocks = blocks
+                chats = self._index.chats_of(blocks)
+                chats |= self._known.titled(word.folded)
+                chats |= self._not_read
+                self._rest = chats if self._rest is None else self._rest & chats
 
     def _looked_up(self, chat_id: int, words: Sequence[_Word], query: str) -> list[ChatSummary]:
         """The chat with what was found in it, if it has all words."""
@@ -100,9 +91,11 @@ class Searching:
             return []
         title = fold(as_text(row["title"]))
         missing = {word.folded for word in words if word.folded not in title}
+        in_vain = self._in_vain
         best = self._best_messages(chat_id, words, fold(" ".join(query.split())), missing)
         if missing:
             return []
+        self._in_vain = in_vain - _CREDIT
         return [summary_of(row, tuple(_match(number, texts, query, words) for number, texts in best))]
 
     def _best_messages(
@@ -117,24 +110,28 @@ class Searching:
             if present:
                 has_phrase = phrase in folded
                 found.append((len(words) - len(present) + (not has_phrase), number, texts))
+                found = sorted(found, key=lambda each: each[0])[:MATCHES]
                 missing.difference_update(present)
                 whole += has_phrase
             if whole == MATCHES and not missing:
                 break
-        return [(number, texts) for _lacks, number, texts in sorted(found, key=lambda each: each[0])[:MATCHES]]
+        return [(number, texts) for _lacks, number, texts in found]
 
     def _texts(self, chat_id: int, words: Sequence[_Word]) -> Iterator[tuple[int, list[str]]]:
         """What is searched of the messages that may have any of the words, the newest first."""
-        sql = "SELECT id, text, attachments FROM messages WHERE {} AND deleted_at IS NULL ORDER BY id DESC"
-        if self._index is None or chat_id in self._not_read or any(word.blocks is None for word in words):
-            rows: Iterable[sqlite3.Row] = self._db.connection.execute(sql.format("chat_id = ?"), (chat_id,))
-        else:
-            blocks = sorted({block for word in words for block in (word.blocks or {}).get(chat_id, ())}, reverse=True)
-            within = sql.format("id BETWEEN ? AND ? AND +chat_id = ?")
-            places = (self._index.messages_of(block) for block in blocks)
-            rows = chain.from_iterable(self._db.connection.execute(within, (*place, chat_id)) for place in places)
-        for row in rows:
-            yield row["id"], searched_texts(as_text(row["text"]), row["attachments"])
+        rows = self._db.rows("SELECT id FROM messages WHERE chat_id = ? AND deleted_at IS NULL", (chat_id,))
+        numbers: Iterable[int] = sorted((row[0] for row in rows), reverse=True)
+        self._in_vain += len(rows)
+        if self._in_vain > _MOST_IN_VAIN:
+            self._ask_index(words)
+        blocks = [word.blocks for word in words if word.blocks is not None]
+        if self._index is not None and chat_id not in self._not_read and len(blocks) == len(words):
+            numbers = self._index.within(blocks, numbers)
+        for number in numbers:
+            if not self._goes_on(()):
+                return
+            if row := self._db.row("SELECT text, attachments FROM messages WHERE id = ?", (number,)):
+                yield number, searched_texts(as_text(row["text"]), row["attachments"])
 
 
 def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary:

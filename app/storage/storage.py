@@ -10,9 +10,10 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,16 +30,7 @@ from app.storage.pictures import Pictures
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
 from app.storage.requests import RequestStore
-from app.storage.search_index import (
-    Blocks,
-    Progress,
-    SearchIndex,
-    can_be_damage,
-    forget_index,
-    open_index,
-    seal_index,
-    take_index,
-)
+from app.storage.search_index import KeptIndex, Progress, SearchIndex, can_be_damage
 from app.storage.searching import Searching
 from app.storage.trash import KEPT_S, Trash
 from app.system.worker import Deliver, Worker
@@ -46,6 +38,7 @@ from app.system.worker import Deliver, Worker
 log = logging.getLogger(__name__)
 
 _CLOSE_S = 10.0
+_TELL_S = 0.2  # between what is told of a search that goes on
 
 T = TypeVar("T")
 
@@ -86,18 +79,18 @@ class Storage:
     """`deliver` has a call made on the owner's thread, which is the one that calls everything here."""
 
     def __init__(self, path: Path, deliver: Deliver) -> None:
-        self._address = address_of(path)
+        self._address, self._deliver = address_of(path), deliver
         self.path, self.pictures = path, Pictures(path)
         self.pending = 0  # changes and searches that are not answered yet
         self._copies = _Copies(path)
         self._writer = Worker("storage writer", deliver)
         self._searcher = Worker("storage reader", deliver)
+        self._copier = Worker("storage copier", deliver)
         self._database: Database | None = None  # the writer's
         self._searching: _Search | None = None
-        self._has_index = False  # whether this run has taken it; this and the next two are the searcher's
         self._changed = ChangedChats()
+        self._index = KeptIndex(path)  # this and the next are the searcher's
         self._known = KnownChats(self._changed)
-        self._blocks = Blocks()
         self._read: Stores | None = None
 
     # Start and end
@@ -140,8 +133,9 @@ class Storage:
             self._read.database.close()
             self._read = None
         self._ask(self._writer, self._close_database, _ignore, _ignore)
-        self._ask(self._searcher, self._leave_index, _ignore, _ignore)
-        ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in (self._searcher, self._writer)]
+        self._ask(self._searcher, self._index.leave, _ignore, _ignore)
+        workers = (self._searcher, self._copier, self._writer)
+        ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in workers]
         return all(ended)
 
     def _open(self) -> Opened:
@@ -163,7 +157,7 @@ class Storage:
             if are_clean:
                 self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
 
-        self._ask(self._searcher, self._clean_copies, note, _ignore)
+        self._ask(self._copier, self._clean_copies, note, _ignore)
 
     def _clean_copies(self) -> bool:
         """By the thread that makes them, so that none is being made."""
@@ -186,10 +180,23 @@ class Storage:
         """For a thread of one's own, which opens it by this call and closes its database."""
         return Stores(Reader(self._address))
 
-    def search(self, query: str, limit: int, done: Callable[[list[ChatSummary]], None]) -> None:
-        """A newer search ends this one, which is then never answered. What cannot be read is not found."""
+    def search(
+        self,
+        query: str,
+        limit: int,
+        done: Callable[[list[ChatSummary]], None],
+        so_far: Callable[[list[ChatSummary]], None] = lambda _chats: None,
+    ) -> None:
+        """A newer search ends this one, which is then never answered. What cannot be read is not found.
+
+        `so_far` is called now and then with the first chats, where the search takes longer.
+        """
+
+        def tell(chats: list[ChatSummary]) -> None:
+            self._deliver(lambda: None if search.cancelled else so_far(chats))
+
         self.stop_search()
-        search = self._searching = _Search(self._address, query, limit, self._known)
+        search = self._searching = _Search(self._address, query, limit, self._known, tell)
 
         def found(chats: list[ChatSummary]) -> None:
             if search.met_damage:
@@ -202,7 +209,7 @@ class Storage:
                 log.warning("a search failed: %s", _name(error))
                 done([])
 
-        self._ask(self._searcher, lambda: search.run(self._index), found, failed)
+        self._ask(self._searcher, lambda: search.run(self._index.get() if self.keeps else None), found, failed)
 
     def stop_search(self) -> None:
         if self._searching is not None:
@@ -210,25 +217,13 @@ class Storage:
 
     # The search index: only the searcher's thread touches it
 
-    def _index(self) -> SearchIndex | None:
-        if not self.keeps:
-            return None
-        if not self._has_index:
-            take_index(self.path)
-            self._has_index = True
-        return open_index(self.path, self._blocks)
-
     def _know_chats(self) -> None:
         """So that the first search need not."""
         with closing(Reader(self._address)) as reader:
             self._known.follow(reader)
 
-    def _leave_index(self) -> None:
-        if self._has_index:
-            seal_index(self.path)
-
     def _drop_index(self) -> None:
-        self._ask(self._searcher, lambda: forget_index(self.path), _ignore, _ignore)
+        self._ask(self._searcher, self._index.drop, _ignore, _ignore)
 
     def _read_for_index(self) -> None:
         """A few messages at a time, so that a search comes between."""
@@ -248,10 +243,10 @@ class Storage:
         self._ask(self._searcher, self._catch_up, read, failed)
 
     def _catch_up(self) -> Progress:
-        index = self._index()
+        index = self._index.get()
         if index is None:
             return Progress()
-        with closing(index), closing(Reader(self._address)) as reader:
+        with closing(Reader(self._address)) as reader:
             return index.catch_up(reader)
 
     def _forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
@@ -301,8 +296,8 @@ class Storage:
             return purged
 
         def forgotten(purged: Purged) -> None:
-            self._drop_index()
-            self._ask(self._searcher, self._clean_copies, lambda _are_clean: done(purged), _ignore)
+            clean = partial(self._ask, self._copier, self._clean_copies, lambda _are_clean: done(purged), _ignore)
+            self._ask(self._searcher, self._index.drop, lambda _dropped: clean(), lambda _error: clean())
 
         self.write(change, forgotten, refused)
 
@@ -312,7 +307,7 @@ class Storage:
         if self.keeps:
             self._ask(self._searcher, self._know_chats, _ignore, _ignore)
             self._read_for_index()
-            self._ask(self._searcher, self._copies.make, _ignore, _ignore)
+            self._ask(self._copier, self._copies.make, _ignore, _ignore)
 
     def _checkpoint(self) -> None:
         if self._database is not None:
@@ -372,44 +367,54 @@ class _Copies:
 
 
 class _Search:
-    """One search with a connection of its own, so that any thread may interrupt it."""
+    """One search, which any thread may interrupt."""
 
-    def __init__(self, address: str, query: str, limit: int, known: KnownChats) -> None:
+    def __init__(
+        self, address: str, query: str, limit: int, known: KnownChats, tell: Callable[[list[ChatSummary]], None]
+    ) -> None:
         self.cancelled = False
         self.met_damage = False
         self._address = address
         self._query = query
         self._limit = limit
         self._known = known
-        self._reader: Reader | None = None
+        self._tell, self._told, self._tells_at = tell, 0, 0.0
+        self._read: list[Connection] = []
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
         self.cancelled = True
         with self._lock:
-            if self._reader is not None:
-                self._reader.connection.interrupt()
+            for each in self._read:
+                each.connection.interrupt()
 
-    def run(self, open_index: Callable[[], SearchIndex | None]) -> list[ChatSummary]:
+    def run(self, index: SearchIndex | None) -> list[ChatSummary]:
         if self.cancelled:
             return []
-        reader, index = Reader(self._address), open_index()
+        self._tells_at = time.monotonic() + _TELL_S
+        reader = Reader(self._address)
         with self._lock:
-            self._reader = reader
+            self._read = [reader] if index is None else [reader, index.database]
         try:
             return self._find(reader, index)
         finally:
-            if index is not None:
-                index.close()
             with self._lock:
-                self._reader = None
+                self._read = []
             reader.close()
+
+    def _goes_on(self, found: Sequence[ChatSummary]) -> bool:
+        if len(found) > self._told and time.monotonic() >= self._tells_at:
+            self._told, self._tells_at = len(found), time.monotonic() + _TELL_S
+            self._tell(list(found))
+        return not self.cancelled
 
     def _find(self, reader: Reader, index: SearchIndex | None) -> list[ChatSummary]:
         try:
-            return Searching(reader, index, lambda: self.cancelled, self._known).find(self._query, self._limit)
+            return Searching(reader, index, self._goes_on, self._known).find(self._query, self._limit)
         except sqlite3.DatabaseError as error:
-            found = Searching(reader, None, lambda: self.cancelled, self._known).find(self._query, self._limit)
+            if self.cancelled:
+                return []
+            found = Searching(reader, None, self._goes_on, self._known).find(self._query, self._limit)
             # What it can do without was at fault.
             self.met_damage = index is not None and not self.cancelled and can_be_damage(error)
             return found

@@ -46,6 +46,7 @@ class ConversationListModel(QAbstractListModel):
         super().__init__(parent)
         self.rows: list[ConversationRow] = []
         self.query = ""
+        self.is_searching = False  # what is listed is not all of the answer yet
         self._find = find
         self._folder_of = folder_of
         self.tree = FolderTree(())
@@ -101,6 +102,7 @@ class ConversationListModel(QAbstractListModel):
 
     def refresh(self) -> None:
         """Asks for the chats again; inserts, removes and changes only the rows that differ."""
+        self.is_searching = bool(self.query)
         self._find(self.query, self._limit, self._show)
 
     def follow_day(self) -> None:
@@ -109,7 +111,7 @@ class ConversationListModel(QAbstractListModel):
             self.refresh()
 
     def _show(self, listing: Listing) -> None:
-        self._listing, self._day = listing, self._today()
+        self._listing, self._day, self.is_searching = listing, self._today(), listing.partial
         self.tree = FolderTree(listing.folders, lambda folder: QCollator().sortKey(folder.name))
         self._apply(rows_of(listing, self.tree, self._day, bool(self.query)))
         self.refreshed.emit()

@@ -14,7 +14,7 @@ from pathlib import Path
 from app.storage.database import Reader, address_of
 from app.storage.known_chats import ChangedChats, KnownChats
 from app.storage.opening import Database
-from app.storage.search_index import Blocks, Progress, SearchIndex, index_path, open_index
+from app.storage.search_index import Progress, SearchIndex, index_path, open_index
 from app.storage.searching import Searching
 from app.view_models.conversation_list import PAGE_FOUND
 from tests.bench.rows import Measure, Row
@@ -57,15 +57,14 @@ def search_1m_ms_p95(setup: BenchSetup, runs: int) -> Row:
 
 def _row(name: str, path: Path, chats: int, runs: int) -> Row:
     _write_chats(path, chats)
-    known, blocks = KnownChats(ChangedChats()), Blocks()
-    with closing(Reader(address_of(path))) as reader:
+    known = KnownChats(ChangedChats())
+    with closing(Reader(address_of(path))) as reader, closing(_opened(path)) as index:
         started = time.thread_time()
-        slices = _index(path, reader)
+        slices = _index(index, reader)
         indexed_s = time.thread_time() - started
         known.follow(reader)  # as the app does when it has time
         queries = (*QUERIES, *_rare(reader))
-        with closing(_opened(path, blocks)) as index:
-            rounds = [[_search_ms(reader, index, known, query) for query in queries] for _ in range(runs)]
+        rounds = [[_search_ms(reader, index, known, query) for query in queries] for _ in range(runs)]
         plain = sorted(_search_ms(reader, None, known, query) for query in ("zqxj", "없는낱말이다"))
     taken = sorted(statistics.median(of_query) for of_query in zip(*rounds, strict=True))
     worst = max(max(each) for each in rounds)
@@ -95,19 +94,18 @@ def _rare(reader: Reader) -> Iterator[str]:
         yield from (word, word[1:4])
 
 
-def _opened(path: Path, blocks: Blocks) -> SearchIndex:
-    index = open_index(path, blocks)
+def _opened(path: Path) -> SearchIndex:
+    index = open_index(path)
     assert index is not None
     return index
 
 
-def _index(path: Path, reader: Reader) -> list[float]:
+def _index(index: SearchIndex, reader: Reader) -> list[float]:
     """Returns the milliseconds of each slice: a search that comes meanwhile waits for one."""
     slices, progress = [], Progress(more=True)
     while progress.more:
         started = time.thread_time()
-        with closing(_opened(path, Blocks())) as index:
-            progress = index.catch_up(reader)
+        progress = index.catch_up(reader)
         slices.append(1000 * (time.thread_time() - started))
     return slices
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -613,6 +614,19 @@ def test_keys_stop_at_no_heading(app: AppHarness, qtbot: QtBot) -> None:
         assert not row.is_heading, key
     QTest.keyClick(chats, Qt.Key.Key_Home)
     assert chats.currentIndex().data(ROW).text == "Folder"
+
+
+def test_a_search_that_takes_long_says_so_until_all_of_it_is_listed(app: AppHarness, qtbot: QtBot) -> None:
+    make_chats(app, qtbot, "Lisbon", "Porto")
+    sidebar, goes_on = app.window.sidebar, threading.Event()
+    sidebar._slow.setInterval(0)
+    app.application.storage.count(lambda _stores: goes_on.wait(30), lambda _waited: None)
+    QTest.keyClicks(sidebar.search, "porto")
+    qtbot.waitUntil(sidebar.still.isVisible)
+    assert not sidebar.nothing.isVisible()
+    goes_on.set()
+    qtbot.waitUntil(lambda: not sidebar.still.isVisible())
+    assert [row.text for row in app.chats.conversations.rows if row.chat_id] == ["Porto"]
 
 
 def test_return_in_the_search_opens_the_first_result_as_soon_as_it_is_found(app: AppHarness, qtbot: QtBot) -> None:

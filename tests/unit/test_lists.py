@@ -90,6 +90,18 @@ def test_a_search_that_has_not_answered_is_not_begun_anew_by_scrolling(chats: Ch
     assert model.canFetchMore(QModelIndex())
 
 
+def test_what_a_search_has_found_so_far_is_listed_and_no_more_is_asked_for(chats: Chats) -> None:
+    asked: list[Callable[[Listing], None]] = []
+    model = ConversationListModel(lambda _query, _limit, done: asked.append(done), today=NOW.date)
+    model.set_query("o")
+    assert model.is_searching
+    asked[0](Listing(chats[:2], partial=True))
+    assert (titles(model)[1::2], model.is_searching) == (["Pinned one", "Now"], True)
+    assert not model.canFetchMore(QModelIndex())
+    asked[0](Listing(chats[:3]))
+    assert (titles(model)[1::2], model.is_searching) == (["Pinned one", "Now", "A day ago"], False)
+
+
 def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) -> None:
     resets, removed = recorded(model.modelReset), recorded(model.rowsRemoved)
     model.set_query(" Long ")

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from unittest.mock import create_autospec
 
 import pytest
 
-from app.storage import ChatSummary, ReplyStatus, ReplyText, Stores, portable
+from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Stores, portable
 from app.storage.database import Reader, address_of
 from app.storage.known_chats import ChangedChats, KnownChats
-from app.storage.search_index import index_path, open_index
-from app.storage.searching import Searching
+from app.storage.search_index import SearchIndex, index_path, open_index
+from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
 from tests.unit.test_portable_storage import CHAT
 from tests.unit.test_storage_search import Owner, chat_of
 
 WORDS = ("draft", "model", "초안", "모델", "推測", "a", "ab", "accept", "rate", "Äpfel", "草")
+LANGUAGES = (
+    ("the draft model accepts a naïve café résumé tokens per pass decode decoding C++ ＦＵＬＬ", " "),
+    ("초안 모델이 토큰을 추측하고 메인 모델은 확인해요 각 값 닭 모델 draft", " "),
+    ("投機的 デコード 草案 モデル が トークン を 推測 する ﾊﾝｶｸ 受理率 です", ""),
+    ("投机 解码 草稿 模型 猜测 词元 主 验证 接受率 的 快 draft 模", ""),
+)
 QUERIES = (*WORDS, "draft model", "모델 초안", "raf", "ducks", "zebra", "q", "草 a", "three renamed")
 
 
@@ -138,6 +146,29 @@ def found(path: Path, query: str) -> list[tuple[int, tuple[int, ...]]]:
         return told(Searching(reader).find(query))
 
 
+def folded(text: str) -> str:
+    """As two spellings of a word are compared, said once more."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def looked_at(path: Path, query: str) -> list[tuple[int, tuple[int, ...]]]:
+    """What a search is to find, from the rows alone."""
+    words, phrase, result = {folded(word) for word in query.split()}, folded(" ".join(query.split())), []
+    order = "ORDER BY pinned DESC, updated_at DESC, id DESC"
+    with closing(Reader(address_of(path))) as reader:
+        for chat, title in reader.rows(f"SELECT id, title FROM chats WHERE deleted_at IS NULL {order}"):
+            sql = "SELECT id, text FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
+            texts = {row["id"]: folded(row["text"]) for row in reader.rows(sql, (chat,))}
+            if all(any(word in text for text in (folded(title), *texts.values())) for word in words):
+                lacks = {
+                    number: sum(word not in text for word in words) + (phrase not in text)
+                    for number, text in texts.items()
+                    if any(word in text for word in words)
+                }
+                result.append((chat, tuple(sorted(lacks, key=lambda number: lacks[number])[:MATCHES])))
+    return result
+
+
 def told(chats: Iterable[ChatSummary]) -> list[tuple[int, tuple[int, ...]]]:
     return [(chat.id, tuple(match.message_id for match in chat.matches)) for chat in chats]
 
@@ -159,13 +190,13 @@ def test_a_search_finds_what_a_look_at_everything_finds(owner: Owner, path: Path
 
 
 @pytest.mark.expect_log("a change was not stored")
-@pytest.mark.parametrize("most", [0, 2])
+@pytest.mark.parametrize("most", [1, 3])
 def test_words_in_more_blocks_than_are_read_are_found_all_the_same(
     owner: Owner, path: Path, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At first what is common is looked for without the index; when that finds too little, all of it is read."""
-    monkeypatch.setattr("app.storage.searching._MOST_BLOCKS", most)
-    monkeypatch.setattr("app.storage.searching._MOST_MISSES", most)
+    monkeypatch.setattr("app.storage.search_index._SAMPLE", most)
+    monkeypatch.setattr("app.storage.searching._MOST_IN_VAIN", 4 * most)
     person = Person(owner, most)
     for _ in range(60):
         person.act()
@@ -182,17 +213,78 @@ def test_chats_that_have_words_apart_are_told_from_those_with_all_at_one_go(
     owner: Owner, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not once more for each chat with only one of them: among 100,000 chats that took hours."""
-    monkeypatch.setattr("app.storage.searching._MOST_BLOCKS", 0)
+    monkeypatch.setattr("app.storage.search_index._SAMPLE", 1)
+    monkeypatch.setattr("app.storage.searching._MOST_IN_VAIN", 9)
     for number in range(60):
         owner.write(lambda stores, word=("draft", "main")[number % 2]: chat_of(stores, word))  # type: ignore[misc]
     Person(owner, 1).rest()
-    compared = create_autospec(Searching._with_all, side_effect=Searching._with_all)
-    monkeypatch.setattr(Searching, "_with_all", compared)
+    asked = create_autospec(SearchIndex.blocks_with, side_effect=SearchIndex.blocks_with)
+    monkeypatch.setattr(SearchIndex, "blocks_with", asked)
+    looked = create_autospec(Searching._looked_up, side_effect=Searching._looked_up)
+    monkeypatch.setattr(Searching, "_looked_up", looked)
     index = open_index(path)
     assert index is not None
     with closing(Reader(address_of(path))) as reader, closing(index):
         assert Searching(reader, index).find("draft main") == []
-    assert compared.call_count == 2
+    assert (asked.call_count, looked.call_count) == (4, 10)
+
+
+def write_at_random(stores: Stores, choice: random.Random, chats: int) -> list[str]:
+    """Chats in four languages, some pinned, some deleted, in no order; returns what was written."""
+    written = []
+    with stores.database.transaction():
+        for _ in range(chats):
+            language, sign = choice.choice(LANGUAGES)
+            words = language.split()
+            texts = [sign.join(choice.choices(words, k=choice.choice((1, 4, 12)))) for _ in range(choice.randrange(6))]
+            texts = [unicodedata.normalize(choice.choice(("NFC", "NFD")), text) for text in texts]
+            chat = chat_of(stores, *texts, title=sign.join(choice.choices(words, k=2)))
+            stores.chats.pin(chat, choice.random() < 0.1)
+            stores.database.execute(
+                "UPDATE chats SET updated_at = ?, deleted_at = ? WHERE id = ?",
+                (float(choice.randrange(20)), choice.choice((None, None, None, 1.0)), chat),
+            )
+            written += texts
+    return written
+
+
+def pieces_at_random(choice: random.Random, written: Sequence[str]) -> Iterator[str]:
+    """What people type: a few letters, what a word begins with, words, phrases, words apart, and what is nowhere."""
+    while True:
+        words = " ".join(choice.choices(written, k=2)).split()
+        word, other, at = choice.choice(words), choice.choice(words), choice.randrange(9)
+        yield choice.choice((word[at : at + 1], word[at : at + 2], word[at : at + 3], word[: at + 1], word.upper()))
+        yield choice.choice((" ".join(words[at : at + 2]), f"{word} {other}", f"{other} {word[:2]}", f"{word}zq"))
+
+
+def compare_with_the_rows(path: Path, seed: int, chats: int, queries: int) -> None:
+    """Before anything, half, and all of it is in the index."""
+    choice, results = random.Random(seed), 0
+    with closing(Database(path)) as database, closing(Reader(address_of(path))) as reader:
+        written = [text for text in write_at_random(Stores(database), choice, chats) if text]
+        index = open_index(path)
+        assert index is not None
+        with closing(index):
+            for query in islice(filter(None, pieces_at_random(choice, written)), queries):
+                index.catch_up(reader, batch=6 * chats // queries)
+                expected = looked_at(path, query)
+                for limit in (-1, 3):
+                    found = told(Searching(reader, index).find(query, limit))
+                    assert found == expected[: len(expected) if limit < 0 else limit], query
+                results += len(expected)
+    assert results > queries
+
+
+def test_a_search_finds_what_is_in_the_rows_in_their_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.storage.search_index._SAMPLE", 5)
+    monkeypatch.setattr("app.storage.searching._MOST_IN_VAIN", 20)
+    compare_with_the_rows(path, seed=1, chats=60, queries=30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_searches_at_random_find_what_is_in_the_rows(path: Path, seed: int) -> None:
+    compare_with_the_rows(path, seed, chats=600, queries=150)
 
 
 @pytest.mark.expect_log("a change was not stored")

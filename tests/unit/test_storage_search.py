@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
+import threading
 import unicodedata
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +32,7 @@ from app.storage import (
     Stores,
 )
 from app.storage.database import Reader, address_of
-from app.storage.search_index import Progress, SearchIndex, forget_index, index_path, open_index, seal_index, take_index
+from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index, take_index
 from app.storage.searching import MATCHES, Searching
 from engine import MessageRole, RequestStats
 
@@ -342,6 +346,47 @@ def test_the_storage_keeps_the_index_by_itself(owner: Owner, path: Path) -> None
     assert (owner.search("words"), owner.search("first")) == (["Second", "First"], ["First"])
 
 
+def test_a_search_that_takes_longer_tells_the_first_chats_meanwhile(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.storage._TELL_S", 0)
+    for number in range(3):
+        owner.write(partial(chat_with, number))
+    told: list[list[str]] = []
+
+    def note(chats: list[ChatSummary]) -> None:
+        told.append([chat.title for chat in chats])
+
+    owner.storage.search("word", 10, note, note)
+    owner.settle()
+    assert told == [["2"], ["2", "1"], ["2", "1", "0"]]
+
+
+def test_a_newer_search_ends_one_that_reads_and_answers_alone(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in the middle of reading a chat."""
+    owner.write(lambda stores: chat_of(stores, *("words",) * 50))
+    reads = threading.Barrier(2, timeout=30)
+    texts = Searching._texts
+
+    def held(*of: Any) -> Iterator[tuple[int, list[str]]]:
+        monkeypatch.setattr(Searching, "_texts", texts)
+        reads.wait()  # it reads
+        reads.wait()  # another one is asked for
+        for each in texts(*of):
+            read.append(each)
+            yield each
+
+    monkeypatch.setattr(Searching, "_texts", held)
+    answers: list[str] = []
+    read: list[tuple[int, list[str]]] = []
+    owner.storage.search("nowhere", 10, lambda _chats: answers.append("former"))
+    reads.wait()
+    owner.storage.search("words", 10, lambda _chats: answers.append("latter"))
+    reads.wait()
+    owner.settle()
+    assert (answers, read) == (["latter"], [])
+
+
 def test_a_search_goes_on_without_an_index_that_cannot_be_read(owner: Owner, path: Path) -> None:
     owner.write(lambda stores: chat_of(stores, "words", title="Chat"))
     owner.storage.settle()
@@ -417,19 +462,89 @@ def test_many_bits_of_the_index_turn(owner: Owner, path: Path) -> None:
     damage_one_bit(path, 61)
 
 
-def test_an_index_is_used_again_only_as_a_run_has_left_it(owner: Owner, path: Path) -> None:
-    """Also after a run that was killed: then there is no seal."""
-    data = filled(owner)
-    seal = index_path(path).with_name("chats-search.db.seal")
+def test_an_index_without_its_seal_is_made_anew(owner: Owner, path: Path) -> None:
+    filled(owner)
     before = index_path(path).stat().st_ino
     take_index(path)
-    assert (index_path(path).stat().st_ino, seal.exists()) == (before, False)
-    take_index(path)  # the run that took off the seal was killed
+    assert index_path(path).stat().st_ino == before
+    index_path(path).with_name("chats-search.db.seal").write_bytes(b"")
+    take_index(path)
     assert not index_path(path).exists()
-    index_path(path).write_bytes(data)
-    seal_index(path)
-    seal.write_bytes(b"")
     assert again(path, "word17") == ["17"]
+
+
+def half_indexed(path: Path) -> KeptIndex:
+    """Of a run that goes on."""
+    with closing(Database(path)) as database, database.transaction():
+        for number in range(30):
+            chat_with(number, Stores(database))
+    kept = KeptIndex(path)
+    index = kept.get()
+    assert index is not None
+    with closing(Reader(address_of(path))) as reader:
+        assert index.catch_up(reader, batch=10).more
+    return kept
+
+
+def as_killed(path: Path, place: Path) -> Path:
+    """The files as a run would leave them that was killed now."""
+    shutil.copytree(path.parent, place)
+    return place / path.name
+
+
+def read_to(path: Path) -> int:
+    """How far a next run finds the index that is there."""
+    kept = KeptIndex(path)
+    index = kept.get()
+    assert index is not None
+    number = int(index.database.rows("SELECT read_to FROM state")[0][0])
+    kept.leave()
+    return number
+
+
+def test_a_run_that_is_killed_leaves_what_it_has_read_to_the_next(path: Path, tmp_path: Path) -> None:
+    kept = half_indexed(path)
+    killed = as_killed(path, tmp_path / "killed")
+    assert read_to(killed) == 10
+    assert again(killed, "word3") == ["3"]
+    assert again(killed, "word17") == ["17"]
+    kept.leave()
+    assert read_to(path) == 10
+
+
+def test_what_has_turned_in_the_log_of_a_run_that_was_killed_is_read_again(path: Path, tmp_path: Path) -> None:
+    kept = half_indexed(path)
+    whole = index_path(path).with_name("chats-search.db-wal").read_bytes()
+    for at in range(0, len(whole), 9001):
+        killed = as_killed(path, tmp_path / f"{at}")
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << at % 8
+        index_path(killed).with_name("chats-search.db-wal").write_bytes(damaged)
+        assert read_to(killed) in (0, 10)
+        assert again(killed, "word7") == ["7"], at
+    kept.leave()
+
+
+def test_a_long_log_goes_to_the_file(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("app.storage.search_index._LOG_BYTES", 0)
+    kept = half_indexed(path)
+    assert index_path(path).with_name("chats-search.db-wal").stat().st_size == 0
+    assert read_to(as_killed(path, tmp_path / "killed")) == 10
+    kept.leave()
+
+
+def test_an_index_of_the_version_before_is_taken_over(path: Path) -> None:
+    """Also one that has read half; its state has one more column."""
+    half_indexed(path).leave()
+    with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
+        raw.execute("ALTER TABLE state ADD COLUMN made INTEGER NOT NULL DEFAULT 7")
+        raw.execute("PRAGMA journal_mode = DELETE")
+    seal = index_path(path).with_name("chats-search.db.seal")
+    seal.write_bytes(b"%08x" % zlib.crc32(index_path(path).read_bytes()))
+    before = index_path(path).stat().st_ino
+    assert read_to(path) == 10
+    assert (again(path, "word3"), again(path, "word17")) == (["3"], ["17"])
+    assert index_path(path).stat().st_ino == before
 
 
 def test_a_locked_index_is_left_alone(owner: Owner, path: Path) -> None:

@@ -25,6 +25,7 @@ from app.words.formats import fill, sentences
 
 WIDTH = 248
 _SEARCH_DELAY_MS = 150
+_SLOW_MS = 400  # a search that takes longer says that it goes on
 
 
 class Sidebar(Translated, QWidget):
@@ -42,10 +43,12 @@ class Sidebar(Translated, QWidget):
         self.hide_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = PillButton(theme, Emphasis.QUIET, "pencil", self)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
+        self.still = TextLabel(theme, TextStyle.SECONDARY, self)
         self.models_button = PillButton(theme, Emphasis.QUIET, "box", self)
         self.downloads = DownloadRing(theme, self)
         self.settings_button = IconButton(theme, "settings", parent=self)
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
+        self._slow = QTimer(self, singleShot=True, interval=_SLOW_MS)
         self._is_searching = False  # what is listed is not the answer yet
         self._opens_first = False  # of what is being searched for
         self._arrange()
@@ -64,6 +67,7 @@ class Sidebar(Translated, QWidget):
         foot.addWidget(self.downloads)
         foot.addWidget(self.settings_button)
         self.nothing.setVisible(False)
+        self.still.setVisible(False)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(10, 9, 10, 10)
         self._column.setSpacing(8)
@@ -71,6 +75,7 @@ class Sidebar(Translated, QWidget):
         self._column.addWidget(self.search)
         self._column.addWidget(self.nothing)
         self._column.addWidget(self.chats, 1)
+        self._column.addWidget(self.still)
         self._column.addLayout(foot)
 
     def _connect(self) -> None:
@@ -85,6 +90,7 @@ class Sidebar(Translated, QWidget):
         self.chats.search_left.connect(self.leave_search)
         self.chats.search_left.connect(self.search.setFocus)
         self._delay.timeout.connect(self._search_now)
+        self._slow.timeout.connect(self._show_state)
         self.search.returnPressed.connect(self._open_first)
         self._theme.changed.connect(self._restyle)
 
@@ -95,9 +101,9 @@ class Sidebar(Translated, QWidget):
     def set_model(self, model: ConversationListModel) -> None:
         self.chats.setModel(model)
         for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset):
-            signal.connect(self._show_nothing)
+            signal.connect(self._show_state)
         model.refreshed.connect(self._on_found)
-        self._show_nothing()
+        self._show_state()
 
     def _on_words(self) -> None:
         self._opens_first = False
@@ -106,8 +112,9 @@ class Sidebar(Translated, QWidget):
     def _search_now(self) -> None:
         self._delay.stop()
         self._is_searching = bool(self.search.words().strip())
+        self._slow.start()
         self.search_changed.emit(self.search.words())
-        self._show_nothing()
+        self._show_state()
 
     def _open_first(self) -> None:
         """Return opens the first of what is found, now or as soon as it is."""
@@ -119,6 +126,7 @@ class Sidebar(Translated, QWidget):
 
     def _on_found(self) -> None:
         self._is_searching = False
+        self._show_state()
         if self._opens_first:
             self._opens_first = False
             self.chats.open_first()
@@ -131,10 +139,13 @@ class Sidebar(Translated, QWidget):
         self.search.clear()
         self._search_now()
 
-    def _show_nothing(self) -> None:
+    def _show_state(self) -> None:
         model = self.chats.model()
-        found = model is not None and model.rowCount() > 0
-        self.nothing.setVisible(not found and bool(self.search.words()))
+        if not isinstance(model, ConversationListModel):
+            return
+        is_slow = model.is_searching and not self._slow.isActive()
+        self.still.setVisible(is_slow)
+        self.nothing.setVisible(bool(self.search.words()) and not model.rows and not is_slow)
 
     def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))
@@ -142,6 +153,7 @@ class Sidebar(Translated, QWidget):
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setAccessibleName(self.tr("Search chats"))
         self.nothing.setText(self.tr("No results."))
+        self.still.setText(self.tr("Searching…"))
         self.models_button.setText(self.tr("Models"))
         self.settings_button.set_name(self.tr("Settings"))
         self.chats.setAccessibleName(self.tr("Chats"))
