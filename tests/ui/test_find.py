@@ -182,7 +182,7 @@ def press(app: AppHarness, key: Qt.Key, *, shift: bool = False, control: bool = 
     QTest.keyClick(app.window.focusWidget() or app.window, key, modifiers)
 
 
-def test_the_bar_is_opened_walked_and_left_by_key(app: AppHarness, qtbot: QtBot) -> None:
+def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(app: AppHarness, qtbot: QtBot) -> None:
     press(app, Qt.Key.Key_F)
     bar = app.window.finding.bar
     assert not bar.isVisible()  # there is nothing to find yet
@@ -209,8 +209,7 @@ def test_the_bar_is_opened_walked_and_left_by_key(app: AppHarness, qtbot: QtBot)
     assert app.transcript.finder.query == ""
     qtbot.waitUntil(app.transcript.hasFocus)
 
-
-def test_another_chat_closes_the_bar(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.new_chat()
     app.ask(qtbot, "main")
     press(app, Qt.Key.Key_F)
     assert app.window.finding.bar.isVisible()

@@ -51,126 +51,116 @@ def test_closing_the_window_commits_what_is_composed(tmp_path: Path, qtbot: QtBo
         assert harness.window.composer.text() == "かんじ"
 
 
-def test_what_is_composed_is_kept_though_it_is_never_committed(tmp_path: Path, qtbot: QtBot) -> None:
+def test_what_is_composed_is_kept_though_it_is_never_committed(harness: AppHarness, qtbot: QtBot) -> None:
     """A crash in the middle of a long composition costs none of it."""
-    with open_app(tmp_path, qtbot) as harness:
-        QTest.keyClicks(harness.window.composer.edit, "a ")
-        with qtbot.waitSignal(harness.window.composer.unsent.changed) as told:
-            compose(harness.window.composer.edit, "にほんご")
-        assert told.args == [0, "a にほんご"]
-        assert harness.window.composer.edit.is_composing
+    QTest.keyClicks(harness.window.composer.edit, "a ")
+    with qtbot.waitSignal(harness.window.composer.unsent.changed) as told:
+        compose(harness.window.composer.edit, "にほんご")
+    assert told.args == [0, "a にほんご"]
+    assert harness.window.composer.edit.is_composing
 
 
-def test_what_is_composed_while_a_message_is_stored_stays(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        edit = harness.window.composer.edit
-        QTest.keyClicks(edit, "Hello")
-        QTest.keyClick(edit, Qt.Key.Key_Return)
-        compose(edit, "다")
-        harness.wait_until_quiet(qtbot)
-        assert harness.chats.transcript.messages[0].text == "Hello"
-        assert harness.window.composer.text() == "다"
+def test_what_is_composed_while_a_message_is_stored_stays(harness: AppHarness, qtbot: QtBot) -> None:
+    edit = harness.window.composer.edit
+    QTest.keyClicks(edit, "Hello")
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    compose(edit, "다")
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[0].text == "Hello"
+    assert harness.window.composer.text() == "다"
 
 
-def test_what_is_composed_comes_after_what_waited_from_the_last_run(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        composer = harness.window.composer
-        compose(composer.edit, "새")
-        composer.unsent.restore({0: "from yesterday"})
-        assert composer.text() == "from yesterday\n새"
+def test_what_is_composed_comes_after_what_waited_from_the_last_run(harness: AppHarness) -> None:
+    composer = harness.window.composer
+    compose(composer.edit, "새")
+    composer.unsent.restore({0: "from yesterday"})
+    assert composer.text() == "from yesterday\n새"
 
 
-def test_a_question_of_the_empty_chat_does_not_replace_what_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        compose(harness.window.composer.edit, "안")
-        harness.window.empty_chat.question_asked.emit("What is Hunch?")
-        harness.wait_until_quiet(qtbot)
-        assert harness.chats.transcript.messages[0].text == "What is Hunch?"
-        assert harness.window.composer.text() == "안"
+def test_a_question_of_the_empty_chat_does_not_replace_what_is_composed(harness: AppHarness, qtbot: QtBot) -> None:
+    compose(harness.window.composer.edit, "안")
+    harness.window.empty_chat.question_asked.emit("What is Hunch?")
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[0].text == "What is Hunch?"
+    assert harness.window.composer.text() == "안"
 
 
 @pytest.mark.parametrize("leave", ["return", "focus"])
-def test_renaming_keeps_what_is_composed(tmp_path: Path, qtbot: QtBot, leave: str) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "first")
-        harness.window.menu.rename.trigger()
-        field = harness.window.findChild(RenameField)
-        assert field is not None
-        field.clear()
-        compose(field, "제목")
-        if leave == "return":
-            QTest.keyClick(field, Qt.Key.Key_Return)
-        else:
-            harness.window.composer.take_focus()
-        harness.wait_until_stored(qtbot)
-        assert harness.chats.title == "제목"
+def test_renaming_keeps_what_is_composed(harness: AppHarness, qtbot: QtBot, leave: str) -> None:
+    harness.ask(qtbot, "first")
+    harness.window.menu.rename.trigger()
+    field = harness.window.findChild(RenameField)
+    assert field is not None
+    field.clear()
+    compose(field, "제목")
+    if leave == "return":
+        QTest.keyClick(field, Qt.Key.Key_Return)
+    else:
+        harness.window.composer.take_focus()
+    harness.wait_until_stored(qtbot)
+    assert harness.chats.title == "제목"
 
 
-def test_a_rename_that_is_composed_when_the_row_goes_is_not_lost_elsewhere(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "first")
-        compose(harness.window.composer.edit, "글")
-        harness.window.menu.rename.trigger()
-        assert harness.window.composer.text() == "글"
+def test_a_rename_that_is_composed_when_the_row_goes_is_not_lost_elsewhere(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "first")
+    compose(harness.window.composer.edit, "글")
+    harness.window.menu.rename.trigger()
+    assert harness.window.composer.text() == "글"
 
 
-def test_korean_is_searched_for_while_it_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
+def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot: QtBot) -> None:
     """Its last syllable is committed only by the next key; kana and pinyin will be other characters."""
-    with open_app(tmp_path, qtbot) as harness:
-        harness.window.composer.send("번역 질문")
-        harness.wait_until_quiet(qtbot)
-        rows, search = harness.chats.conversations, harness.window.sidebar.search
-        harness.window.menu.find.trigger()
-        bar, finder = harness.window.finding.bar, harness.transcript.finder
-        for field in (bar.field, search):
-            field.setFocus()
-            compose(field, "", "번")
-            compose(field, "역")
-            assert field.words() == "번역"
-            compose(field, "ほん")
-            assert field.words() == "번"
-            compose(field, "없")
-        qtbot.waitUntil(lambda: rows.query == "번없" and not rows.rows)
-        assert (finder.query, finder.count) == ("번없", 0)
-        QTest.keyClick(search, Qt.Key.Key_Escape)
-        assert search.composed, "which the input method ends"
-        compose(search, "역")
-        qtbot.waitUntil(lambda: rows.query == "번역" and bool(rows.rows))
+    harness.window.composer.send("번역 질문")
+    harness.wait_until_quiet(qtbot)
+    rows, search = harness.chats.conversations, harness.window.sidebar.search
+    harness.window.menu.find.trigger()
+    bar, finder = harness.window.finding.bar, harness.transcript.finder
+    for field in (bar.field, search):
+        field.setFocus()
+        compose(field, "", "번")
+        compose(field, "역")
+        assert field.words() == "번역"
+        compose(field, "ほん")
+        assert field.words() == "번"
+        compose(field, "없")
+    qtbot.waitUntil(lambda: rows.query == "번없" and not rows.rows)
+    assert (finder.query, finder.count) == ("번없", 0)
+    QTest.keyClick(search, Qt.Key.Key_Escape)
+    assert search.composed, "which the input method ends"
+    compose(search, "역")
+    qtbot.waitUntil(lambda: rows.query == "번역" and bool(rows.rows))
 
 
-def test_search_finds_what_is_composed_once_it_is_committed(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.window.composer.send("한국어 질문")
-        harness.wait_until_quiet(qtbot)
-        search = harness.window.sidebar.search
-        search.setFocus()
-        compose(search, "없")
-        compose(search, "", "한국")
-        assert search.text() == "한국"
-        qtbot.waitUntil(lambda: harness.chats.conversations.rowCount() > 0)
-        QTest.keyClick(search, Qt.Key.Key_Escape)
+def test_search_finds_what_is_composed_once_it_is_committed(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.composer.send("한국어 질문")
+    harness.wait_until_quiet(qtbot)
+    search = harness.window.sidebar.search
+    search.setFocus()
+    compose(search, "없")
+    compose(search, "", "한국")
+    assert search.text() == "한국"
+    qtbot.waitUntil(lambda: harness.chats.conversations.rowCount() > 0)
+    QTest.keyClick(search, Qt.Key.Key_Escape)
 
 
-def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        window = harness.show_settings("chat")
-        prompt = window.findChild(PromptField)
-        assert prompt is not None
-        prompt.setFocus()
-        compose(prompt, "", "짧게 ")
-        compose(prompt, "대답")
-        window.close()
-        assert harness.application.settings.system_prompt == "짧게 대답"
+def test_fields_of_the_settings_keep_what_is_composed_when_they_or_their_window_are_left(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    window = harness.show_settings("chat")
+    prompt = window.findChild(PromptField)
+    assert prompt is not None
+    prompt.setFocus()
+    compose(prompt, "", "짧게 ")
+    compose(prompt, "대답")
+    window.close()
+    assert harness.application.settings.system_prompt == "짧게 대답"
 
-
-def test_a_settings_field_keeps_what_is_composed_when_it_loses_the_focus(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        window = harness.show_settings("chat")
-        page = window.findChild(SamplingPage)
-        assert page is not None
-        seed = page.fields["seed"]
-        qtbot.waitUntil(window.isActiveWindow)
-        seed.setFocus()
-        compose(seed, "42")
-        page.prompt.setFocus()
-        assert harness.application.settings.seed == 42
+    window = harness.show_settings("chat")
+    page = window.findChild(SamplingPage)
+    assert page is not None
+    seed = page.fields["seed"]
+    qtbot.waitUntil(window.isActiveWindow)
+    seed.setFocus()
+    compose(seed, "42")
+    page.prompt.setFocus()
+    assert harness.application.settings.seed == 42

@@ -93,7 +93,7 @@ def test_the_starter_s_figures_are_told_as_what_they_are(panel: InspectorPanel) 
     assert not panel.starter.isVisibleTo(panel)
 
 
-def test_it_is_shown_and_hidden_by_button_menu_and_key(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(app: AppHarness, qtbot: QtBot) -> None:
     wiring, window = app.window.inspector, app.window
     assert not wiring.panel.isVisible()
     QTest.mouseClick(wiring.button, Qt.MouseButton.LeftButton)
@@ -103,8 +103,6 @@ def test_it_is_shown_and_hidden_by_button_menu_and_key(app: AppHarness, qtbot: Q
     assert not wiring.panel.isVisible()
     assert not app.application.settings.inspector_visible
 
-
-def test_it_gives_way_in_a_narrow_window_and_comes_back(app: AppHarness, qtbot: QtBot) -> None:
     wiring, window = app.window.inspector, app.window
     wiring.set_wanted(True)
     window.resize(760, 600)
@@ -112,18 +110,7 @@ def test_it_gives_way_in_a_narrow_window_and_comes_back(app: AppHarness, qtbot: 
     window.resize(1200, 700)
     qtbot.waitUntil(wiring.panel.isVisible)
 
-
-def test_in_the_smallest_window_the_sidebar_makes_room(app: AppHarness, qtbot: QtBot) -> None:
-    wiring, window = app.window.inspector, app.window
-    window.resize(window.minimumSize())
-    wiring.set_wanted(True)
-    assert wiring.panel.isVisible()
-    assert not window.sidebar.isVisible()
-    QApplication.processEvents()
-    assert window.rect().contains(wiring.panel.geometry())
-
-
-def test_the_sidebar_that_made_room_comes_back(app: AppHarness) -> None:
+    wiring.set_wanted(False)
     wiring, window = app.window.inspector, app.window
     window.resize(900, 600)
     assert window.sidebar.isVisible()
@@ -137,6 +124,15 @@ def test_the_sidebar_that_made_room_comes_back(app: AppHarness) -> None:
     wiring.set_wanted(True)
     wiring.set_wanted(False)
     assert not window.sidebar.isVisible()  # it was the person who hid it
+
+    window.toggle_sidebar()
+    wiring, window = app.window.inspector, app.window
+    window.resize(window.minimumSize())
+    wiring.set_wanted(True)
+    assert wiring.panel.isVisible()
+    assert not window.sidebar.isVisible()
+    QApplication.processEvents()
+    assert window.rect().contains(wiring.panel.geometry())
 
 
 def test_where_it_has_no_room_that_is_said(app: AppHarness) -> None:

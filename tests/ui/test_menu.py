@@ -19,11 +19,52 @@ from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness, open_app
 
 
-def test_no_two_entries_share_a_key(harness: AppHarness) -> None:
-    """Of those that other parts of the window add as well: Qt hears none of two that share one."""
+def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harness: AppHarness, qtbot: QtBot) -> None:
+    """Qt hears none of two that share one, those of other parts of the window included."""
     keys = Counter(shortcut_text(action) for action in harness.window.actions() if shortcut_text(action))
     assert [key for key, number in keys.items() if number > 1] == []
     assert len(keys) > len([action for action in harness.window.menu.actions.values() if shortcut_text(action)])
+
+    button = harness.window.comfort.menu_button
+    assert button is not None
+    QTest.keyClick(harness.window, Qt.Key.Key_F10)
+    menu = QApplication.activePopupWidget()
+    assert menu is button._menu
+    titles = [action.text() for action in menu.actions()]
+    assert titles == ["File", "Edit", "View", "Chat", "Message", "Window", "Help"]
+    menu.close()
+
+    menu = harness.window.menu
+    sheet = show_shortcuts(harness.application.theme, menu, harness.window)
+    words = [label.text() for label in sheet.findChildren(TextLabel)]
+    for action in menu.actions.values():
+        if shortcut_text(action):
+            assert plain_words(action) in words
+            assert shortcut_text(action) in words
+    QTest.keyClick(sheet, Qt.Key.Key_Escape)
+    assert not sheet.isVisible()
+
+    sheet = show_shortcuts(harness.application.theme, harness.window.menu, harness.window)
+    qtbot.waitUntil(sheet.isActiveWindow)
+    bar = sheet.findChildren(ShortcutTable)[0].verticalScrollBar()
+    assert bar.maximum() > 0
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, Qt.Key.Key_PageDown)
+    assert bar.value() > 0
+    QTest.keyClick(focused, Qt.Key.Key_Return)
+    assert not sheet.isVisible()
+
+    other = harness.show_settings()
+    qtbot.waitUntil(other.isActiveWindow)
+    for _ in range(2):
+        harness.window.menu.shortcuts.trigger()
+        QApplication.processEvents()
+    sheets = [each for each in QApplication.topLevelWidgets() if isinstance(each, Dialog) and each.isVisible()]
+    assert len(sheets) == 1
+    QTest.keyClick(sheets[0], Qt.Key.Key_Escape)
+    harness.window.menu.shortcuts.trigger()
+    assert any(isinstance(each, Dialog) and each.isVisible() for each in QApplication.topLevelWidgets())
 
 
 def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> None:
@@ -49,7 +90,7 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     assert [menu.bigger.isEnabled(), menu.smaller.isEnabled()] == [True, False]
 
 
-def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot) -> None:
+def test_the_edit_menu_knows_the_focused_field_and_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> None:
     menu, edit = harness.window.menu, harness.window.composer.edit
     harness.window.composer.take_focus()
     QApplication.clipboard().clear()
@@ -65,8 +106,6 @@ def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot
     menu.menus["edit"].aboutToHide.emit()
     assert menu.redo.isEnabled()  # its key is heard
 
-
-def test_the_edit_menu_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> None:
     window = harness.show_settings("chat")
     number = window.sampling.fields["top_k"]
     assert isinstance(number, WholeField)
@@ -82,7 +121,7 @@ def test_the_edit_menu_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> No
     assert number.value() == 40
 
 
-def test_chats_are_stepped_through(harness: AppHarness, qtbot: QtBot) -> None:
+def test_chats_are_stepped_through_each_once(harness: AppHarness, qtbot: QtBot) -> None:
     chats = []
     for text in ("One", "Two"):
         harness.chats.new_chat()
@@ -100,8 +139,7 @@ def test_chats_are_stepped_through(harness: AppHarness, qtbot: QtBot) -> None:
     menu.previous_chat.trigger()
     assert harness.chats.chat_id == seen[0]
 
-
-def test_stepping_passes_a_chat_once_of_which_several_messages_are_listed(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.new_chat()
     harness.ask(qtbot, "whales, few")
     one = harness.chats.chat_id
     harness.chats.new_chat()
@@ -114,57 +152,10 @@ def test_stepping_passes_a_chat_once_of_which_several_messages_are_listed(harnes
     assert harness.chats.chat_id == one
 
 
-def test_where_the_system_has_no_bar_a_button_has_all_menus(harness: AppHarness, qtbot: QtBot) -> None:
-    button = harness.window.comfort.menu_button
-    assert button is not None
-    QTest.keyClick(harness.window, Qt.Key.Key_F10)
-    menu = QApplication.activePopupWidget()
-    assert menu is button._menu
-    titles = [action.text() for action in menu.actions()]
-    assert titles == ["File", "Edit", "View", "Chat", "Message", "Window", "Help"]
-    menu.close()
-
-
-def test_the_sheet_has_every_key_of_the_menus(harness: AppHarness) -> None:
-    menu = harness.window.menu
-    sheet = show_shortcuts(harness.application.theme, menu, harness.window)
-    words = [label.text() for label in sheet.findChildren(TextLabel)]
-    for action in menu.actions.values():
-        if shortcut_text(action):
-            assert plain_words(action) in words
-            assert shortcut_text(action) in words
-    QTest.keyClick(sheet, Qt.Key.Key_Escape)
-    assert not sheet.isVisible()
-
-
-def test_the_sheet_scrolls_by_page_keys_at_once(harness: AppHarness, qtbot: QtBot) -> None:
-    sheet = show_shortcuts(harness.application.theme, harness.window.menu, harness.window)
-    qtbot.waitUntil(sheet.isActiveWindow)
-    bar = sheet.findChildren(ShortcutTable)[0].verticalScrollBar()
-    assert bar.maximum() > 0
-    focused = QApplication.focusWidget()
-    assert focused is not None
-    QTest.keyClick(focused, Qt.Key.Key_PageDown)
-    assert bar.value() > 0
-    QTest.keyClick(focused, Qt.Key.Key_Return)
-    assert not sheet.isVisible()
-
-
-def test_the_sheet_is_opened_once(harness: AppHarness, qtbot: QtBot) -> None:
-    """Also over another window than the one whose menus they are."""
-    other = harness.show_settings()
-    qtbot.waitUntil(other.isActiveWindow)
-    for _ in range(2):
-        harness.window.menu.shortcuts.trigger()
-        QApplication.processEvents()
-    sheets = [each for each in QApplication.topLevelWidgets() if isinstance(each, Dialog) and each.isVisible()]
-    assert len(sheets) == 1
-    QTest.keyClick(sheets[0], Qt.Key.Key_Escape)
-    harness.window.menu.shortcuts.trigger()
-    assert any(isinstance(each, Dialog) and each.isVisible() for each in QApplication.topLevelWidgets())
-
-
-def test_return_may_begin_a_new_line_instead(harness: AppHarness, qtbot: QtBot) -> None:
+def test_of_return_and_control_return_one_sends_and_the_other_begins_a_new_line(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    """As the settings say of it."""
     edit = harness.window.composer.edit
     harness.application.settings.send_key = "control_return"
     QTest.keyClicks(edit, "one")
@@ -175,9 +166,8 @@ def test_return_may_begin_a_new_line_instead(harness: AppHarness, qtbot: QtBot) 
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[0].text == "one\ntwo"
 
-
-def test_the_key_that_does_not_send_begins_a_new_line(harness: AppHarness, qtbot: QtBot) -> None:
-    """As the settings say of it."""
+    harness.application.settings.send_key = "return"
+    harness.chats.new_chat()
     edit = harness.window.composer.edit
     QTest.keyClicks(edit, "one")
     QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
@@ -223,7 +213,7 @@ def message_entries(harness: AppHarness) -> dict[str, QAction]:
     return {action.text(): action for action in menu.actions() if action.text()}
 
 
-def test_the_message_menu_acts_on_the_message_in_focus_or_else_on_the_latest(harness: AppHarness, qtbot: QtBot) -> None:
+def test_entries_act_on_the_message_in_focus_and_on_what_is_selected(harness: AppHarness, qtbot: QtBot) -> None:
     menu = harness.window.menu.menus["message"]
     assert not menu.menuAction().isEnabled()
     assert message_entries(harness) == {}
@@ -252,8 +242,7 @@ def test_the_message_menu_acts_on_the_message_in_focus_or_else_on_the_latest(har
     assert QApplication.clipboard().text() == question.text
     palette.close_palette()
 
-
-def test_the_selection_is_looked_for(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.new_chat()
     harness.ask(qtbot, "Which whales swim?")
     view, bar, edit = harness.transcript, harness.window.finding.bar, harness.window.composer.edit
     harness.window.menu.use_selection.trigger()
@@ -271,7 +260,9 @@ def test_the_selection_is_looked_for(harness: AppHarness, qtbot: QtBot) -> None:
     assert edit.hasFocus()
 
 
-def test_the_key_of_delete_chat_leaves_fields_alone(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_chat_is_deleted_and_brought_back_by_keys_that_leave_words_in_fields_alone(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.ask(qtbot, "Keep me")
     chat, edit = harness.chats.chat_id, harness.window.composer.edit
     harness.window.composer.take_focus()
@@ -291,8 +282,7 @@ def test_the_key_of_delete_chat_leaves_fields_alone(harness: AppHarness, qtbot: 
     QTest.keyClick(view, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: harness.chats.chat_id == 0)
 
-
-def test_undo_after_a_deletion_brings_it_back_also_from_a_field(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.composer.set_text("")
     """Until something is typed: then that is what was done last."""
     harness.ask(qtbot, "Keep me")
     chat, composer = harness.chats.chat_id, harness.window.composer

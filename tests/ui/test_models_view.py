@@ -54,7 +54,7 @@ def test_every_way_leads_there_and_escape_back_to_what_is_typed(harness: AppHarn
     assert window.composer.text() == "half a question"
 
 
-def test_any_chat_goes_back_be_it_the_open_one(harness: AppHarness, qtbot: QtBot) -> None:
+def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
     chat = harness.chats.chat_id
     ways: list[Callable[[], object]] = [
@@ -67,8 +67,6 @@ def test_any_chat_goes_back_be_it_the_open_one(harness: AppHarness, qtbot: QtBot
         go()
         assert shown(harness) == ""
 
-
-def test_a_title_that_comes_meanwhile_stays_behind(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
     harness.show_models("yours")
     harness.chats.acts.rename(harness.chats.chat_id, "Renamed")
@@ -78,15 +76,26 @@ def test_a_title_that_comes_meanwhile_stays_behind(harness: AppHarness, qtbot: Q
     harness.window.models_view.leave()
     assert harness.window.header.title.text() == "Renamed"
 
+    harness.ask(qtbot, "Hello")
+    window = harness.window
+    window.inspector.set_wanted(True)
+    assert window.inspector.panel.isVisible()
+    harness.show_models("yours")
+    assert not window.inspector.panel.isVisible()
+    assert not window.inspector.button.isVisible()
+    window.models_view.leave()
+    assert window.inspector.panel.isVisible()
+    assert window.inspector.button.isVisible()
 
-def test_letters_typed_there_do_not_go_to_the_message(harness: AppHarness) -> None:
+
+def test_it_is_made_when_it_is_opened_and_its_keys_do_not_reach_the_chat(harness: AppHarness) -> None:
+    assert "view" not in vars(harness.window.models_view)
+
     harness.show_models("yours")
     QTest.keyClicks(focused(), "abc")
     assert harness.window.composer.text() == ""
     assert shown(harness) == "yours"
 
-
-def test_the_find_key_looks_for_models(harness: AppHarness) -> None:
     view = harness.show_models("yours")
     QTest.keyClick(view.tabs.buttons[0], Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert view.tab == "find"
@@ -105,19 +114,6 @@ def test_escape_on_the_page_of_a_model_goes_back_to_the_list_first(harness: AppH
     assert shown(harness) == ""
 
 
-def test_what_acts_on_the_chat_is_away_meanwhile(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Hello")
-    window = harness.window
-    window.inspector.set_wanted(True)
-    assert window.inspector.panel.isVisible()
-    harness.show_models("yours")
-    assert not window.inspector.panel.isVisible()
-    assert not window.inspector.button.isVisible()
-    window.models_view.leave()
-    assert window.inspector.panel.isVisible()
-    assert window.inspector.button.isVisible()
-
-
 @pytest.mark.costly
 @pytest.mark.parametrize("size", WIDTHS)
 @pytest.mark.parametrize("scale", [0.85, 2.0])
@@ -132,7 +128,3 @@ def test_nothing_is_wider_than_the_view(harness: AppHarness, size: tuple[int, in
             content = page.widget()
             assert content is not None
             assert not page.isVisible() or content.minimumSizeHint().width() <= page.viewport().width()
-
-
-def test_nothing_of_it_is_made_before_it_is_opened(harness: AppHarness) -> None:
-    assert "view" not in vars(harness.window.models_view)

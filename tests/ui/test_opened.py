@@ -42,7 +42,9 @@ def test_words_of_an_address(address: str, prompt: str) -> None:
     assert prompt_in(QUrl(address)) == prompt
 
 
-def test_words_stand_in_the_composer_after_what_is_there_and_are_not_sent(app: AppHarness) -> None:
+def test_words_stand_in_the_composer_after_what_is_there_files_are_attached_and_nothing_is_sent(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
     opener, composer = app.application.file_wiring.opener, app.window.composer
     app.show_models("find")
     opener.open(QUrl("hunch://ask?text=Why%3F"))
@@ -53,16 +55,13 @@ def test_words_stand_in_the_composer_after_what_is_there_and_are_not_sent(app: A
     assert app.engine.requests == []
     assert app.chats.transcript.messages == []
 
-
-def test_a_syllable_that_is_being_composed_stays(app: AppHarness) -> None:
+    composer.set_text("")
     opener, composer = app.application.file_wiring.opener, app.window.composer
     composer.edit.insert_text("안")
     compose(composer.edit, "녕")
     opener.open(QUrl("hunch://ask?text=Why%3F"))
     assert composer.text() == "안녕\n\nWhy?"
 
-
-def test_a_file_is_attached(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "메모.txt").write_text("words", "utf-8")
     app.application.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / "메모.txt")))
     qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["메모.txt"])

@@ -144,16 +144,24 @@ def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_b
     qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
 
 
-def test_it_asks_only_about_hunch_where_no_more_is_known(harness: AppHarness, quick: QuickAsk) -> None:
+def test_it_asks_about_what_is_known_with_the_key_that_was_chosen_and_never_what_is_composed(
+    harness: AppHarness, quick: QuickAsk
+) -> None:
     assert quick.edit.placeholderText() == "Ask anything"
     harness.application.settings.main_folder = STARTER_FOLDER
     assert quick.edit.placeholderText() == "Ask about Hunch"
 
-
-def test_it_sends_with_the_key_that_was_chosen(harness: AppHarness, quick: QuickAsk) -> None:
     harness.application.settings.send_key = "control_return"
     ask(quick, "one")
     assert (quick.edit.text(), harness.engine.requests) == ("one\n", [])
+
+    quick.edit.set_text("")
+    harness.application.settings.send_key = "return"
+    QApplication.sendEvent(quick.edit, QInputMethodEvent("안녕", []))
+    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+    assert harness.engine.requests == []
+    quick.close()
+    assert quick.edit.text() == "안녕"
 
 
 def test_it_goes_on_in_the_chat(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
@@ -202,14 +210,6 @@ def test_without_a_model_the_words_stay(tmp_path: Path, qtbot: QtBot) -> None:
         ask(quick, "Kept")
         assert quick.edit.text() == "Kept"
         assert harness.window.banner.isVisible()
-
-
-def test_what_is_composed_is_never_asked_and_not_lost(harness: AppHarness, quick: QuickAsk) -> None:
-    QApplication.sendEvent(quick.edit, QInputMethodEvent("안녕", []))
-    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
-    assert harness.engine.requests == []
-    quick.close()
-    assert quick.edit.text() == "안녕"
 
 
 def test_the_icon_says_what_runs(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:

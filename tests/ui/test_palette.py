@@ -30,13 +30,50 @@ def shown(palette: CommandPalette) -> list[str]:
     return [palette.list.item(row).text() for row in range(palette.list.count())]
 
 
-def test_its_key_opens_and_closes_it_and_the_focus_goes_back(harness: AppHarness, palette: CommandPalette) -> None:
+def test_it_offers_what_can_act_now_in_one_line_each_and_closes_without_running_anything(
+    harness: AppHarness, palette: CommandPalette
+) -> None:
+    """No reply is being written, and no chat is open."""
+    assert not {"Stop Reply", "Rename Chat", "Command Palette"} & set(shown(palette))
+    assert "Write Message" in shown(palette)
+
+    entries = [palette.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(palette.list.count())]
+    assert all(entry.icon_name and entry.aside and not entry.detail for entry in entries)
+    assert {entry.text: entry.aside for entry in entries}["New Chat"] == "Ctrl+N"
+    heights = {palette.list.sizeHintForRow(row) for row in range(palette.list.count())}
+    assert heights == {palette._theme.px(32)}
+
+    last = palette.list.count() - 1
+    QTest.keyClick(palette.field, Qt.Key.Key_Up)
+    assert palette.list.currentRow() == last
+    QTest.keyClick(palette.field, Qt.Key.Key_Down)
+    assert palette.list.currentRow() == 0
+    assert palette.field.hasFocus()
+
+    QTest.keyClicks(palette.field, "qqqq")
+    assert shown(palette) == []
+    assert palette.nothing.isVisible()
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+
+    palette.field.clear()
+    QTest.keyClicks(palette.field, "new chat")
+    QTest.keyClick(palette.field, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+    assert harness.application.settings.recent_commands == ()
+
+    QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     edit = harness.window.composer.edit
     assert palette.isVisible()
     assert palette.field.hasFocus()
     QTest.keyClick(palette.field, Qt.Key.Key_K, CONTROL)
     assert not palette.isVisible()
     assert edit.hasFocus()
+
+    palette.open_palette()
+    harness.window.sidebar.search.setFocus()
+    assert not palette.isVisible()
+    assert harness.window.sidebar.search.hasFocus()
 
 
 def test_it_runs_also_where_the_field_that_had_the_focus_is_gone(harness: AppHarness, qtbot: QtBot) -> None:
@@ -52,33 +89,21 @@ def test_it_runs_also_where_the_field_that_had_the_focus_is_gone(harness: AppHar
     assert harness.window.composer.edit.hasFocus()
 
 
-def test_escape_closes_it_and_runs_nothing(harness: AppHarness, palette: CommandPalette) -> None:
-    QTest.keyClicks(palette.field, "new chat")
-    QTest.keyClick(palette.field, Qt.Key.Key_Escape)
-    assert not palette.isVisible()
-    assert harness.application.settings.recent_commands == ()
-
-
-def test_what_cannot_act_now_is_not_offered(harness: AppHarness, palette: CommandPalette) -> None:
-    """No reply is being written, and no chat is open."""
-    assert not {"Stop Reply", "Rename Chat", "Command Palette"} & set(shown(palette))
-    assert "Write Message" in shown(palette)
-
-
-def test_what_was_used_lately_comes_first(harness: AppHarness, palette: CommandPalette) -> None:
+def test_looks_are_changed_by_name_and_what_was_used_lately_comes_first(
+    harness: AppHarness, palette: CommandPalette
+) -> None:
     QTest.keyClicks(palette.field, "larger")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     assert harness.application.settings.text_scale == 1.15
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     assert shown(palette)[0] == "Larger Text"
 
-
-def test_each_row_is_one_line_with_an_icon_and_a_key_or_where_it_is(palette: CommandPalette) -> None:
-    entries = [palette.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(palette.list.count())]
-    assert all(entry.icon_name and entry.aside and not entry.detail for entry in entries)
-    assert {entry.text: entry.aside for entry in entries}["New Chat"] == "Ctrl+N"
-    heights = {palette.list.sizeHintForRow(row) for row in range(palette.list.count())}
-    assert heights == {palette._theme.px(32)}
+    QTest.keyClicks(palette.field, "dark")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert harness.application.settings.appearance == "dark"
+    palette.open_palette()
+    QTest.keyClicks(palette.field, "theme")
+    assert {"Light", "Dark", "Auto"} <= set(shown(palette))
 
 
 def test_a_chat_is_opened_by_its_title(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
@@ -120,16 +145,17 @@ def test_a_place_in_the_settings_is_gone_to_and_lit(harness: AppHarness, palette
     assert light.geometry().contains(row.geometry())
 
 
-def test_arrows_lead_the_list_and_go_round(palette: CommandPalette) -> None:
-    last = palette.list.count() - 1
-    QTest.keyClick(palette.field, Qt.Key.Key_Up)
-    assert palette.list.currentRow() == last
-    QTest.keyClick(palette.field, Qt.Key.Key_Down)
-    assert palette.list.currentRow() == 0
-    assert palette.field.hasFocus()
+def test_each_language_is_found_by_its_own_name_and_searched_while_it_is_composed(
+    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
+) -> None:
+    """The former is the way back for who reads none of what the window says."""
+    settings = harness.application.settings
+    for typed, code in (("日本", "ja"), ("engl", "en"), ("한국", "ko"), ("english", "en")):
+        QTest.keyClicks(palette.field, typed) if typed.isascii() else palette.field.setText(typed)
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+        assert settings.language == code
+        palette.open_palette()
 
-
-def test_what_is_composed_is_searched_for_and_return_runs_nothing(harness: AppHarness, palette: CommandPalette) -> None:
     harness.application.settings.language = "ko"
     QApplication.processEvents()
     palette.refresh()
@@ -140,14 +166,6 @@ def test_what_is_composed_is_searched_for_and_return_runs_nothing(harness: AppHa
     compose(palette.field, "", "채팅")
     assert palette.field.text() == "채팅"
     assert "새 채팅" in shown(palette)
-
-
-def test_nothing_found_says_so(palette: CommandPalette) -> None:
-    QTest.keyClicks(palette.field, "qqqq")
-    assert shown(palette) == []
-    assert palette.nothing.isVisible()
-    QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    assert palette.isVisible()
 
 
 def test_what_was_deleted_is_offered_as_something_to_restore(
@@ -166,30 +184,3 @@ def test_what_was_deleted_is_offered_as_something_to_restore(
     palette.open_palette()
     QTest.keyClicks(palette.field, "Recently Deleted")
     assert shown(palette) == ["Recently Deleted"]
-
-
-def test_each_language_is_found_by_its_own_name_whatever_is_shown(
-    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
-) -> None:
-    """The way back for who reads none of what the window says."""
-    settings = harness.application.settings
-    for typed, code in (("日本", "ja"), ("engl", "en"), ("한국", "ko"), ("english", "en")):
-        QTest.keyClicks(palette.field, typed) if typed.isascii() else palette.field.setText(typed)
-        QTest.keyClick(palette.field, Qt.Key.Key_Return)
-        assert settings.language == code
-        palette.open_palette()
-
-
-def test_the_theme_is_changed_by_its_name(harness: AppHarness, palette: CommandPalette) -> None:
-    QTest.keyClicks(palette.field, "dark")
-    QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    assert harness.application.settings.appearance == "dark"
-    palette.open_palette()
-    QTest.keyClicks(palette.field, "theme")
-    assert {"Light", "Dark", "Auto"} <= set(shown(palette))
-
-
-def test_a_click_elsewhere_closes_it(harness: AppHarness, palette: CommandPalette) -> None:
-    harness.window.sidebar.search.setFocus()
-    assert not palette.isVisible()
-    assert harness.window.sidebar.search.hasFocus()

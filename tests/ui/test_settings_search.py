@@ -41,9 +41,27 @@ def found(window: SettingsWindow, query: str) -> list[str]:
     return [window.list.item(row).text() for row in range(window.list.count())]
 
 
-def test_letters_that_stand_somewhere_in_an_explanation_find_nothing(window: SettingsWindow) -> None:
+def test_a_setting_is_found_by_words_and_by_its_choices_and_escape_goes_back_to_the_pages(
+    window: SettingsWindow, harness: AppHarness
+) -> None:
     assert found(window, "tune")[0].startswith("Tune this pair")
     assert not any("Off for this pair" in each for each in found(window, "tune"))
+
+    for typed, name in (("theme", "Appearance"), ("dark", "Appearance"), ("한국어", "Language")):
+        assert name in [place.name for place in search(typed, window.places())]
+
+    window.list.setFocus()
+    QTest.keyClick(window.list, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert window.search.hasFocus()
+    assert not harness.window.sidebar.search.hasFocus()
+
+    assert found(window, "qqqq") == []
+    assert window.nothing.isVisible()
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert window.isVisible()
+    assert window.list.count() == len(window.pages)
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert not window.isVisible()
 
 
 @pytest.mark.costly
@@ -64,7 +82,9 @@ def test_a_setting_is_found_in_the_language_of_the_window(
     assert name in found(window, query)
 
 
-def test_going_there_shows_the_page_lights_the_row_and_focuses_the_control(window: SettingsWindow) -> None:
+def test_going_there_shows_the_page_lights_the_row_and_focuses_the_control(
+    window: SettingsWindow, harness: AppHarness
+) -> None:
     found(window, "max")
     QTest.keyClicks(window.search, "")
     found(window, "reply limit")
@@ -76,6 +96,26 @@ def test_going_there_shows_the_page_lights_the_row_and_focuses_the_control(windo
     assert light.isVisible()
     in_sight = window.sampling.viewport().rect()
     assert in_sight.contains(field.mapTo(window.sampling.viewport(), field.rect().center()))
+
+    window.show_page("advanced")
+    assert not window.advanced.fusion_row.isVisible()
+    found(window, "fusion")
+    QTest.keyClick(window.search, Qt.Key.Key_Return)
+    assert window.advanced.fusion.isVisible()
+    window.advanced.fusion.click()
+    assert harness.application.settings.use_fusion
+
+    button = PillButton(window.general.theme)
+    button.setText("Install both")
+    card = Card(window.general.theme)
+    window.advanced.column.addWidget(card)
+    card.set_rows([button])
+    place = next(each for each in window.places() if each.control is button)
+    card.set_rows([])
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    window.show_page("general")
+    window.go_to(place)
+    assert window.shown == "advanced"
 
 
 def test_every_place_can_be_gone_to(harness: AppHarness, window: SettingsWindow) -> None:
@@ -94,29 +134,6 @@ def test_every_place_can_be_gone_to(harness: AppHarness, window: SettingsWindow)
         assert window.shown == place.page
 
 
-def test_a_place_that_is_gone_meanwhile_is_its_page(window: SettingsWindow) -> None:
-    button = PillButton(window.general.theme)
-    button.setText("Install both")
-    card = Card(window.general.theme)
-    window.advanced.column.addWidget(card)
-    card.set_rows([button])
-    place = next(each for each in window.places() if each.control is button)
-    card.set_rows([])
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    window.go_to(place)
-    assert window.shown == "advanced"
-
-
-def test_fusion_is_shown_to_those_who_search_for_it(harness: AppHarness, window: SettingsWindow) -> None:
-    window.show_page("advanced")
-    assert not window.advanced.fusion_row.isVisible()
-    found(window, "fusion")
-    QTest.keyClick(window.search, Qt.Key.Key_Return)
-    assert window.advanced.fusion.isVisible()
-    window.advanced.fusion.click()
-    assert harness.application.settings.use_fusion
-
-
 @pytest.mark.parametrize("installed", [True, False])
 def test_openblas_can_be_turned_off_where_it_is_installed(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, installed: bool
@@ -131,23 +148,6 @@ def test_openblas_can_be_turned_off_where_it_is_installed(
         assert not harness.application.settings.use_openblas
 
 
-def test_nothing_found_says_so_and_escape_goes_back_to_the_pages(window: SettingsWindow) -> None:
-    assert found(window, "qqqq") == []
-    assert window.nothing.isVisible()
-    QTest.keyClick(window.search, Qt.Key.Key_Escape)
-    assert window.isVisible()
-    assert window.list.count() == len(window.pages)
-    QTest.keyClick(window.search, Qt.Key.Key_Escape)
-    assert not window.isVisible()
-
-
-def test_the_find_key_searches_here_and_not_in_the_chats(harness: AppHarness, window: SettingsWindow) -> None:
-    window.list.setFocus()
-    QTest.keyClick(window.list, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    assert window.search.hasFocus()
-    assert not harness.window.sidebar.search.hasFocus()
-
-
 def test_its_size_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path / "profile", qtbot) as harness:
         window = harness.application.settings_window()
@@ -159,7 +159,7 @@ def test_its_size_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
         assert (window.width(), window.height()) == (700, 555)
 
 
-def test_pages_are_a_list_and_the_shown_one_is_selected(window: SettingsWindow) -> None:
+def test_screen_readers_are_told_what_each_control_is_and_its_value(window: SettingsWindow) -> None:
     window.show_page("chat")
     told = QAccessible.queryAccessibleInterface(window.list)
     assert told.role() == Role.List
@@ -167,31 +167,29 @@ def test_pages_are_a_list_and_the_shown_one_is_selected(window: SettingsWindow) 
     assert [page.role() for page in pages] == [Role.ListItem] * len(window.pages)
     assert [page.text(QAccessible.Text.Name) for page in pages if page.state().selected] == ["Chat"]
 
-
-def test_segments_are_radio_buttons_and_say_which_is_chosen(window: SettingsWindow) -> None:
     window.show_page("appearance")
     segments = window.appearance.appearance
     assert QAccessible.queryAccessibleInterface(segments).role() == Role.Grouping
-    told = [QAccessible.queryAccessibleInterface(button) for button in segments.buttons]
-    assert [each.role() for each in told] == [Role.RadioButton] * 3
-    assert [each.text(QAccessible.Text.Name) for each in told if each.state().checked] == ["Auto"]
+    looks = [QAccessible.queryAccessibleInterface(button) for button in segments.buttons]
+    assert [each.role() for each in looks] == [Role.RadioButton] * 3
+    assert [each.text(QAccessible.Text.Name) for each in looks if each.state().checked] == ["Auto"]
     segments.buttons[2].click()
-    assert [each.text(QAccessible.Text.Name) for each in told if each.state().checked] == ["Dark"]
+    assert [each.text(QAccessible.Text.Name) for each in looks if each.state().checked] == ["Dark"]
 
-
-def test_a_choice_is_a_combo_box_and_says_its_value(window: SettingsWindow) -> None:
     told = QAccessible.queryAccessibleInterface(window.general.language)
     assert told.role() == Role.ComboBox
     assert told.text(QAccessible.Text.Value) == "English"
     assert told.text(QAccessible.Text.Name) == "Language"
     assert QAccessibleActionInterface.pressAction() in told.actionInterface().actionNames()
 
+    switch = window.chat.notifications
+    told = QAccessible.queryAccessibleInterface(switch)
+    assert (told.role(), bool(told.state().checked)) == (Role.CheckBox, True)
+    switch.click()
+    assert not told.state().checked
 
-def test_a_setting_is_found_by_its_choices(window: SettingsWindow) -> None:
-    for typed, name in (("theme", "Appearance"), ("dark", "Appearance"), ("한국어", "Language")):
-        assert name in [place.name for place in search(typed, window.places())]
 
-
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["question", "row", "thinking"])
 def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(
     harness: AppHarness, qtbot: QtBot, kind: str
@@ -224,26 +222,7 @@ def thought() -> TranscriptMessage:
     return message
 
 
-def test_a_switch_says_whether_it_is_on(window: SettingsWindow) -> None:
-    switch = window.chat.notifications
-    told = QAccessible.queryAccessibleInterface(switch)
-    assert (told.role(), bool(told.state().checked)) == (Role.CheckBox, True)
-    switch.click()
-    assert not told.state().checked
-
-
-def test_resetting_asks_and_keeps_what_somebody_wrote(harness: AppHarness, window: SettingsWindow) -> None:
-    settings = harness.application.settings
-    settings.temperature, settings.appearance, settings.system_prompt = 0.1, "dark", "Be brief."
-    window.advanced.ask_to_reset().cancel_button.click()
-    assert settings.temperature == 0.1
-    window.advanced.ask_to_reset().act_button.click()
-    assert (settings.temperature, settings.appearance, settings.system_prompt) == (0.7, "auto", "Be brief.")
-    changed = {name for name in Settings.options() if getattr(settings, name) != Settings.options()[name].default}
-    assert changed <= KEPT
-
-
-def test_folders_are_shown_where_they_are(
+def test_folders_are_shown_motion_can_be_off_and_resetting_asks_and_keeps_what_somebody_wrote(
     harness: AppHarness, window: SettingsWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
@@ -252,8 +231,6 @@ def test_folders_are_shown_where_they_are(
     window.advanced.log_button.click()
     assert opened == [str(harness.paths.data), str(harness.paths.logs)]
 
-
-def test_reduced_motion_stops_every_animation(harness: AppHarness, window: SettingsWindow) -> None:
     harness.application.settings.motion = "off"
     window.show_page("chat")
     window.chat.notifications.click()
@@ -261,6 +238,15 @@ def test_reduced_motion_stops_every_animation(harness: AppHarness, window: Setti
     harness.application.settings.motion = "on"
     window.chat.notifications.click()
     assert window.chat.notifications.knob < 1.0
+
+    settings = harness.application.settings
+    settings.temperature, settings.appearance, settings.system_prompt = 0.1, "dark", "Be brief."
+    window.advanced.ask_to_reset().cancel_button.click()
+    assert settings.temperature == 0.1
+    window.advanced.ask_to_reset().act_button.click()
+    assert (settings.temperature, settings.appearance, settings.system_prompt) == (0.7, "auto", "Be brief.")
+    changed = {name for name in Settings.options() if getattr(settings, name) != Settings.options()[name].default}
+    assert changed <= KEPT
 
 
 class _Windows(QObject):

@@ -41,10 +41,32 @@ def window(harness: AppHarness) -> SettingsWindow:
     return harness.show_settings()
 
 
-def test_a_minimized_window_comes_back(harness: AppHarness, window: SettingsWindow) -> None:
+def test_it_changes_its_language_at_once_shows_a_ring_for_keys_and_escape_closes_it(
+    harness: AppHarness, window: SettingsWindow
+) -> None:
+    window.general.language.chosen.emit("ko")
+    QApplication.processEvents()
+    assert harness.application.translation.language == "ko"
+    assert window.general.title.text() != "General"
+    assert harness.window.sidebar.new_button.text() != "New chat"
+    window.general.language.chosen.emit("en")
+    QApplication.processEvents()
+    assert window.general.title.text() == "General"
+
+    pages = window.list
+    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
+    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("chat", True, False)
+    QTest.keyClick(pages, Qt.Key.Key_Down)
+    assert (window.shown, pages.has_ring) == ("appearance", True)
+    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
+    assert not pages.has_ring
+
     window.showMinimized()
     harness.application.show_settings()
     assert not window.isMinimized()
+
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.isVisible()
 
 
 @pytest.fixture
@@ -83,17 +105,6 @@ def install(view: ModelsView) -> None:
     assert view.yours.isVisible()
 
 
-def test_language_changes_every_page_at_once(harness: AppHarness, window: SettingsWindow) -> None:
-    window.general.language.chosen.emit("ko")
-    QApplication.processEvents()
-    assert harness.application.translation.language == "ko"
-    assert window.general.title.text() != "General"
-    assert harness.window.sidebar.new_button.text() != "New chat"
-    window.general.language.chosen.emit("en")
-    QApplication.processEvents()
-    assert window.general.title.text() == "General"
-
-
 def test_appearance_and_size_apply_at_once(harness: AppHarness, window: SettingsWindow) -> None:
     seen: list[int] = []
     for appearance in ("dark", "light"):
@@ -124,7 +135,9 @@ def _words_of(window: SettingsWindow, beginning: str) -> str:
     return next(label.text() for label in window.findChildren(TextLabel) if label.text().startswith(beginning))
 
 
-def test_sampling_fields_write_their_options(harness: AppHarness, window: SettingsWindow) -> None:
+def test_sampling_fields_write_their_options_within_limits_and_go_back_to_the_defaults_but_for_the_prompt(
+    harness: AppHarness, window: SettingsWindow
+) -> None:
     settings, fields = harness.application.settings, window.sampling.fields
     temperature, top_k, seed, thinking = (fields[name] for name in ("temperature", "top_k", "seed", "thinking"))
     assert isinstance(temperature, NumberField)
@@ -148,8 +161,6 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     seed.editingFinished.emit()
     assert settings.seed is None
 
-
-def test_a_field_keeps_to_the_limits_of_its_option(harness: AppHarness, window: SettingsWindow) -> None:
     temperature, longest = window.sampling.fields["temperature"], window.sampling.fields["max_tokens"]
     assert isinstance(temperature, NumberField)
     assert isinstance(longest, LineField)
@@ -159,8 +170,6 @@ def test_a_field_keeps_to_the_limits_of_its_option(harness: AppHarness, window: 
     longest.editingFinished.emit()
     assert longest.text() == "1"
 
-
-def test_back_to_the_defaults_leaves_the_system_prompt(harness: AppHarness, window: SettingsWindow) -> None:
     settings = harness.application.settings
     settings.temperature, settings.seed, settings.system_prompt = 0.1, 7, "Be brief."
     window.sampling.reset.click()
@@ -190,9 +199,15 @@ def test_a_download_shows_bytes_and_ends_among_the_installed(
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
 
 
-def test_a_download_is_paused_and_resumed(
+def test_a_cancelled_download_leaves_the_page_and_another_is_paused_and_resumed(
     harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
 ) -> None:
+    harness.store.gate.hold()
+    install(view)
+    click(download(page).cancel_button)
+    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
+    harness.store.gate.open()
+
     harness.store.gate.hold()
     install(view)
     harness.store.gate.let_through(1)
@@ -217,17 +232,9 @@ def test_a_failed_download_says_why_and_is_tried_again(
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
 
 
-def test_a_cancelled_download_leaves_the_page(
-    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
+def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    harness.store.gate.hold()
-    install(view)
-    click(download(page).cancel_button)
-    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
-    harness.store.gate.open()
-
-
-def test_deleting_a_model_asks_first(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
     entry = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
     box = page.ask_to_delete(entry)
     box.reject()
@@ -239,8 +246,6 @@ def test_deleting_a_model_asks_first(harness: AppHarness, page: ModelsPage, qtbo
     QApplication.processEvents()
     assert len([row for row in page.findChildren(ModelRow) if not row.isHidden()]) == 1
 
-
-def test_folders_are_added_and_removed(harness: AppHarness, page: ModelsPage, tmp_path: Path) -> None:
     harness.models.sources.add_folder(str(tmp_path))
     assert list(harness.store.folders) == [str(tmp_path)]
     rows = page.findChildren(FolderRow)
@@ -427,18 +432,3 @@ def test_what_follows_the_system_says_what_that_is(
     assert (language, proxy) == ("Applies immediately. Now English.", "Empty: system proxy. Now proxy.example:3128.")
     assert appearance.endswith("Now dark." if harness.application.theme.dark else "Now light.")
     assert motion.endswith("Now on." if harness.application.theme.motion_ms else "Now off.")
-
-
-def test_escape_closes_the_window(window: SettingsWindow) -> None:
-    QTest.keyClick(window, Qt.Key.Key_Escape)
-    assert not window.isVisible()
-
-
-def test_the_list_of_pages_has_a_ring_once_keys_are_used(harness: AppHarness, window: SettingsWindow) -> None:
-    pages = window.list
-    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
-    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("chat", True, False)
-    QTest.keyClick(pages, Qt.Key.Key_Down)
-    assert (window.shown, pages.has_ring) == ("appearance", True)
-    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
-    assert not pages.has_ring

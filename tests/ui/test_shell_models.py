@@ -68,7 +68,9 @@ def click(listed: OptionList, value: str) -> None:
     QTest.mouseClick(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness) -> None:
+def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be_chosen(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     mains = harness.window.picker.panel.mains
     names = [option.text for option in options(mains)]
     drafts = names[names.index("Used as drafts") :]
@@ -77,8 +79,6 @@ def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness)
     assert "Main 8B" not in drafts
     assert mains.checked == MAIN.folder
 
-
-def test_a_main_model_that_sees_has_an_eye_and_says_so(harness: AppHarness) -> None:
     mains = harness.window.picker.panel.mains
     seeing = [option for option in options(mains) if option.mark == "eye"]
     assert [option.text for option in seeing] == ["Main 4B"]
@@ -87,8 +87,14 @@ def test_a_main_model_that_sees_has_an_eye_and_says_so(harness: AppHarness) -> N
     assert "sees pictures" in row.data(Qt.ItemDataRole.AccessibleTextRole)
     assert not any(option.mark for option in options(harness.window.picker.panel.drafts))
 
+    listed = [option for option in options(harness.window.picker.panel.mains) if option.value]
+    usable = [not option.reason for option in listed if option.text != "Draft 1B"]
+    assert usable == sorted(usable, reverse=True)
+    notice = notice_for(ModelUnsupported("/models/Broken", "mystery"))
+    (reason,) = [option.reason for option in listed if option.text == "Broken"]
+    assert notice.hint
+    assert reason.endswith(notice.hint)
 
-def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness, qtbot: QtBot) -> None:
     drafts = harness.window.picker.panel.drafts
     qtbot.waitUntil(lambda: "Comparing…" not in [option.text for option in options(drafts)])
     listed = options(harness.window.picker.panel.drafts)
@@ -98,19 +104,13 @@ def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness, qtb
     assert set(reasons) == {"Main 8B", "Stranger 1B", "Broken"}
     assert all(reasons.values())
 
+    panel = harness.window.picker.panel
+    go_to(panel.mains, "Main 4B")
+    assert panel.note.text().startswith("Main 4B: ")
+    assert "installed by Hunch" in panel.note.text()
+    go_to(panel.drafts, "Stranger 1B")
+    assert panel.note.text() == "Stranger 1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
 
-def test_the_draft_is_dropped_and_chosen_again_without_loading_the_main_model(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    loads = list(harness.engine.loads)
-    click(harness.window.picker.panel.drafts, "")
-    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.NONE)
-    click(harness.window.picker.panel.drafts, DRAFT.folder)
-    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
-    assert harness.engine.loads == loads
-
-
-def test_what_cannot_draft_cannot_be_chosen(harness: AppHarness, qtbot: QtBot) -> None:
     drafts = harness.window.picker.panel.drafts
     drafts.scrollToBottom()
     with qtbot.assertNotEmitted(harness.window.picker.panel.draft_chosen):
@@ -119,16 +119,29 @@ def test_what_cannot_draft_cannot_be_chosen(harness: AppHarness, qtbot: QtBot) -
     assert drafts.current_value == STRANGER.folder
 
 
-def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
-    drafts = harness.window.picker.panel.drafts
-    drafts.setFocus()
-    QTest.keyClick(drafts, Qt.Key.Key_Home)
-    with qtbot.waitSignal(harness.window.picker.panel.draft_chosen) as chosen:
-        QTest.keyClick(drafts, Qt.Key.Key_Return)
-    assert chosen.args == [""]
+def test_the_draft_is_changed_without_loading_the_main_model_and_what_is_chosen_is_not_loaded_anew(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    """A large model would take its time again, and the draft that somebody did without would come back."""
+    picker, engine = harness.window.picker.panel, harness.engine
+    loads, drafts = list(engine.loads), list(engine.drafts)
+    click(picker.mains, MAIN.folder)
+    click(picker.drafts, DRAFT.folder)
+    assert (engine.loads, engine.drafts) == (loads, drafts)
+    click(picker.drafts, "")
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state == "none")
+    click(picker.mains, MAIN.folder)
+    assert (engine.loads, harness.models.pair.draft_folder) == (loads, "")
+
+    loads = list(harness.engine.loads)
+    click(harness.window.picker.panel.drafts, "")
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.NONE)
+    click(harness.window.picker.panel.drafts, DRAFT.folder)
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
+    assert harness.engine.loads == loads
 
 
-def test_tab_into_a_list_shows_where_the_keyboard_is_until_a_click(harness: AppHarness) -> None:
+def test_keys_lead_through_both_lists_and_choose_no_refused_model(harness: AppHarness, qtbot: QtBot) -> None:
     panel = harness.window.picker.panel
     panel.mains.setFocus()
     QTest.keyClick(panel.mains, Qt.Key.Key_Tab)
@@ -136,6 +149,38 @@ def test_tab_into_a_list_shows_where_the_keyboard_is_until_a_click(harness: AppH
     assert panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
     QTest.mouseClick(panel.drafts.viewport(), Qt.MouseButton.LeftButton)
     assert not panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
+
+    picker = harness.window.picker.panel
+    picker.drafts.setFocus()
+    assert press(picker.drafts, Qt.Key.Key_End) in {"Main 8B", "Stranger 1B", "Broken"}
+    with qtbot.assertNotEmitted(picker.draft_chosen):
+        for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+            QTest.keyClick(picker.drafts, key)
+    assert picker.isVisible()
+    assert picker.drafts.checked == DRAFT.folder
+
+    panel.field.setFocus()
+    panel = harness.window.picker.panel
+    QTest.keyClick(panel.field, Qt.Key.Key_Down)
+    assert panel.mains.hasFocus()
+    assert panel.mains.current_value == MAIN.folder
+    QTest.keyClick(panel.mains, Qt.Key.Key_Right)
+    assert panel.drafts.hasFocus()
+    QTest.keyClick(panel.drafts, Qt.Key.Key_Left)
+    QTest.keyClick(panel.mains, Qt.Key.Key_Home)
+    QTest.keyClick(panel.mains, Qt.Key.Key_Up)
+    assert panel.field.hasFocus()
+    QTest.keyClick(panel.field, Qt.Key.Key_Down)
+    QTest.keyClicks(panel.mains, "8b")
+    assert (panel.field.text(), panel.field.hasFocus()) == ("8b", True)
+
+    panel.field.clear()
+    drafts = harness.window.picker.panel.drafts
+    drafts.setFocus()
+    QTest.keyClick(drafts, Qt.Key.Key_Home)
+    with qtbot.waitSignal(harness.window.picker.panel.draft_chosen) as chosen:
+        QTest.keyClick(drafts, Qt.Key.Key_Return)
+    assert chosen.args == [""]
 
 
 def test_a_model_that_came_or_went_by_another_program_is_seen_when_the_picker_opens(
@@ -221,18 +266,9 @@ def test_a_long_list_of_refused_models_is_read_by_key(harness: AppHarness) -> No
     assert press(drafts, Qt.Key.Key_Home) == "M0"
 
 
-def test_a_refused_model_is_not_chosen_by_key(harness: AppHarness, qtbot: QtBot) -> None:
-    picker = harness.window.picker.panel
-    picker.drafts.setFocus()
-    assert press(picker.drafts, Qt.Key.Key_End) in {"Main 8B", "Stranger 1B", "Broken"}
-    with qtbot.assertNotEmitted(picker.draft_chosen):
-        for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
-            QTest.keyClick(picker.drafts, key)
-    assert picker.isVisible()
-    assert picker.drafts.checked == DRAFT.folder
-
-
-def test_letters_find_models_and_return_chooses_the_first(harness: AppHarness, qtbot: QtBot) -> None:
+def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_chosen(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     panel = harness.window.picker.panel
     assert panel.field.hasFocus()
     QTest.keyClicks(panel.field, "4b")
@@ -244,8 +280,6 @@ def test_letters_find_models_and_return_chooses_the_first(harness: AppHarness, q
     harness.window.picker.open()
     assert (panel.field.text(), len(options(panel.mains)) > 1) == ("", True)
 
-
-def test_return_on_what_cannot_be_chosen_leaves_the_picker_open(harness: AppHarness, qtbot: QtBot) -> None:
     panel = harness.window.picker.panel
     QTest.keyClicks(panel.field, "broken")
     with qtbot.assertNotEmitted(panel.main_chosen):
@@ -261,31 +295,6 @@ def test_korean_initials_find_a_model(harness: AppHarness) -> None:
     named = [Option("모델"), Option("Main", "/m"), Option("한국어 모델", "/k")]
     assert found_among(named, "ㅎㄱㅇ") == [named[0], named[2]]
     assert found_among(named, "zzz") == []
-
-
-def test_arrow_keys_lead_from_the_field_through_both_lists_and_back(harness: AppHarness) -> None:
-    panel = harness.window.picker.panel
-    QTest.keyClick(panel.field, Qt.Key.Key_Down)
-    assert panel.mains.hasFocus()
-    assert panel.mains.current_value == MAIN.folder
-    QTest.keyClick(panel.mains, Qt.Key.Key_Right)
-    assert panel.drafts.hasFocus()
-    QTest.keyClick(panel.drafts, Qt.Key.Key_Left)
-    QTest.keyClick(panel.mains, Qt.Key.Key_Home)
-    QTest.keyClick(panel.mains, Qt.Key.Key_Up)
-    assert panel.field.hasFocus()
-    QTest.keyClick(panel.field, Qt.Key.Key_Down)
-    QTest.keyClicks(panel.mains, "8b")
-    assert (panel.field.text(), panel.field.hasFocus()) == ("8b", True)
-
-
-def test_what_there_is_to_know_of_an_option_stands_below_the_lists(harness: AppHarness) -> None:
-    panel = harness.window.picker.panel
-    go_to(panel.mains, "Main 4B")
-    assert panel.note.text().startswith("Main 4B: ")
-    assert "installed by Hunch" in panel.note.text()
-    go_to(panel.drafts, "Stranger 1B")
-    assert panel.note.text() == "Stranger 1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
 
 
 def test_two_hundred_models_have_a_line_each_with_the_latest_first(harness: AppHarness, qtbot: QtBot) -> None:
@@ -358,14 +367,7 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
     qtbot.waitUntil(lambda: "checking" not in details()["Main 4B"])
 
 
-def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot) -> None:
-    chip = harness.window.header.chip
-    assert chip.accessibleName() == "Models: Main 8B ← Draft 1B · auto"
-    harness.models.choose_speculation("off", 4)
-    assert chip.toolTip().endswith("Drafting is off.")
-
-
-def test_the_chip_tells_how_far_a_draft_is_loaded(
+def test_the_chip_tells_the_state_of_the_draft_and_how_far_it_is_loaded(
     harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chip, post = harness.window.header.chip, harness.application.bridge.post
@@ -391,6 +393,11 @@ def test_the_chip_tells_how_far_a_draft_is_loaded(
     said("Loading Draft 1B…")
     post(ModelReady(ModelRole.DRAFT, DRAFT))
     said("Draft 1B · auto")
+
+    chip = harness.window.header.chip
+    assert chip.accessibleName() == "Models: Main 8B ← Draft 1B · auto"
+    harness.models.choose_speculation("off", 4)
+    assert chip.toolTip().endswith("Drafting is off.")
 
 
 def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
@@ -458,16 +465,6 @@ def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_
     assert details()[other.folder].endswith("added folder")
     assert details()[DRAFT.folder].endswith("installed by Hunch")
     assert "installed by Hunch" not in details()[SMALLER.folder]
-
-
-def test_main_models_that_can_be_used_come_first_and_others_say_what_to_do(harness: AppHarness) -> None:
-    listed = [option for option in options(harness.window.picker.panel.mains) if option.value]
-    usable = [not option.reason for option in listed if option.text != "Draft 1B"]
-    assert usable == sorted(usable, reverse=True)
-    notice = notice_for(ModelUnsupported("/models/Broken", "mystery"))
-    (reason,) = [option.reason for option in listed if option.text == "Broken"]
-    assert notice.hint
-    assert reason.endswith(notice.hint)
 
 
 def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:
@@ -543,19 +540,6 @@ def test_a_load_that_goes_on_does_not_have_the_open_lists_made_anew(
     assert asked == []
     click(harness.window.picker.panel.drafts, "")
     assert asked
-
-
-def test_a_click_on_what_is_chosen_loads_nothing_anew(harness: AppHarness, qtbot: QtBot) -> None:
-    """A large model would take its time again, and the draft that somebody did without would come back."""
-    picker, engine = harness.window.picker.panel, harness.engine
-    loads, drafts = list(engine.loads), list(engine.drafts)
-    click(picker.mains, MAIN.folder)
-    click(picker.drafts, DRAFT.folder)
-    assert (engine.loads, engine.drafts) == (loads, drafts)
-    click(picker.drafts, "")
-    qtbot.waitUntil(lambda: harness.models.pair.draft_state == "none")
-    click(picker.mains, MAIN.folder)
-    assert (engine.loads, harness.models.pair.draft_folder) == (loads, "")
 
 
 def test_the_model_that_was_to_be_loaded_after_a_reply_is_given_up_by_a_click_on_the_present_one(

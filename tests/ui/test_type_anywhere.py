@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodQueryEvent
@@ -12,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.transcript import TranscriptView
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
 from tests.helpers.fake_engine import Script
 
@@ -24,7 +22,10 @@ def focused() -> QWidget:
 
 
 def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:
-    harness.ask(qtbot, "Hello")
+    """Of a chat with a question and its reply."""
+    harness.window.composer.set_text("")
+    if not harness.chats.chat_id:
+        harness.ask(qtbot, "Hello")
     view = harness.transcript
     harness.window.activateWindow()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
@@ -32,197 +33,174 @@ def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:
     return view
 
 
-def test_keys_that_are_no_letters_stay_where_they_are(tmp_path: Path, qtbot: QtBot) -> None:
-    none, control, meta = (getattr(Qt.KeyboardModifier, f"{name}Modifier") for name in ("No", "Control", "Meta"))
-    with open_app(tmp_path, qtbot) as harness:
-        view = clicked_transcript(harness, qtbot)
-        for key, modifier in (
-            *((Qt.Key.Key_J, each) for each in (control, meta)),
-            *((each, none) for each in (Qt.Key.Key_Space, Qt.Key.Key_Down, Qt.Key.Key_Delete)),
-        ):
-            QTest.keyClick(view, key, modifier)
-            assert (view.hasFocus(), harness.window.composer.text()) == (True, ""), key
-
-
-def test_a_letter_on_a_button_goes_to_the_composer_too(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        button = harness.window.composer.attach_button
-        button.setFocus()
-        QTest.keyClicks(button, "a")
-        assert harness.window.composer.text() == "a"
-        assert harness.window.composer.edit.hasFocus()
-
-
-def test_an_input_method_composes_in_the_composer(tmp_path: Path, qtbot: QtBot) -> None:
-    """The focus follows when the syllable is done: a change of focus would end it at its first letter."""
-    with open_app(tmp_path, qtbot) as harness:
-        view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
-        for preedit in ("ㅎ", "하", "한"):
-            compose(view, preedit)
-            assert edit.composed == preedit
-            assert view.hasFocus()
-        compose(view, "", "한")
-        assert edit.text() == "한"
-        assert not edit.is_composing
-        assert edit.hasFocus()
-
-
-def test_a_composition_that_goes_on_after_a_commit_keeps_the_focus_where_it_is(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
-        compose(view, "글", "한")
-        assert (edit.text(), edit.composed) == ("한", "글")
-        assert view.hasFocus()
-
-
-def test_sending_ends_a_composition_that_began_among_the_messages(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        view = clicked_transcript(harness, qtbot)
-        compose(view, "안녕")
-        harness.window.composer.button.click()
-        harness.wait_until_quiet(qtbot)
-        assert [each.text for each in harness.chats.transcript.messages if each.from_user] == ["Hello", "안녕"]
-
-
-def test_candidates_appear_beside_the_composer(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
-        place, enabled = Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImEnabled
-        event = QInputMethodQueryEvent(place | enabled)
-        QApplication.sendEvent(view, event)
-        assert event.value(enabled)
-        asked, own = event.value(place), edit.inputMethodQuery(place)
-        assert isinstance(asked, QRectF)
-        assert isinstance(own, QRectF)
-        assert view.mapToGlobal(asked.topLeft()) == edit.mapToGlobal(own.topLeft())
-
-
-def test_what_is_written_already_goes_on_with_spaces_and_without_letters(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        view, composer = clicked_transcript(harness, qtbot), harness.window.composer
-        composer.set_text("hello")
-        QTest.keyClick(view, Qt.Key.Key_Space)
-        assert composer.text() == "hello "
-        view.setFocus()
-        QTest.keyClick(view, Qt.Key.Key_Backspace)
-        view.setFocus()
-        QTest.keyClick(view, Qt.Key.Key_Backspace)
-        assert composer.text() == "hell"
-        assert composer.edit.hasFocus()
-
-
-def test_in_the_list_of_chats_letters_are_no_commands(tmp_path: Path, qtbot: QtBot) -> None:
-    """Nor is Backspace, as long as no ring shows what it would delete."""
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "Hello")
-        chats, composer = harness.window.sidebar.chats, harness.window.composer
-        chats.setFocus(Qt.FocusReason.MouseFocusReason)
-        QTest.keyClick(chats, Qt.Key.Key_Backspace)
-        assert [row.chat_id for row in harness.chats.conversations.rows if row.chat_id]
-        QTest.keyClicks(chats, "h")
-        QTest.keyClicks(composer.edit, "ey")
-        assert composer.text() == "hey"
-        chats.take_focus()
-        QTest.keyClick(chats, Qt.Key.Key_Backspace)
-        qtbot.waitUntil(lambda: not [row for row in harness.chats.conversations.rows if row.chat_id])
-
-
-def test_stray_keys_in_the_settings_of_a_chat_stay_there(tmp_path: Path, qtbot: QtBot) -> None:
-    """And Tab goes through its fields, in the order in which they are read."""
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "Hello")
-        window = harness.window
-        window.chat_settings.toggle()
-        panel = window.chat_settings.panel
-        QTest.keyClicks(focused(), "x")
-        assert panel.isVisible()
-        assert not window.composer.text()
-        heights = []
-        for _ in range(5):
-            QTest.keyClick(focused(), Qt.Key.Key_Tab)
-            assert panel.isAncestorOf(focused())
-            heights.append(focused().mapTo(panel, focused().rect().center()).y())
-        assert heights == sorted(heights)
-
-
-def test_after_a_step_to_the_next_find_one_goes_on_typing_in_its_field(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        clicked_transcript(harness, qtbot)
-        bar = harness.window.finding.bar
-        harness.window.menu.find.trigger()
-        QTest.keyClicks(bar.field, "e")
-        QTest.mouseClick(bar.next, Qt.MouseButton.LeftButton)
-        assert bar.field.hasFocus()
-
-
-def test_a_key_leads_from_the_empty_composer_to_the_last_message_and_letters_lead_back(
-    tmp_path: Path, qtbot: QtBot
+def test_what_is_typed_elsewhere_goes_to_the_composer_and_keys_that_are_no_letters_stay(
+    harness: AppHarness, qtbot: QtBot
 ) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        view = clicked_transcript(harness, qtbot)
-        harness.window.composer.take_focus()
-        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+    none, control, meta = (getattr(Qt.KeyboardModifier, f"{name}Modifier") for name in ("No", "Control", "Meta"))
+    view = clicked_transcript(harness, qtbot)
+    for key, modifier in (
+        *((Qt.Key.Key_J, each) for each in (control, meta)),
+        *((each, none) for each in (Qt.Key.Key_Space, Qt.Key.Key_Down, Qt.Key.Key_Delete)),
+    ):
+        QTest.keyClick(view, key, modifier)
+        assert (view.hasFocus(), harness.window.composer.text()) == (True, ""), key
+
+    button = harness.window.composer.attach_button
+    button.setFocus()
+    QTest.keyClicks(button, "a")
+    assert harness.window.composer.text() == "a"
+    assert harness.window.composer.edit.hasFocus()
+
+    view, composer = clicked_transcript(harness, qtbot), harness.window.composer
+    composer.set_text("hello")
+    QTest.keyClick(view, Qt.Key.Key_Space)
+    assert composer.text() == "hello "
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Backspace)
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Backspace)
+    assert composer.text() == "hell"
+    assert composer.edit.hasFocus()
+
+    view = clicked_transcript(harness, qtbot)
+    harness.window.composer.take_focus()
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+    assert view.hasFocus()
+    assert view.focused_row() == 1
+    QTest.keyClicks(view, "b")
+    assert harness.window.composer.text() == "b"
+
+    clicked_transcript(harness, qtbot)
+    bar = harness.window.finding.bar
+    harness.window.menu.find.trigger()
+    QTest.keyClicks(bar.field, "e")
+    QTest.mouseClick(bar.next, Qt.MouseButton.LeftButton)
+    assert bar.field.hasFocus()
+
+
+def test_an_input_method_composes_in_the_composer_and_shows_its_candidates_there(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    """The focus follows when the syllable is done: a change of focus would end it at its first letter."""
+    view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
+    place, enabled = Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImEnabled
+    event = QInputMethodQueryEvent(place | enabled)
+    QApplication.sendEvent(view, event)
+    assert event.value(enabled)
+    asked, own = event.value(place), edit.inputMethodQuery(place)
+    assert isinstance(asked, QRectF)
+    assert isinstance(own, QRectF)
+    assert view.mapToGlobal(asked.topLeft()) == edit.mapToGlobal(own.topLeft())
+
+    view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
+    for preedit in ("ㅎ", "하", "한"):
+        compose(view, preedit)
+        assert edit.composed == preedit
         assert view.hasFocus()
-        assert view.focused_row() == 1
-        QTest.keyClicks(view, "b")
-        assert harness.window.composer.text() == "b"
+    compose(view, "", "한")
+    assert edit.text() == "한"
+    assert not edit.is_composing
+    assert edit.hasFocus()
+
+    view = clicked_transcript(harness, qtbot)
+    compose(view, "안녕")
+    harness.window.composer.button.click()
+    harness.wait_until_quiet(qtbot)
+    assert [each.text for each in harness.chats.transcript.messages if each.from_user] == ["Hello", "안녕"]
 
 
-def test_quick_ask_takes_letters_after_a_click_on_its_answer(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.window.menu.quick_ask.trigger()
-        quick = harness.window.comfort.outside.quick_ask
-        QTest.keyClicks(quick.edit, "Hello")
-        QTest.keyClick(quick.edit, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: bool(quick._model.messages) and not quick.writing)
-        quick.answer.setFocus()
-        QTest.keyClicks(quick.answer, "m")
-        QTest.keyClicks(quick.edit, "ore")
-        assert quick.edit.text() == "more"
-        assert not harness.window.composer.text()
+def test_a_composition_that_goes_on_after_a_commit_keeps_the_focus_where_it_is(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
+    compose(view, "글", "한")
+    assert (edit.text(), edit.composed) == ("한", "글")
+    assert view.hasFocus()
+
+
+def test_in_the_list_of_chats_letters_are_no_commands(harness: AppHarness, qtbot: QtBot) -> None:
+    """Nor is Backspace, as long as no ring shows what it would delete."""
+    harness.ask(qtbot, "Hello")
+    chats, composer = harness.window.sidebar.chats, harness.window.composer
+    chats.setFocus(Qt.FocusReason.MouseFocusReason)
+    QTest.keyClick(chats, Qt.Key.Key_Backspace)
+    assert [row.chat_id for row in harness.chats.conversations.rows if row.chat_id]
+    QTest.keyClicks(chats, "h")
+    QTest.keyClicks(composer.edit, "ey")
+    assert composer.text() == "hey"
+    chats.take_focus()
+    QTest.keyClick(chats, Qt.Key.Key_Backspace)
+    qtbot.waitUntil(lambda: not [row for row in harness.chats.conversations.rows if row.chat_id])
+
+
+def test_stray_keys_in_the_settings_of_a_chat_stay_there(harness: AppHarness, qtbot: QtBot) -> None:
+    """And Tab goes through its fields, in the order in which they are read."""
+    harness.ask(qtbot, "Hello")
+    window = harness.window
+    window.chat_settings.toggle()
+    panel = window.chat_settings.panel
+    QTest.keyClicks(focused(), "x")
+    assert panel.isVisible()
+    assert not window.composer.text()
+    heights = []
+    for _ in range(5):
+        QTest.keyClick(focused(), Qt.Key.Key_Tab)
+        assert panel.isAncestorOf(focused())
+        heights.append(focused().mapTo(panel, focused().rect().center()).y())
+    assert heights == sorted(heights)
+
+
+def test_quick_ask_takes_letters_after_a_click_on_its_answer(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.window.menu.quick_ask.trigger()
+    quick = harness.window.comfort.outside.quick_ask
+    QTest.keyClicks(quick.edit, "Hello")
+    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(quick._model.messages) and not quick.writing)
+    quick.answer.setFocus()
+    QTest.keyClicks(quick.answer, "m")
+    QTest.keyClicks(quick.edit, "ore")
+    assert quick.edit.text() == "more"
+    assert not harness.window.composer.text()
 
 
 @pytest.mark.parametrize("entry", ["paste", "paste_plain"])
-def test_pasting_after_a_click_among_the_messages(tmp_path: Path, qtbot: QtBot, entry: str) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        clicked_transcript(harness, qtbot)
-        QGuiApplication.clipboard().setText("from elsewhere")
-        harness.window.comfort.edits.judge()
-        assert harness.window.menu.actions[entry].isEnabled()
+def test_pasting_after_a_click_among_the_messages(harness: AppHarness, qtbot: QtBot, entry: str) -> None:
+    clicked_transcript(harness, qtbot)
+    QGuiApplication.clipboard().setText("from elsewhere")
+    harness.window.comfort.edits.judge()
+    assert harness.window.menu.actions[entry].isEnabled()
+    harness.window.menu.actions[entry].trigger()
+    assert harness.window.composer.text() == "from elsewhere"
+    assert harness.window.composer.edit.hasFocus()
+
+
+def test_a_field_in_focus_keeps_what_is_typed_and_pasted(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    field = harness.window.sidebar.search
+    field.setFocus()
+    QTest.keyClicks(field, "abc")
+    QGuiApplication.clipboard().setText("d")
+    for entry in ("paste", "paste_plain"):
         harness.window.menu.actions[entry].trigger()
-        assert harness.window.composer.text() == "from elsewhere"
-        assert harness.window.composer.edit.hasFocus()
+    assert field.text() == "abcdd"
+    assert not harness.window.composer.text()
 
 
-def test_a_field_in_focus_keeps_what_is_typed_and_pasted(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "Hello")
-        field = harness.window.sidebar.search
-        field.setFocus()
-        QTest.keyClicks(field, "abc")
-        QGuiApplication.clipboard().setText("d")
-        for entry in ("paste", "paste_plain"):
-            harness.window.menu.actions[entry].trigger()
-        assert field.text() == "abcdd"
-        assert not harness.window.composer.text()
-
-
-def test_page_keys_scroll_the_messages_while_one_types(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.engine.scripts.append(Script(pieces=("A line.\n\n" * 200,)))
-        harness.ask(qtbot, "Hello")
-        bar, edit = harness.transcript.verticalScrollBar(), harness.window.composer.edit
-        QTest.keyClicks(edit, "one")
-        QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-        QTest.keyClicks(edit, "two")
-        end = bar.value()
-        assert end == bar.maximum() > 0
-        QTest.keyClick(edit, Qt.Key.Key_PageUp)
-        assert 0 < end - bar.value() <= bar.pageStep()
-        assert (edit.hasFocus(), edit.text(), edit.textCursor().position()) == (True, "one\ntwo", 7)
-        QTest.keyClick(edit, Qt.Key.Key_PageDown)
-        assert bar.value() == end
-        harness.window.composer.set_text("line\n" * 200)
-        QTest.keyClick(edit, Qt.Key.Key_PageUp)
-        assert bar.value() == bar.maximum()
-        assert edit.textCursor().position() < len(edit.text())
+def test_page_keys_scroll_the_messages_while_one_types(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.scripts.append(Script(pieces=("A line.\n\n" * 200,)))
+    harness.ask(qtbot, "Hello")
+    bar, edit = harness.transcript.verticalScrollBar(), harness.window.composer.edit
+    QTest.keyClicks(edit, "one")
+    QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(edit, "two")
+    end = bar.value()
+    assert end == bar.maximum() > 0
+    QTest.keyClick(edit, Qt.Key.Key_PageUp)
+    assert 0 < end - bar.value() <= bar.pageStep()
+    assert (edit.hasFocus(), edit.text(), edit.textCursor().position()) == (True, "one\ntwo", 7)
+    QTest.keyClick(edit, Qt.Key.Key_PageDown)
+    assert bar.value() == end
+    harness.window.composer.set_text("line\n" * 200)
+    QTest.keyClick(edit, Qt.Key.Key_PageUp)
+    assert bar.value() == bar.maximum()
+    assert edit.textCursor().position() < len(edit.text())

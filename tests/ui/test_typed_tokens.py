@@ -38,7 +38,15 @@ def counted(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def test_typed_words_are_in_the_meter_and_leave_it_with_the_message(app: AppHarness, qtbot: QtBot) -> None:
+def test_typed_words_are_one_count_in_the_meter_and_leave_it_with_the_message(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = counted(app, monkeypatch)
+    QTest.keyClicks(app.window.composer.edit, "as fast as somebody types")
+    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 5)
+    assert asked == ["as fast as somebody types"]
+
+    app.window.composer.set_text("")
     app.ask(qtbot, "Hello")
     before = used(app)
     assert before > 0
@@ -52,27 +60,37 @@ def test_typed_words_are_in_the_meter_and_leave_it_with_the_message(app: AppHarn
     qtbot.waitUntil(lambda: used(app) == stats.context_tokens)
 
 
-def test_many_keys_are_one_count(app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = counted(app, monkeypatch)
-    QTest.keyClicks(app.window.composer.edit, "as fast as somebody types")
-    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 5)
-    assert asked == ["as fast as somebody types"]
-
-
-def test_the_same_words_again_are_counted_again(app: AppHarness, qtbot: QtBot) -> None:
+def test_words_are_counted_once_and_again_when_they_come_again_and_none_are_told_of_others(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     typed = app.application.file_wiring.typed
     for text, tokens in (("one two", 2), ("", 0), ("one two", 2), ("  \n", 0), ("one", 1)):
         typed.count(text)
         qtbot.waitUntil(partial(is_told, typed, tokens))
 
-
-def test_what_is_counted_late_is_not_told_of_other_words(app: AppHarness, qtbot: QtBot) -> None:
     typed, told = app.application.file_wiring.typed, list[int]()
     typed.changed.connect(told.append)
     for text in ("one two three four", "one two three", "one two"):  # before any of them is answered
         typed.count(text)
     qtbot.waitUntil(lambda: typed.tokens == 2)
     assert told == [2]
+
+    assert LIMIT is not None
+    app.window.composer.set_text("word " * 100)
+    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 100)
+    assert not app.window.composer.ring.isVisible()
+    app.window.composer.set_text("word " * (LIMIT + 50))
+    qtbot.waitUntil(app.window.composer.ring.isVisible)
+    app.window.composer.set_text("")
+    qtbot.waitUntil(lambda: typed.tokens == 0)
+
+    typed = app.application.file_wiring.typed
+    app.models.eject()
+    qtbot.waitUntil(lambda: app.models.pair.state != "ready")
+    typed.count("one two three")
+    assert typed.tokens == 0
+    app.models.wake()
+    qtbot.waitUntil(lambda: typed.tokens == 3)
 
 
 def test_each_chat_has_the_tokens_of_its_own_words(app: AppHarness, qtbot: QtBot) -> None:
@@ -85,22 +103,3 @@ def test_each_chat_has_the_tokens_of_its_own_words(app: AppHarness, qtbot: QtBot
     assert not app.window.composer.ring.isVisible()
     app.chats.open_chat(chat_id)
     qtbot.waitUntil(lambda: used(app) == before + 3)
-
-
-def test_in_a_new_chat_the_meter_comes_when_the_words_are_many(app: AppHarness, qtbot: QtBot) -> None:
-    assert LIMIT is not None
-    app.window.composer.set_text("word " * 100)
-    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 100)
-    assert not app.window.composer.ring.isVisible()
-    app.window.composer.set_text("word " * (LIMIT + 50))
-    qtbot.waitUntil(app.window.composer.ring.isVisible)
-
-
-def test_without_a_loaded_model_nothing_is_counted_until_there_is_one(app: AppHarness, qtbot: QtBot) -> None:
-    typed = app.application.file_wiring.typed
-    app.models.eject()
-    qtbot.waitUntil(lambda: app.models.pair.state != "ready")
-    typed.count("one two three")
-    assert typed.tokens == 0
-    app.models.wake()
-    qtbot.waitUntil(lambda: typed.tokens == 3)
