@@ -24,7 +24,6 @@ from app.controllers.deletions import KeptCaches
 from app.controllers.energy import EnergyController
 from app.controllers.files import FileControllers
 from app.controllers.keeping import left_words
-from app.controllers.library import open_catalog
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.server import ServerController
@@ -263,7 +262,6 @@ class Application(QObject):
         self._end.add(_Stage.STORE, partial(_end_in_time, partial(self.store.close, STORE_END_S), "the downloads"))
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
-        self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
         caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
         if opened.purged:

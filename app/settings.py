@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
@@ -203,6 +204,7 @@ class Settings(QObject):
         self._load()
 
     @classmethod
+    @cache
     def options(cls) -> dict[str, Option[Any]]:
         return {name: option for name, option in vars(cls).items() if isinstance(option, Option)}
 

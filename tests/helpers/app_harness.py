@@ -109,12 +109,12 @@ class AppHarness:
         qtbot.waitUntil(self._is_settled)
 
     def _is_settled(self) -> bool:
-        pair = self.models.pair
-        return pair.state is not PairState.LOADING and pair.draft_state != "loading" and bool(self.models.models)
+        pair, listed = self.models.pair, self.models.library.installed
+        return pair.state is not PairState.LOADING and pair.draft_state != "loading" and bool(listed)
 
     def ask(self, qtbot: QtBot, text: str) -> str:
-        """Types into the composer, presses Return and waits for the whole reply."""
-        QTest.keyClicks(self.window.composer.edit, text)
+        """Puts it into the composer, presses Return and waits for the whole reply."""
+        self.window.composer.edit.insertPlainText(text)
         QTest.keyClick(self.window.composer.edit, Qt.Key.Key_Return)
         self.wait_until_quiet(qtbot)
         return self.chats.transcript.messages[-1].text

@@ -22,7 +22,7 @@ from app.view_models.model_list import PairState
 from app.view_models.transcript import TranscriptMessage
 from app.words.notices import Notice
 from app.words.notices_for_errors import Problem, notice_for
-from engine import EngineError, InstalledModel, ModelInfo
+from engine import Catalog, EngineError, InstalledModel, ModelInfo
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
 from tests.helpers.fake_model_store import FakeModelStore
 
@@ -82,6 +82,7 @@ class ControllerHarness:
         starter = starter or StarterPair(folder / "no-starter-main", folder / "no-starter-draft")
         records = PairRecords(self.paths.pairs, "here")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records)
+        self.models.library.catalog = Catalog()
         self.controller = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models)
         self.chat = cast(ChatController, Settled(self.controller, self.storage, qtbot))
         self.problems: list[Problem] = []

@@ -45,6 +45,7 @@ _NEED_CHATS = (
     "settings",
     "import_chats",
 )
+_JUDGED = ("text_scale", "send_key")  # of the settings
 
 
 class Comfort(QObject):
@@ -90,7 +91,7 @@ class Comfort(QObject):
             menu.all_to_front.triggered.connect(self._bring_all_to_front)
         menu.next_chat.triggered.connect(lambda: self._step_chat(1))
         menu.previous_chat.triggered.connect(lambda: self._step_chat(-1))
-        self._settings.changed.connect(self._judge)
+        self._settings.changed.connect(self._on_setting)
         self._show_send_key()
 
     def bind(
@@ -115,7 +116,7 @@ class Comfort(QObject):
         self.outside = Outside(self._parts, self._theme, self._settings, chats, models)
         shown = chats.transcript
         rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
-        for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed, *rows):
+        for signal in (chats.generating_changed, chats.current_chat_changed, *rows):
             signal.connect(self._judge)
         self._judge()
 
@@ -125,6 +126,10 @@ class Comfort(QObject):
         if self._chats is None or is_quitting():
             return False
         return self._settings.tray_icon and self.outside.tray.icon.isVisible()
+
+    def _on_setting(self, name: str) -> None:
+        if name in _JUDGED:
+            self._judge()
 
     def _judge(self) -> None:
         """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""

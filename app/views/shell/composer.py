@@ -264,8 +264,9 @@ class Composer(Translated, QWidget):
 
     def show_for(self, starter: bool) -> None:
         """The starter pair knows only Hunch."""
-        self._only_about_hunch = starter
-        self._retranslate()
+        if starter != self._only_about_hunch:
+            self._only_about_hunch = starter
+            self._retranslate()
 
     def text(self) -> str:
         return self.edit.text()

@@ -53,10 +53,14 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_button.clicked.connect(self.models_requested)
         self.install_button.clicked.connect(self._on_click)
         self._has_model, self._asks = True, True
+        self._shown_for: tuple[bool, bool] | None = None
         self._retranslate()
 
     def show_for(self, starter: bool, has_model: bool) -> None:
         """Shows the questions with the starter pair, and the card with the starter pair or without a model."""
+        if (starter, has_model) == self._shown_for:
+            return
+        self._shown_for = starter, has_model
         self._has_model = has_model
         self._asks = starter and has_model
         self._card.setVisible(starter or not has_model)

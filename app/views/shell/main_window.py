@@ -205,7 +205,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
     def _bind_models(self, models: ModelController, chats: ChatController) -> None:
         self.picker.bind(models, chats)
         models.pair_changed.connect(self._show_pair)
-        models.models_changed.connect(self._show_pair)
+        models.library.changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.downloads.changed.connect(lambda: self.sidebar.downloads.show_entries(models.downloads.entries))
 

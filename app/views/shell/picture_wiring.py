@@ -37,8 +37,9 @@ class PictureWiring(QObject):
         note.install_requested.connect(models.install)
         note.find_requested.connect(find_model)
         models.pair_changed.connect(self._show_sight)
-        models.models_changed.connect(self._show_sight)
+        models.library.changed.connect(self._show_sight)
         models.downloads.changed.connect(self._show_sight)
+        attached.model.changed.connect(self._show_sight)
         self._show_sight()
 
     def follow(self, message_id: int, action: NoticeAction) -> None:
@@ -63,6 +64,9 @@ class PictureWiring(QObject):
     def _show_sight(self) -> None:
         """What was attached is judged by the present model, not by the one that it was attached for."""
         models, note, chosen = self._models, self._composer.unseen_note, self._models.main_info()
+        self._composer.set_sees(chosen is None or chosen.sees)
+        if not self._composer.attached.unseen:
+            return
         some_see = any(each.info is not None and each.info.sees for each in models.library.installed)
         if (here := best_that_sees(models.models) if some_see else None) is not None:
             note.set_models(models.pair.main_name, (here.name, here.folder))
@@ -70,4 +74,3 @@ class PictureWiring(QObject):
             offer = models.library.offer_that_sees(QLocale().name())
             coming = coming_text(models.downloads.coming.get(offer.repository)) if offer is not None else ""
             note.set_models(models.pair.main_name, ("", ""), offer, coming)
-        self._composer.set_sees(chosen is None or chosen.sees)

@@ -62,8 +62,9 @@ class ContextRing(Translated, QWidget):
 
     def set_room(self, model_tokens: int, memory_tokens: int) -> None:
         """What the main model holds, and what there is room for in memory, about."""
-        self._model_tokens, self._memory_tokens = model_tokens, memory_tokens
-        self._retranslate()
+        if (model_tokens, memory_tokens) != (self._model_tokens, self._memory_tokens):
+            self._model_tokens, self._memory_tokens = model_tokens, memory_tokens
+            self._retranslate()
 
     def _retranslate(self) -> None:
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
