@@ -74,25 +74,22 @@ def name_of(field: QObject) -> str:
     return f"{type(field).__name__} {field.accessibleName() if isinstance(field, QWidget) else ''}"
 
 
-def test_the_chat_window(harness: AppHarness) -> None:
+def test_the_window_with_a_chat_and_with_the_models(harness: AppHarness) -> None:
     assert walk(harness.window) >= 2  # the message and the search
     assert harness.engine.requests == []
+    for tab in ("yours", "find"):
+        view = harness.show_models(tab)
+        assert walk(harness.window) >= 1
+        assert view.isVisible()
 
 
-@pytest.mark.parametrize("page", ["chat", "advanced"])
-def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
+def test_settings(harness: AppHarness, qtbot: QtBot) -> None:
     harness.models.choose_speculation("fixed", 4)
-    window = harness.show_settings(page)
-    qtbot.waitUntil(window.isActiveWindow)
-    assert walk(window) >= 2  # the search, and what is on the page
-    assert window.isVisible()
-
-
-@pytest.mark.parametrize("tab", ["yours", "find"])
-def test_models(harness: AppHarness, tab: str) -> None:
-    view = harness.show_models(tab)
-    assert walk(harness.window) >= 1
-    assert view.isVisible()
+    for page in ("chat", "advanced"):
+        window = harness.show_settings(page)
+        qtbot.waitUntil(window.isActiveWindow)
+        assert walk(window) >= 2  # the search, and what is on the page
+        assert window.isVisible()
 
 
 def palette(harness: AppHarness) -> QWidget:

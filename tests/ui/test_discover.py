@@ -72,11 +72,30 @@ def wait_for_rest(harness: AppHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: harness.models.discover.state is not DiscoverState.READING)
 
 
-def test_the_first_look_shows_what_is_fetched_most(harness: AppHarness, panel: DiscoverPanel) -> None:
+def test_the_first_look_shows_what_is_fetched_most_and_what_is_typed_or_chosen_is_asked_once(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
     (query,) = harness.store.queries
     assert (query.text, query.sort, query.kind) == ("", HubSort.DOWNLOADS, HubKind.ANY)
     assert panel.list.model().index(0, 0).data() == "Qwen3-8B-4bit"
     assert "8.2B parameters" in panel.list.model().index(0, 0).data(11)  # what a screen reader says
+
+    QTest.keyClicks(panel.text, "mlx-community/Qwen3 8B")
+    qtbot.waitUntil(lambda: len(harness.store.queries) == 2)
+    assert (harness.store.queries[1].author, harness.store.queries[1].text) == ("mlx-community", "Qwen3 8B")
+    panel.search("https://huggingface.co/mlx-community/Qwen3-8B-4bit?library=mlx")
+    assert (harness.store.queries[2].author, harness.store.queries[2].text) == ("mlx-community", "Qwen3-8B-4bit")
+
+    panel.family._choose("Qwen3")
+    panel.bits._choose(4)
+    panel.kind._choose("drafter")
+    panel.sort._choose("updated")
+    panel.size_limit._choose(2)
+    assert harness.store.queries[-1].most_bytes == 2 * 10**9
+    panel.fits_only.click()
+    query = harness.store.queries[-1]
+    assert (query.family, query.bits, query.kind, query.sort) == ("Qwen3", 4, HubKind.DRAFTER, HubSort.UPDATED)
+    assert 0 < query.most_bytes <= 2 * 10**9
 
 
 def test_results_grow_when_more_are_asked_for_and_the_page_alone_scrolls(
@@ -95,7 +114,9 @@ def test_results_grow_when_more_are_asked_for_and_the_page_alone_scrolls(
     assert panel.status.text() == "201 models"
 
 
-def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+def test_keys_go_through_the_list_and_the_page_follows_as_the_wheel_scrolls_it(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
     harness.window.resize(900, 500)
     page, listed = panel._found, panel.list
     content = page.widget()
@@ -112,8 +133,6 @@ def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, pane
     QTest.keyClick(listed, Qt.Key.Key_PageDown)
     assert 0 < listed.currentIndex().row() < 9
 
-
-def test_the_wheel_over_the_list_scrolls_the_page(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.window.resize(900, 500)
     viewport, bar, page = panel.list.viewport(), panel._found.verticalScrollBar(), panel._found.widget()
     assert page is not None
@@ -134,7 +153,14 @@ def install_place(panel: DiscoverPanel, row: int) -> QPoint:
     return listed.delegate().button(listed.visualRect(index), index.data(Qt.ItemDataRole.UserRole)).center()
 
 
-def test_install_in_a_row_installs_and_stays(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+def test_install_in_a_row_installs_and_stays_but_for_a_click_that_ends_elsewhere(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    viewport, place = panel.list.viewport(), install_place(panel, 0)
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(20, place.y()))
+    assert (harness.store.asked, harness.models.discover.page_of) == ([], "")
+
     harness.store.gate.hold()
     place, viewport = install_place(panel, 0), panel.list.viewport()
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
@@ -148,21 +174,6 @@ def test_install_in_a_row_installs_and_stays(harness: AppHarness, panel: Discove
     harness.store.gate.open()
 
 
-def test_a_click_that_ends_elsewhere_installs_nothing(harness: AppHarness, panel: DiscoverPanel) -> None:
-    viewport, place = panel.list.viewport(), install_place(panel, 0)
-    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=place)
-    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(20, place.y()))
-    assert (harness.store.asked, harness.models.discover.page_of) == ([], "")
-
-
-def test_what_is_typed_is_asked_once(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    QTest.keyClicks(panel.text, "mlx-community/Qwen3 8B")
-    qtbot.waitUntil(lambda: len(harness.store.queries) == 2)
-    assert (harness.store.queries[1].author, harness.store.queries[1].text) == ("mlx-community", "Qwen3 8B")
-    panel.search("https://huggingface.co/mlx-community/Qwen3-8B-4bit?library=mlx")
-    assert (harness.store.queries[2].author, harness.store.queries[2].text) == ("mlx-community", "Qwen3-8B-4bit")
-
-
 def test_a_limit_that_is_chosen_right_after_a_key_keeps_what_was_typed(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
@@ -172,19 +183,6 @@ def test_a_limit_that_is_chosen_right_after_a_key_keeps_what_was_typed(
     assert panel.text.text() == "gemma"
     query = harness.store.queries[-1]
     assert (query.text, query.most_bytes > 0) == ("gemma", True)
-
-
-def test_each_limit_reaches_the_hub(harness: AppHarness, panel: DiscoverPanel) -> None:
-    panel.family._choose("Qwen3")
-    panel.bits._choose(4)
-    panel.kind._choose("drafter")
-    panel.sort._choose("updated")
-    panel.size_limit._choose(2)
-    assert harness.store.queries[-1].most_bytes == 2 * 10**9
-    panel.fits_only.click()
-    query = harness.store.queries[-1]
-    assert (query.family, query.bits, query.kind, query.sort) == ("Qwen3", 4, HubKind.DRAFTER, HubSort.UPDATED)
-    assert 0 < query.most_bytes <= 2 * 10**9
 
 
 def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

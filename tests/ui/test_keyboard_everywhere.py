@@ -54,21 +54,17 @@ def test_the_models(tmp_path: Path, qtbot: QtBot, tab: str) -> None:
         check(harness.window, qtbot)
 
 
-def test_tab_leaves_the_table_of_requests(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_chat_and_the_table_of_its_requests(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
+    harness.window.resize(1500, 900)
+    harness.window.inspector.set_wanted(True)
+    check(harness.window, qtbot)
     check(activity(harness), qtbot)
 
 
 def test_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
         check(harness.window, qtbot)
-
-
-def test_a_chat(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Hello")
-    harness.window.resize(1500, 900)
-    harness.window.inspector.set_wanted(True)
-    check(harness.window, qtbot)
 
 
 def test_tab_goes_through_the_window_part_by_part(harness: AppHarness, qtbot: QtBot) -> None:

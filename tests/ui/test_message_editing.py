@@ -75,7 +75,7 @@ def fields(harness: AppHarness) -> int:
     return sum(message.edit is not None for message in harness.chats.transcript.messages)
 
 
-def test_a_question_is_edited_in_its_place_and_asked_anew(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_question_is_edited_in_its_place_and_asked_anew_and_names_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Wrong")
     field = begin_edit(harness, 0)
     assert (field.field.text(), field.field.hasFocus()) == ("Wrong", True)
@@ -84,14 +84,6 @@ def test_a_question_is_edited_in_its_place_and_asked_anew(harness: AppHarness, q
     harness.wait_until_quiet(qtbot)
     assert (texts(harness), fields(harness)) == (["Right", "two"], 0)
     assert harness.chats.transcript.messages[0].siblings == 2
-
-
-def test_a_first_question_that_is_asked_anew_names_the_chat_everywhere(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.application.settings.automatic_titles = False
-    harness.ask(qtbot, "Wrong")
-    type_anew(field := begin_edit(harness, 0), "Right")
-    QTest.keyClick(field.field, Qt.Key.Key_Return, CTRL)
-    harness.wait_until_quiet(qtbot)
     listed = harness.chats.conversations.index(1).data()
     header, window = harness.window.header.title.accessibleName(), harness.window.windowTitle()
     assert (listed, header) == ("Right", "Right")
@@ -134,6 +126,7 @@ def test_return_begins_a_line_in_words_that_are_not_sent(harness: AppHarness, qt
     assert (texts(harness), fields(harness)) == (["Question", "one\nmore"], 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("setting", "value"), [("text_scale", 1.3), ("appearance", "dark"), ("language", "ko")])
 def test_one_types_on_where_everything_looks_different(
     harness: AppHarness, qtbot: QtBot, setting: str, value: object

@@ -27,7 +27,35 @@ from tests.helpers.transcript_harness import STATS
 from tests.helpers.window_pages import activity
 
 
-def test_large_text_in_a_small_window_leaves_the_header_its_names(harness: AppHarness, qtbot: QtBot) -> None:
+def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_drafts_first(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    chip = harness.window.header.chip
+    main, draft = "Llama-3.1-8B-Instruct-4bit", "some-drafter-with-a-name-that-is-long"
+    chip.set_pair(PairView(main, draft, state=PairState.READY, draft_state=DraftState.ACTIVE))
+    seen = set()
+    for width in range(chip.sizeHint().width(), 60, -10):
+        chip.resize(width, chip.height())
+        shown = [text for (text, _, _), _ in chip.fitted()]
+        seen.add(len(shown))
+        assert shown[0] == human_name(main) or len(shown) == 1
+    assert seen == {4, 3, 1}
+
+    window, header = harness.window, harness.window.header
+    pair = PairView("Hunch Starter", "Hunch Starter Draft", state=PairState.READY, draft_state=DraftState.ACTIVE)
+    header.chip.set_pair(pair)
+    QApplication.processEvents()
+    assert shown_on(header) == ["Hunch Starter", "←", "Hunch Starter Draft", "· auto"]
+    window.resize(720, 700)
+    harness.application.settings.text_scale = 2.0
+    qtbot.waitUntil(lambda: not window.inspector.button.isVisible())
+    header.chip.set_pair(pair)
+    QApplication.processEvents()
+    assert shown_on(header)[:3] == ["Hunch Starter", "←", "Draft"]
+    assert "Hunch Starter Draft" in header.chip.accessibleName()
+    harness.application.settings.text_scale = 1.0
+    qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
+
     window, header = harness.window, harness.window.header
     header.set_title("A title that is much longer than the others are")
     window.resize(720, 700)
@@ -95,36 +123,6 @@ def shown_on(header: Header) -> list[str]:
 )
 def test_of_two_names_that_do_not_fit_the_draft_s_is_what_tells_it_from_the_other(draft: str, short: str) -> None:
     assert name_beside(draft, "Qwen3-8B-4bit") == short
-
-
-def test_the_chip_names_both_models_where_there_is_little_room(harness: AppHarness, qtbot: QtBot) -> None:
-    window, header = harness.window, harness.window.header
-    pair = PairView("Hunch Starter", "Hunch Starter Draft", state=PairState.READY, draft_state=DraftState.ACTIVE)
-    header.chip.set_pair(pair)
-    QApplication.processEvents()
-    assert shown_on(header) == ["Hunch Starter", "←", "Hunch Starter Draft", "· auto"]
-    window.resize(720, 700)
-    harness.application.settings.text_scale = 2.0
-    qtbot.waitUntil(lambda: not window.inspector.button.isVisible())
-    header.chip.set_pair(pair)
-    QApplication.processEvents()
-    assert shown_on(header)[:3] == ["Hunch Starter", "←", "Draft"]
-    assert "Hunch Starter Draft" in header.chip.accessibleName()
-    harness.application.settings.text_scale = 1.0
-    qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
-
-
-def test_the_draft_s_name_is_cut_before_the_main_model_s(harness: AppHarness) -> None:
-    chip = harness.window.header.chip
-    main, draft = "Llama-3.1-8B-Instruct-4bit", "some-drafter-with-a-name-that-is-long"
-    chip.set_pair(PairView(main, draft, state=PairState.READY, draft_state=DraftState.ACTIVE))
-    seen = set()
-    for width in range(chip.sizeHint().width(), 60, -10):
-        chip.resize(width, chip.height())
-        shown = [text for (text, _, _), _ in chip.fitted()]
-        seen.add(len(shown))
-        assert shown[0] == human_name(main) or len(shown) == 1
-    assert seen == {4, 3, 1}
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_deleted_chat_is_opened_to_be_read(app: AppHarness, qtbot: QtBot, way:
     assert app.application.storage.read.trash.chat(chat_id) is not None  # it stays where it is
 
 
-def test_nothing_in_it_can_be_changed(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_searched_and_neither_changed_nor_written_in(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     chat_id = read_deleted(app, qtbot)
     assert [acts(app, row) for row in (0, 1)] == [["copy", "copy_plain"], ["copy", "copy_plain", "inspect"]]
     assert [footer_buttons(app, row) for row in (0, 1)] == [["copy", "more"]] * 2
@@ -119,8 +119,17 @@ def test_nothing_in_it_can_be_changed(app: AppHarness, qtbot: QtBot) -> None:
     assert not app.window.chat_settings.action.isEnabled()
     assert app.application.storage.read.trash.chat(chat_id) is not None
 
+    app.chats.new_chat()
+    read_deleted(app, qtbot)
+    assert app.window.menu.find.isEnabled()
+    app.window.menu.find.trigger()
+    bar = app.window.finding.bar
+    QTest.keyClicks(bar.field, "needle")
+    qtbot.waitUntil(lambda: view_of(app).finder.count == 1)
+    assert bar.isVisible()
+    app.chats.new_chat()
+    assert not bar.isVisible()
 
-def test_nothing_reaches_the_composer_meanwhile(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     read_deleted(app, qtbot)
     view, edit = view_of(app), app.window.composer.edit
     QTest.keyClicks(view, "typed")
@@ -141,18 +150,6 @@ def test_nothing_reaches_the_composer_meanwhile(app: AppHarness, qtbot: QtBot, t
     app.chats.new_chat()
     QTest.keyClicks(view, "written")
     assert edit.text() == "written"
-
-
-def test_find_in_chat_finds_in_it(app: AppHarness, qtbot: QtBot) -> None:
-    read_deleted(app, qtbot)
-    assert app.window.menu.find.isEnabled()
-    app.window.menu.find.trigger()
-    bar = app.window.finding.bar
-    QTest.keyClicks(bar.field, "needle")
-    qtbot.waitUntil(lambda: view_of(app).finder.count == 1)
-    assert bar.isVisible()
-    app.chats.new_chat()
-    assert not bar.isVisible()
 
 
 def test_restoring_it_goes_on_where_the_reader_was(app: AppHarness, qtbot: QtBot) -> None:
@@ -196,15 +193,14 @@ def test_what_waited_in_the_composer_is_there_when_it_is_left(app: AppHarness, q
     assert app.window.composer.text() == "half a thought"
 
 
-def test_undoing_its_deletion_opens_it(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_closed_by_whatever_restores_or_forgets_it_and_by_nothing_else(app: AppHarness, qtbot: QtBot) -> None:
     chat_id = read_deleted(app, qtbot)
     app.window.menu.undo.trigger()
     app.wait_until_stored(qtbot)
     assert (app.chats.chat_id, app.chats.reading.chat_id) == (chat_id, 0)
     assert app.window.composer.isVisible()
 
-
-def test_undoing_another_deletion_leaves_it_open(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.new_chat()
     chat_id = read_deleted(app, qtbot)
     app.chats.folders.make()
     app.wait_until_stored(qtbot)
@@ -214,8 +210,7 @@ def test_undoing_another_deletion_leaves_it_open(app: AppHarness, qtbot: QtBot) 
     app.wait_until_stored(qtbot)
     assert (app.chats.reading.chat_id, texts(app)[0]) == (chat_id, "Find the needle")
 
-
-def test_emptying_the_trash_closes_it(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.new_chat()
     read_deleted(app, qtbot)
     press_button(open_trash(app).ask_to_empty(), "Empty")
     app.wait_until_stored(qtbot)
