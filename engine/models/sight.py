@@ -5,9 +5,10 @@ No MLX and no pixels: the app asks before anything is loaded. Files are not trus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from functools import partial
 from math import ceil, floor, isqrt, sqrt
 from pathlib import Path
 from types import MappingProxyType
@@ -39,6 +40,7 @@ class Tower(StrEnum):
     """A kind of network that turns pixels into rows of embeddings."""
 
     QWEN = "qwen"  # Qwen3's
+    QWEN25 = "qwen2.5"
     SIGLIP = "siglip"  # Gemma 3's
     GEMMA4 = "gemma4"
 
@@ -61,20 +63,22 @@ class Filter(IntEnum):
 _TOWERS: Mapping[str, Tower] = MappingProxyType(
     {
         **dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN),
+        "qwen2_5_vl": Tower.QWEN25,
         "gemma3": Tower.SIGLIP,
         "gemma4": Tower.GEMMA4,
     }
 )
+_OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
 _PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
     {
-        Tower.QWEN: ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual."),
+        **dict.fromkeys((Tower.QWEN, Tower.QWEN25), _OF_QWEN),
         Tower.SIGLIP: ("vision_tower.vision_model.", "multi_modal_projector."),
         Tower.GEMMA4: ("model.vision_tower.", "vision_tower.", "model.embed_vision.", "embed_vision."),
     }
 )
 _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
     {
-        Tower.QWEN: "patch_embed.proj.weight",
+        **dict.fromkeys((Tower.QWEN, Tower.QWEN25), "patch_embed.proj.weight"),
         Tower.SIGLIP: "embeddings.patch_embedding.weight",
         Tower.GEMMA4: "patch_embedder.input_proj.weight",
     }
@@ -253,7 +257,7 @@ def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     return Sight(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
 
 
-def _qwen(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     patch, merge = positive(vision, "patch_size"), positive(vision, "spatial_merge_size")
     size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
     least = whole(given, "min_pixels") or whole(size, "shortest_edge") or 56 * 56
@@ -266,11 +270,15 @@ def _qwen(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
         raise FileError("config.json: vision_config is for other pictures")
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     resample = _filter(given, Filter.BICUBIC)
-    return Sight(Tower.QWEN, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
+    return Sight(tower, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
 
 
 _DEPTHS = ("depth", "num_hidden_layers")
-_OF_TOWER = {Tower.QWEN: _qwen, Tower.SIGLIP: _siglip, Tower.GEMMA4: _gemma4}
+_OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], Sight]] = {
+    **{tower: partial(_qwen, tower) for tower in (Tower.QWEN, Tower.QWEN25)},
+    Tower.SIGLIP: _siglip,
+    Tower.GEMMA4: _gemma4,
+}
 
 
 def _either(config: JsonObject, *names: str) -> int:

@@ -23,7 +23,7 @@ from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.model_files import FileError, JsonObject, entries, object_at
 from engine.models.sight import Mutual, Sight, Tower
 from engine.vision.pixels import patches_of
-from engine.vision.towers import gemma4, qwen, siglip
+from engine.vision.towers import gemma4, qwen, qwen25, siglip
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
 _EYES = "eyes"
-_TOWERS = {Tower.QWEN: qwen, Tower.SIGLIP: siglip, Tower.GEMMA4: gemma4}
+_TOWERS = {Tower.QWEN: qwen, Tower.QWEN25: qwen25, Tower.SIGLIP: siglip, Tower.GEMMA4: gemma4}
 
 
 class Eyes:
@@ -53,7 +53,8 @@ class Eyes:
         sections = self._sections()
         turned = [module for name, module in model.network.named_modules() if name.endswith("self_attn.rope")]
         self.ropes: list[Any] = turned if len(sections) == 3 else []
-        self.lanes = [_lanes(module.dims, sections) for module in self.ropes[:1]]
+        lanes = _one_after_another if sight.tower is Tower.QWEN25 else _in_turns
+        self.lanes = [mx.array(lanes(module.dims // 2, sections) * 2) for module in self.ropes[:1]]
         self._tensors: Tensors | None = None
 
     @classmethod
@@ -250,12 +251,16 @@ def _mutual(
     return run(x, mask, cache, *given, **named)
 
 
-def _lanes(width: int, sections: Iterable[int]) -> mx.array:
-    """For each of `width` rotated lanes, the axis by which it is turned: 0 time, 1 rows, 2 columns; they take turns."""
+def _in_turns(width: int, sections: Iterable[int]) -> list[int]:
+    """For each of `width` pairs of rotated lanes, the axis by which it is turned: 0 time, 1 rows, 2 columns."""
     _, rows, columns = sections
-    half = width // 2
-    axes = [
+    return [
         1 if lane % 3 == 1 and lane < 3 * rows else 2 if lane % 3 == 2 and lane < 3 * columns else 0
-        for lane in range(half)
+        for lane in range(width)
     ]
-    return mx.array(axes + axes)
+
+
+def _one_after_another(width: int, sections: Iterable[int]) -> list[int]:
+    """The same, where each axis has its lanes side by side."""
+    axes = [axis for axis, lanes in enumerate(sections) for _ in range(min(lanes, width))]
+    return (axes + [0] * width)[:width]

@@ -86,6 +86,12 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "vision_config": {**_VISION, "model_type": "qwen3_5"},
     },
 }
+_SIDE_BY_SIDE = {"type": "mrope", "mrope_section": [2, 3, 3]}
+CONFIGS["qwen2_5_vl"] = {
+    "model_type": "qwen2_5_vl",
+    "text_config": {**_TEXT, "model_type": "qwen2_5_vl_text", "head_dim": 16, "rope_scaling": _SIDE_BY_SIDE},
+    "vision_config": {**_VISION, "model_type": "qwen2_5_vl", "window_size": 16, "fullatt_block_indexes": [1]},
+}
 CONFIGS["gemma3"] = {
     "model_type": "gemma3",
     "vocab_size": VOCABULARY,
@@ -148,13 +154,14 @@ PICTURES = {
 }
 
 
-def save_seeing(kind: str, folder: Path, seed: int = 0) -> Path:
-    """As a hub's repository has it, in mlx-vlm's names."""
+def save_seeing(kind: str, folder: Path, seed: int = 0, **other: dict[str, Any]) -> Path:
+    """As a hub's repository has it, in mlx-vlm's names; `other` numbers of its `text`, `vision` and `pictures`."""
     config = (
         CONFIGS[kind]
         | (_IDS if "gemma" not in kind else {"image_token_id": IMAGE_TOKEN})
         | {"tie_word_embeddings": False, "eos_token_id": 257}
     )
+    config |= {f"{part}_config": config[f"{part}_config"] | other.get(part, {}) for part in ("text", "vision")}
     classes = mlx_utils._get_classes(json.loads(json.dumps(config)))
     mx.random.seed(seed)
     network = classes[0](classes[1].from_dict(json.loads(json.dumps(config))))
@@ -167,7 +174,7 @@ def save_seeing(kind: str, folder: Path, seed: int = 0) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "mlx"})
     (folder / "config.json").write_text(json.dumps(config))
-    (folder / "preprocessor_config.json").write_text(json.dumps(PICTURES))
+    (folder / "preprocessor_config.json").write_text(json.dumps(PICTURES | other.get("pictures", {})))
     save_tokenizer(folder, seeing_tokenizer())
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": _template(kind)}))
@@ -200,7 +207,8 @@ def _tower(kind: str, vision: dict[str, Any]) -> dict[str, mx.array]:
     elif kind in CONFIGS and "gemma4" in kind:
         return _gemma4(vision)
     else:
-        shapes = {f"vision_tower.{name}": shape for name, shape in _qwen(vision).items()}
+        of_family = _qwen25 if kind == "qwen2_5_vl" else _qwen
+        shapes = {f"vision_tower.{name}": shape for name, shape in of_family(vision).items()}
     return {name: _random(name, shape) for name, shape in shapes.items()}
 
 
@@ -283,6 +291,22 @@ def _qwen(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         shapes |= {f"{name}.linear_fc1.weight": (wide, wide), f"{name}.linear_fc1.bias": (wide,)}
         shapes |= {f"{name}.linear_fc2.weight": (out, wide), f"{name}.linear_fc2.bias": (out,)}
     return shapes
+
+
+def _qwen25(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, inner, patch = vision["hidden_size"], vision["intermediate_size"], vision["patch_size"]
+    wide = width * vision["spatial_merge_size"] ** 2
+    maps = {"merger.mlp.0": (wide, wide), "merger.mlp.2": (vision["out_hidden_size"], wide)}
+    norms = ["merger.ln_q"]
+    for block in range(vision["depth"]):
+        maps |= {f"blocks.{block}.attn.{name}": (out, width) for name, out in (("qkv", 3 * width), ("proj", width))}
+        maps |= {f"blocks.{block}.mlp.{name}_proj": (inner, width) for name in ("gate", "up")}
+        maps[f"blocks.{block}.mlp.down_proj"] = width, inner
+        norms += [f"blocks.{block}.norm{n}" for n in (1, 2)]
+    shapes: dict[str, tuple[int, ...]] = {f"{name}.weight": (width,) for name in norms}
+    for name, (rows, columns) in maps.items():
+        shapes |= {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
+    return shapes | {"patch_embed.proj.weight": (width, vision["temporal_patch_size"], patch, patch, 3)}
 
 
 def _random(name: str, shape: tuple[int, ...]) -> mx.array:

@@ -37,7 +37,7 @@ Case = tuple[str, int, int, float]
 def picture_cases() -> Iterator[Case]:
     """Logits are compared as shares of the largest."""
     with TemporaryDirectory() as folder:
-        for kind in ("qwen3_vl", "qwen3_5"):
+        for kind in ("qwen3_vl", "qwen3_5", "qwen2_5_vl"):
             model = load_model(save_seeing(kind, Path(folder) / kind))
             request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
             tokens = prompt_tokens(request, model)
@@ -73,7 +73,8 @@ def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.
 class _Theirs:
     def __init__(self, kind: str, folder: Path, model: LoadedModel, tokens: list[int], spans: list[Span]) -> None:
         package = importlib.import_module(f"mlx_vlm.models.{kind}")
-        config = package.ModelConfig.from_dict(json.loads((folder / "config.json").read_text()))
+        numbers = json.loads((folder / "config.json").read_text())
+        config = package.ModelConfig.from_dict(numbers["text_config"] | numbers)  # Qwen2.5's stand at the top
         for part in ("Text", "Vision"):
             name = f"{part.lower()}_config"
             if isinstance(given := getattr(config, name), dict):

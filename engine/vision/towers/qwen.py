@@ -24,10 +24,10 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     """Rows (tokens, width) for the embedding, then those for deepstack; a block of the tower a step."""
     depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
     states = _embedded(tensors, sight, span, patches)
-    angles = _angles(sight, span, states.shape[-1] // heads)
+    turns = angles(sight, span, states.shape[-1] // heads)
     taken, merged = entries(sight.vision, "deepstack_visual_indexes"), list[mx.array]()
     for block in range(depth):
-        states = _block(tensors, f"blocks.{block}", states, angles, heads)
+        states = _block(tensors, f"blocks.{block}", states, turns, heads)
         if block in taken:
             merged.append(_merged(tensors, f"deepstack_merger_list.{len(merged)}", states, sight, normed_first=False))
         mx.eval(states, merged)
@@ -38,12 +38,16 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
 
 
 def _embedded(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> mx.array:
+    states = projected(tensors, patches) + tensors["patch_embed.proj.bias"]
+    return states + _positions(tensors, sight, span).astype(states.dtype)
+
+
+def projected(tensors: Tensors, patches: mx.array) -> mx.array:
     kernel = tensors["patch_embed.proj.weight"]
     if kernel.shape[-1] == 3:  # MLX's order
         kernel = kernel.transpose(0, 4, 1, 2, 3)
     flat = kernel.reshape(kernel.shape[0], -1)
-    states = patches.astype(flat.dtype) @ flat.T + tensors["patch_embed.proj.bias"]
-    return states + _positions(tensors, sight, span).astype(states.dtype)
+    return patches.astype(flat.dtype) @ flat.T
 
 
 def _positions(tensors: Tensors, sight: Sight, span: Span) -> mx.array:
@@ -75,7 +79,7 @@ def _token_by_token(grid: mx.array, sight: Sight, span: Span) -> mx.array:
     return parts.reshape(-1, grid.shape[-1])
 
 
-def _angles(sight: Sight, span: Span, width: int) -> mx.array:
+def angles(sight: Sight, span: Span, width: int) -> mx.array:
     """(patches, width of a head / 2): half by the row, half by the column."""
     frequencies = 1.0 / (_ROPE_BASE ** (mx.arange(0, width // 2, 2, dtype=mx.float32) / (width // 2)))
     rows, columns = span.rows * sight.merge, span.columns * sight.merge
@@ -84,23 +88,23 @@ def _angles(sight: Sight, span: Span, width: int) -> mx.array:
     return _token_by_token(mx.concatenate([by_row, by_column], axis=-1), sight, span)
 
 
-def _block(tensors: Tensors, name: str, states: mx.array, angles: mx.array, heads: int) -> mx.array:
-    states = states + _attended(tensors, f"{name}.attn", tensors.layer_norm(states, f"{name}.norm1"), angles, heads)
+def _block(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
+    states = states + _attended(tensors, f"{name}.attn", tensors.layer_norm(states, f"{name}.norm1"), turns, heads)
     inner = tensors.linear(tensors.layer_norm(states, f"{name}.norm2"), f"{name}.mlp.linear_fc1")
     return states + tensors.linear(nn.gelu_approx(inner), f"{name}.mlp.linear_fc2")
 
 
-def _attended(tensors: Tensors, name: str, states: mx.array, angles: mx.array, heads: int) -> mx.array:
+def _attended(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
     count, width = states.shape
     parts = tensors.linear(states, f"{name}.qkv").reshape(count, 3, heads, width // heads).transpose(1, 2, 0, 3)
-    queries, keys = (_rotated(part, angles).astype(states.dtype)[None] for part in parts[:2])
+    queries, keys = (rotated(part, turns).astype(states.dtype)[None] for part in parts[:2])
     attended = attention(queries, keys, parts[2][None], (width // heads) ** -0.5)
     return tensors.linear(attended[0].transpose(1, 0, 2).reshape(count, width), f"{name}.proj")
 
 
-def _rotated(x: mx.array, angles: mx.array) -> mx.array:
+def rotated(x: mx.array, turns: mx.array) -> mx.array:
     first, second = mx.split(x, 2, axis=-1)
-    cos, sin = mx.cos(angles), mx.sin(angles)
+    cos, sin = mx.cos(turns), mx.sin(turns)
     return mx.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 
