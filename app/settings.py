@@ -204,9 +204,8 @@ class Settings(QObject):
         self._load()
 
     @classmethod
-    @cache
     def options(cls) -> dict[str, Option[Any]]:
-        return {name: option for name, option in vars(cls).items() if isinstance(option, Option)}
+        return _options(cls)
 
     def put(self, name: str, value: Any) -> None:
         if getattr(self, name) != value:
@@ -388,3 +387,8 @@ class Settings(QObject):
         for old in [each for each in found if each.is_file()][:-_MOST_ASIDE]:
             with suppress(OSError):
                 old.unlink()
+
+
+@cache
+def _options(settings: type[Settings]) -> dict[str, Option[Any]]:
+    return {name: option for name, option in vars(settings).items() if isinstance(option, Option)}

@@ -38,9 +38,10 @@ from app.system.worker import Deliver, Worker
 log = logging.getLogger(__name__)
 
 _CLOSE_S = 10.0
-_TELL_S = 0.2  # between what is told of a search that goes on
+_TELL_S = 0.2  # between two reports of a running search
 
 T = TypeVar("T")
+Found = Callable[[list[ChatSummary]], None]
 
 
 class Stores:
@@ -180,13 +181,7 @@ class Storage:
         """For a thread of one's own, which opens it by this call and closes its database."""
         return Stores(Reader(self._address))
 
-    def search(
-        self,
-        query: str,
-        limit: int,
-        done: Callable[[list[ChatSummary]], None],
-        so_far: Callable[[list[ChatSummary]], None] = lambda _chats: None,
-    ) -> None:
+    def search(self, query: str, limit: int, done: Found, so_far: Found = lambda _chats: None) -> None:
         """A newer search ends this one, which is then never answered. What cannot be read is not found.
 
         `so_far` is called now and then with the first chats, where the search takes longer.
@@ -369,9 +364,7 @@ class _Copies:
 class _Search:
     """One search, which any thread may interrupt."""
 
-    def __init__(
-        self, address: str, query: str, limit: int, known: KnownChats, tell: Callable[[list[ChatSummary]], None]
-    ) -> None:
+    def __init__(self, address: str, query: str, limit: int, known: KnownChats, tell: Found) -> None:
         self.cancelled = False
         self.met_damage = False
         self._address = address

@@ -118,7 +118,7 @@ class Guard:
 
 @dataclass(slots=True)
 class _Held:
-    size: int = 0  # of the bodies of all requests under way
+    size: int = 0  # of the bodies of all open requests
 
 
 class _Limited:

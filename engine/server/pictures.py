@@ -72,7 +72,7 @@ class PictureReader:
     def __init__(self, decode: PictureDecoder | None, most_held: int) -> None:
         self._decode = decode
         self._most_held = most_held
-        self._held = 0  # bytes of pixels, of all requests under way
+        self._held = 0  # bytes of pixels, of all open requests
         self._threads = ThreadPoolExecutor(_AT_A_TIME, "pictures")
         self._lock = threading.Lock()  # of what follows
         self._kept: dict[bytes, Picture] = {}  # by their files' digests; the latest are last
@@ -82,7 +82,7 @@ class PictureReader:
 
     @contextmanager
     def sent(self, state: EngineState) -> Iterator[SentPictures]:
-        """Of a request, for as long as it is under way."""
+        """Of a request, for as long as it is open."""
         sent = SentPictures(state.main, self._decode is not None)
         try:
             yield sent
