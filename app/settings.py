@@ -44,6 +44,7 @@ from engine import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
     SAMPLING_LIMITS,
+    PictureDetail,
     Sampling,
     ServerOptions,
     Speculation,
@@ -141,6 +142,7 @@ class Settings(QObject):
     max_tokens = Option[int | None](None, optional(whole(1, 1_000_000)))  # None: as far as the context goes
     context_tokens = Option[int | None](None, optional(whole(512, 10_000_000)))  # of a chat; None: as the model
     thinking = Option[str | int]("off", how_to_think)
+    picture_detail = Option("normal", one_of(*PictureDetail))
     system_prompt = Option("", prompt)
     presets = Option[tuple[dict[str, Any], ...]]((), preset_list)
     model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder

@@ -711,6 +711,10 @@
         <translation>考えてから回答</translation>
     </message>
     <message>
+        <source>Picture detail</source>
+        <translation>画像の細かさ</translation>
+    </message>
+    <message>
         <source>Drafting</source>
         <translation>ドラフト</translation>
     </message>
@@ -862,6 +866,21 @@
     <message>
         <source>Copy</source>
         <translation>コピー</translation>
+    </message>
+</context>
+<context>
+    <name>DetailField</name>
+    <message>
+        <source>Low</source>
+        <translation>低</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>高</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>標準</translation>
     </message>
 </context>
 <context>
@@ -5135,6 +5154,14 @@
     <message>
         <source>Fastest drafting</source>
         <translation>ドラフトの速度を優先</translation>
+    </message>
+    <message>
+        <source>Picture detail</source>
+        <translation>画像の細かさ</translation>
+    </message>
+    <message>
+        <source>For models that see. Lower is faster.</source>
+        <translation>画像を見られるモデルで有効です。低いほど速くなります。</translation>
     </message>
     <message>
         <source>Text still varies while “Fastest drafting” is on.</source>

@@ -711,6 +711,10 @@
         <translation>생각한 뒤 답하기</translation>
     </message>
     <message>
+        <source>Picture detail</source>
+        <translation>이미지 세밀도</translation>
+    </message>
+    <message>
         <source>Drafting</source>
         <translation>초안 모델</translation>
     </message>
@@ -862,6 +866,21 @@
     <message>
         <source>Copy</source>
         <translation>복사</translation>
+    </message>
+</context>
+<context>
+    <name>DetailField</name>
+    <message>
+        <source>Low</source>
+        <translation>낮음</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>높음</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>보통</translation>
     </message>
 </context>
 <context>
@@ -5135,6 +5154,14 @@
     <message>
         <source>Fastest drafting</source>
         <translation>초안 속도 우선</translation>
+    </message>
+    <message>
+        <source>Picture detail</source>
+        <translation>이미지 세밀도</translation>
+    </message>
+    <message>
+        <source>For models that see. Lower is faster.</source>
+        <translation>이미지를 보는 모델에 적용돼요. 낮을수록 빨라요.</translation>
     </message>
     <message>
         <source>Text still varies while “Fastest drafting” is on.</source>

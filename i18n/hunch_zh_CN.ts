@@ -711,6 +711,10 @@
         <translation>先思考再回答</translation>
     </message>
     <message>
+        <source>Picture detail</source>
+        <translation>图片细节</translation>
+    </message>
+    <message>
         <source>Drafting</source>
         <translation>草稿模型</translation>
     </message>
@@ -862,6 +866,21 @@
     <message>
         <source>Copy</source>
         <translation>拷贝</translation>
+    </message>
+</context>
+<context>
+    <name>DetailField</name>
+    <message>
+        <source>Low</source>
+        <translation>低</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>高</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>标准</translation>
     </message>
 </context>
 <context>
@@ -5135,6 +5154,14 @@
     <message>
         <source>Fastest drafting</source>
         <translation>草稿速度优先</translation>
+    </message>
+    <message>
+        <source>Picture detail</source>
+        <translation>图片细节</translation>
+    </message>
+    <message>
+        <source>For models that see. Lower is faster.</source>
+        <translation>适用于能识图的模型。越低越快。</translation>
     </message>
     <message>
         <source>Text still varies while “Fastest drafting” is on.</source>

@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
+from app.controllers.chat_options import ChatOptions
 from app.controllers.messages import block_of
 from app.controllers.models import ModelController
 from app.documents.picture_values import Image, as_stored, image_of
@@ -27,7 +28,7 @@ from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
 from app.view_models.model_list import PairState
-from engine import ChatEngine, CountId, Event, TokensCounted, picture_tokens
+from engine import ChatEngine, CountId, Event, PictureDetail, TokensCounted, picture_tokens
 
 MOST_FILES = 20
 _CLOSE_S = 5.0
@@ -94,24 +95,26 @@ class _Counting:
         engine: ChatEngine,
         bridge: EngineBridge,
         models: ModelController,
+        options: ChatOptions,
         rows: _Rows,
         reader: Worker,
         counted: Callable[[int], None],
     ) -> None:
-        self._engine, self._bridge, self._models = engine, bridge, models
+        self._engine, self._bridge, self._models, self._options = engine, bridge, models, options
         self._rows, self._reader, self._counted = rows, reader, counted
         self._asked: dict[CountId, int] = {}  # the row that a count is for
         self._of_pictures: set[int] = set()  # likewise, counted here
         self._can_count = False
-        self._by = ""  # the main model whose tokens the rows have
+        self._by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have, and with what
         bridge.event_arrived.connect(self._on_event)
 
     def on_pair(self) -> None:
         """Another main model has other tokens; one that was unloaded keeps what it counted."""
         info = self._models.main_info()
         self._can_count = info is not None and self._models.pair.state is PairState.READY
-        if info is not None and self._can_count and info.folder != self._by:
-            self._by = info.folder
+        by = None if info is None else (info.folder, self._options.picture_detail)
+        if self._can_count and by != self._by:
+            self._by = by
             self._asked.clear()
             self._of_pictures.clear()
             self._rows.forget_tokens()
@@ -131,12 +134,12 @@ class _Counting:
 
     def _count_picture(self, number: int, picture: Attachment) -> None:
         """From its size alone, by the thread that reads files. A model that does not see takes none."""
-        info, by = self._models.main_info(), self._by
+        info, by, detail = self._models.main_info(), self._by, self._options.picture_detail
         self._of_pictures.add(number)
 
         def count() -> int:
             sees = info is not None and info.sees
-            return picture_tokens(info.folder, picture.width, picture.height) if info is not None and sees else 0
+            return picture_tokens(info.folder, picture.width, picture.height, detail) if info and sees else 0
 
         def counted(tokens: int) -> None:
             if by == self._by:
@@ -197,8 +200,9 @@ class AttachmentController(QObject):
         self._chats = chats
         self._deliver = deliver
         self._reader = Worker("attachment reader", deliver)
-        self._counting = _Counting(engine, bridge, models, self._rows, self._reader, self._on_counted)
+        self._counting = _Counting(engine, bridge, models, chats.options, self._rows, self._reader, self._on_counted)
         models.pair_changed.connect(self._on_pair)
+        chats.options.changed.connect(self._on_pair)
         chats.exchanges.message_sent.connect(self._on_sent)
         chats.chat_made.connect(self._go_on_in)
         chats.edits.ended.connect(self._close_field)

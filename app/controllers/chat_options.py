@@ -18,7 +18,7 @@ from app.settings import Settings
 from app.storage import Storage
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
-from engine import Acceptance, Sampling, Speculation, SpeculationMode
+from engine import Acceptance, PictureDetail, Sampling, Speculation, SpeculationMode
 
 _KEEP_DELAY_MS = 400
 _SHORT_TOKENS = 512  # of thinking
@@ -37,7 +37,7 @@ _NOT_SET = object()
 
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
-    *("max_tokens", "context_tokens", "thinking", "speculation_mode", "speculation_tokens"),
+    *("max_tokens", "context_tokens", "thinking", "picture_detail", "speculation_mode", "speculation_tokens"),
 )
 
 Values = Mapping[str, Any]
@@ -76,6 +76,10 @@ class Generation:
     @property
     def template_variables(self) -> dict[str, str]:
         return {"reasoning_effort": "low"} if self.values["thinking"] == "short" else {}
+
+    @property
+    def picture_detail(self) -> PictureDetail:
+        return PictureDetail(self.values["picture_detail"])
 
     def sampling(self) -> Sampling:
         names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed")
@@ -202,6 +206,11 @@ class ChatOptions(QObject):
     def speculation(self) -> Speculation:
         """Of the open chat."""
         return self.generation(self.chat_id).speculation()
+
+    @property
+    def picture_detail(self) -> PictureDetail:
+        """In the open chat."""
+        return self.generation(self.chat_id).picture_detail
 
     @property
     def has_own_speculation(self) -> bool:

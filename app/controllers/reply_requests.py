@@ -113,6 +113,7 @@ class ReplyRequests:
             context_tokens=generation.context_tokens,
             thinking=generation.thinking,
             thinking_tokens=generation.thinking_tokens,
+            picture_detail=generation.picture_detail,
             template_variables=generation.template_variables,
             conversation=conversation_of(chat_id) if self._storage.keeps else UNSAVED,
         )

@@ -18,6 +18,7 @@ from app.controllers.chat_options import OPTIONS, known, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
+from app.views.settings.detail_field import DetailField
 from app.views.settings.thinking_field import ThinkingField
 from app.views.shell.chat_settings import (
     ChatSettings,
@@ -28,7 +29,7 @@ from app.views.shell.chat_settings import (
     WholeOption,
 )
 from app.views.widgets.fields import Switch
-from engine import Acceptance, Message, MessageRole, Request, Speculation, SpeculationMode
+from engine import Acceptance, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
@@ -166,6 +167,13 @@ def test_a_chat_thinks_as_much_as_it_says(
     harness.say("One")
     request = last(harness)
     assert (request.thinking, request.thinking_tokens, request.template_variables) == (thinks, tokens, variables)
+
+
+def test_a_chat_shows_its_pictures_in_the_detail_that_it_says(harness: ControllerHarness) -> None:
+    harness.say("One")
+    harness.controller.options.put(CHAT, "picture_detail", "high")
+    harness.say("Two")
+    assert [each.picture_detail for each in harness.engine.requests] == [PictureDetail.NORMAL, PictureDetail.HIGH]
 
 
 def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> None:
@@ -364,11 +372,27 @@ def test_damaged_presets_cost_only_themselves(tmp_path: Path) -> None:
 # The panel
 
 
+def test_how_large_pictures_are_read_is_asked_of_models_that_see(app: AppHarness) -> None:
+    panel = opened(app)
+    assert not panel._rows["picture_detail"].isVisible()
+    panel.show_options(app.chats.options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
+    assert panel._rows["picture_detail"].isVisible()
+    field = panel.fields["picture_detail"].field
+    assert isinstance(field, DetailField)
+    assert [(each.text(), each.isChecked()) for each in field.buttons] == [
+        ("Low", False),
+        ("Normal", True),
+        ("High", False),
+    ]
+    field.buttons[0].click()
+    assert app.chats.options.view(Scope.CHAT).own == {"picture_detail": "low"}
+
+
 def test_how_much_to_think_is_asked_of_models_that_think(app: AppHarness) -> None:
     panel = opened(app)
     assert not panel._rows["thinking"].isVisible()
     view = app.chats.options.view(Scope.CHAT)
-    panel.show_options(view, "Thinks-8B", thinks=True, limits=True)
+    panel.show_options(view, "Thinks-8B", thinks=True, limits=True, sees=False)
     assert panel._rows["thinking"].isVisible()
     field = panel.fields["thinking"].field
     assert isinstance(field, ThinkingField)
@@ -379,9 +403,9 @@ def test_how_much_to_think_is_asked_of_models_that_think(app: AppHarness) -> Non
     QApplication.processEvents()
     leave = panel.fields["thinking"].leave
     assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
-    panel.show_options(app.chats.options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False)
+    panel.show_options(app.chats.options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False, sees=False)
     assert field.choice.text() == "Up to a limit"  # it is set all the same
-    panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False)
+    panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False, sees=False)
     assert "Up to a limit" not in field.choice.choices
 
 

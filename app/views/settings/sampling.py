@@ -13,6 +13,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
+from app.views.settings.detail_field import DetailField, detail_words
 from app.views.settings.thinking_field import ThinkingField, thinking_words
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
@@ -26,7 +27,7 @@ from app.words.formats import fill, number, rounded_up, sentences
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
-_RESET = (*_NUMBERS, "top_k", "seed", "fastest", "max_tokens", "context_tokens", "thinking")
+_RESET = (*_NUMBERS, "top_k", "seed", "fastest", "max_tokens", "context_tokens", "thinking", "picture_detail")
 
 
 class SamplingPage(Translated, Page):
@@ -47,6 +48,9 @@ class SamplingPage(Translated, Page):
         thinking = ThinkingField(theme)
         thinking.chosen.connect(lambda value: setattr(settings, "thinking", value))
         self._keep("thinking", thinking, lambda: thinking.set_value(settings.thinking))
+        detail = DetailField(theme)
+        detail.chosen.connect(lambda value: setattr(settings, "picture_detail", value))
+        self._keep("picture_detail", detail, lambda: detail.set_value(settings.picture_detail))
         self._prompt_words = TextLabel(theme, TextStyle.BODY)
         self._prompt_explained = TextLabel(theme, TextStyle.FINE)
         self.prompt = PromptField(theme)
@@ -59,7 +63,7 @@ class SamplingPage(Translated, Page):
         draw, reply = Card(self.theme), Card(self.theme)
         for name in (*_NUMBERS, "top_k", "seed", "fastest"):
             draw.add(self._rows[name])
-        for name in ("max_tokens", "context_tokens", "thinking"):
+        for name in ("max_tokens", "context_tokens", "thinking", "picture_detail"):
             reply.add(self._rows[name])
         prompt = Card(self.theme)
         prompt.column.setSpacing(2)
@@ -105,6 +109,8 @@ class SamplingPage(Translated, Page):
             return self._hints()[name].lower()
         if value == "off" or isinstance(value, bool):
             return self.tr("on") if value is True else self.tr("off")
+        if name == "picture_detail":
+            return detail_words(value).lower()
         if name == "thinking" or isinstance(value, str):
             return thinking_words(value).lower()
         return number(value, 0 if isinstance(value, int) else 2)
@@ -202,6 +208,7 @@ class SamplingPage(Translated, Page):
                 self.tr("In tokens. Less saves memory."),
             ),
             "thinking": (self.tr("Think first"), self.tr("For models that can think.")),
+            "picture_detail": (self.tr("Picture detail"), self.tr("For models that see. Lower is faster.")),
         }
 
     def _seed_explained(self) -> str:

@@ -6,7 +6,7 @@ window, so that input methods work in it, and closes when the focus goes elsewhe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairState
+from app.views.settings.detail_field import DetailField
 from app.views.settings.sampling import PromptField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.thinking_field import ThinkingField
@@ -38,7 +39,7 @@ from app.words.formats import fill
 from app.words.model_names import human_name
 
 _WIDTH_PX = 400
-_DRAFTING, _FASTEST, _THINKING = "speculation_mode", "fastest", "thinking"
+_DRAFTING, _FASTEST, _THINKING, _DETAIL = "speculation_mode", "fastest", "thinking", "picture_detail"
 _ROWS = (
     "temperature",
     "top_p",
@@ -50,6 +51,7 @@ _ROWS = (
     "max_tokens",
     "context_tokens",
     _THINKING,
+    _DETAIL,
 )
 
 
@@ -170,6 +172,16 @@ class ThinkingOption(OptionField):
         self.thinking.set_value(value)
 
 
+class DetailOption(OptionField):
+    def __init__(self, theme: Theme) -> None:
+        self.detail = DetailField(theme)
+        super().__init__(theme, self.detail)
+        self.detail.chosen.connect(self.chosen)
+
+    def put(self, value: object) -> None:
+        self.detail.set_value(value)
+
+
 class PromptOption(OptionField):
     def __init__(self, theme: Theme) -> None:
         self.prompt = PromptField(theme)
@@ -209,11 +221,13 @@ def make_field(theme: Theme, name: str) -> OptionField:
         return WholeOption(theme, name)
     if name in ("seed", "max_tokens", "context_tokens"):
         return LongNumberOption(theme)
-    if name == _FASTEST:
-        return SwitchOption(theme)
-    if name == _THINKING:
-        return ThinkingOption(theme)
-    return PromptOption(theme) if name == "system_prompt" else DraftingOption(theme)
+    made: dict[str, Callable[[Theme], OptionField]] = {
+        _FASTEST: SwitchOption,
+        _THINKING: ThinkingOption,
+        _DETAIL: DetailOption,
+        "system_prompt": PromptOption,
+    }
+    return made.get(name, DraftingOption)(theme)
 
 
 class NameField(LineField):
@@ -414,13 +428,14 @@ class ChatSettings(Translated, QWidget):
 
     # What is shown
 
-    def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool) -> None:
+    def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
         """`thinks`: the model can; `limits`: and can be held to a limit."""
         self._view, self._model_name = view, model_name
         thinking = self.fields[_THINKING]
         assert isinstance(thinking, ThinkingOption)
         thinking.thinking.offer_limit(limits)
         self._rows[_THINKING].setVisible(thinks)
+        self._rows[_DETAIL].setVisible(sees)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
             own = any(each in view.own for each in _options_of(name))
@@ -503,6 +518,7 @@ class ChatSettings(Translated, QWidget):
             "max_tokens": self.tr("Reply limit"),
             "context_tokens": self.tr("Context limit"),
             _THINKING: self.tr("Think first"),
+            _DETAIL: self.tr("Picture detail"),
             _DRAFTING: self.tr("Drafting"),
         }
 
@@ -669,7 +685,8 @@ class ChatSettingsWiring(QObject):
         thinks = model is not None and model.about.thinking
         pair = self._models.pair
         limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
-        self.panel.show_options(view, human_name(pair.main_name), thinks=thinks, limits=limits)
+        sees, name = model is not None and model.sees, human_name(pair.main_name)
+        self.panel.show_options(view, name, thinks=thinks, limits=limits, sees=sees)
 
     def _close(self) -> None:
         if self._is_open:

@@ -1,0 +1,26 @@
+"""How many tokens a picture may take: few, as many as usual, or more."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
+
+from app.theme import Theme
+from app.views.widgets.fields import Segments
+from app.views.widgets.translated import Translated
+
+
+class DetailField(Translated, Segments):
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.set_choices([(each, detail_words(each)) for each in ("low", "normal", "high")])
+
+
+def detail_words(value: object) -> str:
+    return {
+        "low": QCoreApplication.translate("DetailField", "Low"),
+        "high": QCoreApplication.translate("DetailField", "High"),
+    }.get(str(value), QCoreApplication.translate("DetailField", "Normal"))
