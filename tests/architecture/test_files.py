@@ -64,9 +64,9 @@ def test_every_class_and_function_of_the_app_is_short() -> None:
 
 
 def test_every_module_opens_with_what_lives_there() -> None:
-    trees = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in _SOURCES}
     # An __init__.py with nothing in it only says that the folder is a package.
-    assert [name for name, tree in trees.items() if tree.body and not ast.get_docstring(tree)] == []
+    begun = {name_of(path): path.read_text(encoding="utf-8").strip() for path in _SOURCES}
+    assert [name for name, text in begun.items() if text and not re.match('r?"""', text)] == []
 
 
 def test_the_pages_of_the_two_programs_are_short() -> None:

@@ -37,11 +37,23 @@ def there(tmp_path: Path) -> Path:
     return tmp_path / "there"
 
 
-def killed(form: str, data: Path, target: Path) -> Path:
+def really_killed(form: str, data: Path, target: Path) -> Path:
     """What an export that was killed at its last chat has left beside its target."""
     command = [sys.executable, "-c", _EXPORT, form, str(data), str(target)]
     assert subprocess.run(command, check=False, timeout=120).returncode == -signal.SIGKILL
     (left,) = target.parent.glob(".hunch-export-*")
+    return left
+
+
+_never_ended: list[object] = []  # garbage would be ended
+
+
+def killed(data: Path, target: Path) -> Path:
+    """The same, without a process."""
+    export = Unfinished(data).beside(target)
+    _never_ended.append(export)
+    left = export.__enter__()
+    left.write_text("words in clear")
     return left
 
 
@@ -52,7 +64,7 @@ def words_in(made: Path) -> bytes:
 @pytest.mark.parametrize("form", ["json", "markdown"])
 def test_what_a_kill_leaves_goes_at_the_next_start(data: Path, there: Path, form: str) -> None:
     (there / "chats").write_text("before")
-    assert b"How many?" in words_in(killed(form, data, there / "chats"))
+    assert b"How many?" in words_in(really_killed(form, data, there / "chats"))
     (there / f".hunch-export-{'0' * 32}").write_text("no note names it")
     Unfinished(data).remove()
     assert sorted(path.name for path in there.iterdir()) == [f".hunch-export-{'0' * 32}", "chats"]
@@ -67,13 +79,13 @@ def test_a_profile_that_takes_no_note_has_it_elsewhere(
     monkeypatch.setattr("tempfile.tempdir", None)
     blocked = tmp_path / "file"
     blocked.touch()
-    killed("json", blocked / "data", there / "chats.json")
+    killed(blocked / "data", there / "chats.json")
     Unfinished(blocked / "data").remove()
     assert (list(there.iterdir()), list((tmp_path / "temporary").iterdir())) == ([], [])
 
 
 def test_on_a_disk_that_is_away_it_goes_when_that_is_back(data: Path, there: Path) -> None:
-    left = killed("json", data, there / "chats.json")
+    left = killed(data, there / "chats.json")
     away = there.rename(there.with_name("away"))
     Unfinished(data).remove()
     assert (away / left.name).exists()
@@ -84,7 +96,7 @@ def test_on_a_disk_that_is_away_it_goes_when_that_is_back(data: Path, there: Pat
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_where_the_disk_refuses_it_goes_later(data: Path, there: Path) -> None:
-    left = killed("json", data, there / "chats.json")
+    left = killed(data, there / "chats.json")
     there.chmod(0o500)
     Unfinished(data).remove()
     assert left.exists()
@@ -95,7 +107,7 @@ def test_where_the_disk_refuses_it_goes_later(data: Path, there: Path) -> None:
 
 def test_what_another_copy_of_the_app_writes_just_now_stays(data: Path, there: Path) -> None:
     """Of a profile that was copied meanwhile, say."""
-    left = killed("json", data, there / "chats.json")
+    left = killed(data, there / "chats.json")
     with locked(left):
         Unfinished(data).remove()
         assert left.exists()
@@ -105,7 +117,7 @@ def test_what_another_copy_of_the_app_writes_just_now_stays(data: Path, there: P
 
 def test_the_place_is_known_where_a_link_led_to_it(tmp_path: Path, data: Path, there: Path) -> None:
     (tmp_path / "link").symlink_to(there)
-    killed("json", data, tmp_path / "link" / "chats.json")
+    killed(data, tmp_path / "link" / "chats.json")
     (tmp_path / "link").unlink()
     Unfinished(data).remove()
     assert list(there.iterdir()) == []
@@ -113,7 +125,7 @@ def test_the_place_is_known_where_a_link_led_to_it(tmp_path: Path, data: Path, t
 
 def test_what_a_link_in_its_place_leads_to_stays(tmp_path: Path, data: Path, there: Path) -> None:
     for target in (there, there / "file"):
-        left = killed("json", data, tmp_path / "chats.json")
+        left = killed(data, tmp_path / "chats.json")
         left.unlink()
         (there / "file").write_text("somebody's")
         left.symlink_to(target)

@@ -240,10 +240,11 @@ def test_a_row_that_cannot_be_read_is_said_among_the_others(stores: Stores) -> N
 
 def test_a_long_branch_is_read_in_pages(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
-    leaf = None
-    with stores.database.transaction():
-        for number in range(1200):
-            leaf = stores.messages.add_user(chat, leaf, str(number))
+    stores.database.connection.executemany(
+        "INSERT INTO messages (id, chat_id, parent_id, role, text, created_at) VALUES (?, ?, ?, 'user', ?, 1)",
+        ((number + 1, chat, number or None, str(number)) for number in range(1200)),
+    )
+    stores.chats.set_leaf(chat, 1200)
     asked: list[str] = []
     stores.database.connection.set_trace_callback(asked.append)
     assert stores.texts(chat) == [str(number) for number in range(1200)]
