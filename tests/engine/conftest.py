@@ -1,13 +1,15 @@
 """Tiny models on disk, made once a run, and an engine that has one of the pairs loaded.
 
-Engines here do without two things that they do by themselves, but in tests that use `whole_engine`: tokenizers and
-templates whose content was tried before are not tried again, and nothing is measured at rest.
+Engines here do without three things that they do by themselves, but in tests that use `whole_engine`: tokenizers and
+templates whose content was tried before are not tried again, nothing is measured at rest, and no time limit is kept
+while a model is loaded, which takes half of the load.
 """
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
 from engine.models import first_use
 from engine.models.loading import LoadedModel, load_model
+from engine.models.watch import watched
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import build, make_pair, noised, qwen3_config, save
@@ -44,17 +47,24 @@ def tried_once(folder: Path) -> Generator[None, None, int | None]:
     return _statuses[content]
 
 
+@contextmanager
+def unwatched(*_: object) -> Iterator[None]:
+    yield
+
+
 @pytest.fixture(scope="package", autouse=True)
 def plain_engine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.models.first_use._try", tried_once)
         patch.setattr("engine.runtime.worker.Tuner", RestingTuner)
+        patch.setattr("engine.models.loading.watched", unwatched)
         yield
 
 
 @pytest.fixture
 def whole_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For what is about the two."""
+    """For what is about the three."""
+    monkeypatch.setattr("engine.models.loading.watched", watched)
     monkeypatch.setattr("engine.models.first_use._try", _try)
     monkeypatch.setattr("engine.runtime.worker.Tuner", Tuner)
 
@@ -118,7 +128,9 @@ def shared_engine(zoo: Zoo) -> Iterator[EngineClient]:
 @pytest.fixture
 def client(shared_engine: EngineClient, zoo: Zoo) -> EngineClient:
     """The shared engine with the `close` pair, whatever the last test loaded."""
-    assert isinstance(shared_engine.load(zoo.main, zoo.drafts["close"]), ModelReady)
+    state = shared_engine.engine.state()
+    if [each and each.folder for each in (state.main, state.draft)] != [str(zoo.main), str(zoo.drafts["close"])]:
+        assert isinstance(shared_engine.load(zoo.main, zoo.drafts["close"]), ModelReady)
     return shared_engine
 
 

@@ -27,7 +27,7 @@ from engine import (
 )
 from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, at_once, load_model, loading
-from engine.models.watch import Aborted, Question
+from engine.models.watch import Aborted, Question, watched
 from engine.runtime.commands import Load, SetDraft, Submit
 from engine.runtime.scheduler import Scheduler
 from engine.runtime.worker import Worker
@@ -36,6 +36,11 @@ from tests.engine.test_bad_input import edit_config
 
 PATIENCE_S = 60.0
 STAGES = ("_build_network", "CacheMaker", "memory_need", "_logit_width", "_load_tokenizer")
+
+
+@pytest.fixture(autouse=True)
+def watched_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.models.loading.watched", watched)
 
 
 @pytest.fixture(params=STAGES)

@@ -172,6 +172,7 @@ def test_the_names_that_have_a_place_are_those_of_the_network(family: str) -> No
             assert unplaced(parsed, [f"{name}x"]) == f"{name}x"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "main",
     [{"head_dim": 24}, {"layer_types": ["full_attention"] * 6}, {"layer_types": ["sliding_attention"] * 6}],

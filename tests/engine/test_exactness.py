@@ -84,6 +84,7 @@ def request(prompt: Sequence[int], sampling: Sampling, speculation: Speculation,
     return Request(tokens=tuple(prompt), sampling=sampling, speculation=speculation, max_tokens=length)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_plain_greedy_equals_mlx_lm(client: EngineClient, target: LoadedModel, prompt: Sequence[int]) -> None:
     """Without a draft, greedy decoding is mlx-lm's own."""
@@ -226,6 +227,7 @@ def by_mlx_lms_processors(model: LoadedModel, prompt: Sequence[int], length: int
     return tuple(tokens[len(prompt) :])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(1), Speculation.fixed(5)], ids=str)
 def test_all_penalties_and_bias_equal_mlx_lms(
     client: EngineClient, target: LoadedModel, speculation: Speculation

@@ -55,7 +55,7 @@ def test_what_a_chat_takes_is_foretold(models: dict[str, LoadedModel], kind: str
 
     assert model.need.token_bytes * read == rows
     states = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "ArraysCache")
-    window = 2 * (2 * WINDOW * 2 * 16 * 4) if kind == "window" else 0
+    window = 2 * (WINDOW * 2 * 16 * 4) if kind == "window" else 0
     assert model.need.fixed_bytes == states + window
 
 

@@ -75,6 +75,7 @@ def said(reply: Recorder, kind: SpanKind) -> str:
     return "".join(each.text for each in reply.events if isinstance(each, TextDelta) and each.kind is kind)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("sampling", "most"), [(SAMPLED, 0), (GREEDY, 1), (SAMPLED, 9)])
 def test_thinking_ends_at_its_limit(models: dict[str, LoadedModel], sampling: Sampling, most: int) -> None:
     asked = asking(most, sampling)
@@ -149,6 +150,7 @@ def test_what_does_not_think_is_not_touched(models: dict[str, LoadedModel], prom
     assert CLOSES not in held.tokens
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("sampling", "alone", "speculation"),
     [

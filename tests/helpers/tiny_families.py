@@ -14,7 +14,7 @@ from tests.helpers.tiny_models import VOCABULARY, qwen3_config, save
 WINDOW = 16
 _COMMON: dict[str, Any] = {
     "hidden_size": 48,
-    "num_hidden_layers": 3,
+    "num_hidden_layers": 2,
     "intermediate_size": 64,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
@@ -53,7 +53,7 @@ STATE_SPACE: dict[str, dict[str, Any]] = {
     "ssm": _COMMON
     | {
         "model_type": "nemotron_h",
-        "hybrid_override_pattern": "M*M",
+        "hybrid_override_pattern": "M*",
         "attention_bias": False,
         "mamba_num_heads": 4,
         "mamba_head_dim": 16,

@@ -78,6 +78,7 @@ def test_what_a_draft_brought_is_said(house: Served) -> None:
     assert timings["predicted_n"] == GREEDY["max_tokens"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("without", [{"draft_model": None}, {"num_draft_tokens": 0}, {"speculation": "off"}], ids=str)
 def test_a_request_may_do_without_a_draft(house: Served, expected: Outcome, without: dict[str, Any]) -> None:
     answer = house.chat(ASKED, **GREEDY, **without)

@@ -91,6 +91,7 @@ def test_a_whole_message_has_the_same_blocks(served: Served, scripted: FakeEngin
     assert (answer["stop_reason"], answer["type"]) == ("tool_use", "message")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("finish", "reason"),
     [
@@ -278,6 +279,7 @@ def test_how_much_to_think_in_each_dialect(
     assert (request.thinking, request.thinking_tokens, given) == (thinks, tokens, effort)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("path", "more", "field"),
     [

@@ -49,6 +49,7 @@ def test_without_being_asked_for_there_are_none(house: Served) -> None:
     assert house.chat("x", max_tokens=2)["choices"][0]["logprobs"] is None
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("length", [0, 1])
 @pytest.mark.parametrize("speculation", ["off", 4])
 def test_a_text_is_weighed_as_an_evaluation_asks(
