@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -65,6 +66,7 @@ QLocale.setDefault(QLocale("en_US"))  # as the app does when it is told its lang
 # Machines under test are busy, so time says nothing; a failure prints what reproduces it. Drills look for new examples.
 settings.register_profile("drills", deadline=None, database=None, print_blob=True)
 settings.register_profile("hunch", settings.get_profile("drills"), derandomize=True)
+_EXAMPLES = 3  # of so many examples `make test` tries one, `make slow` all
 
 # For the same reason what is waited for without a limit of its own may take longer than pytest-qt's five seconds.
 for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
@@ -108,8 +110,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before the marks are looked at
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test that is `costly`, the cases between the first and the last are slow."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test that is `costly`, the cases between the first and the last are slow; so are most random examples."""
+    random = [item for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
+    if "not slow" in config.getoption("markexpr"):
+        _try_fewer_examples({item.obj for item in random})  # type: ignore[attr-defined]
+    else:
+        for item in random:
+            item.add_marker(pytest.mark.slow)
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}
@@ -120,8 +128,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def _try_fewer_examples(tests: set[Any]) -> None:
+    for test in tests:  # which Hypothesis would not let be decorated again
+        usual = test._hypothesis_internal_use_settings or settings.default
+        test._hypothesis_internal_use_settings = settings(usual, max_examples=usual.max_examples // _EXAMPLES + 1)
+
+
 def pytest_collection_finish() -> None:
-    """Libraries and test modules are never garbage; looking at them took tenths of a second a full collection."""
+    _forget_what_stays()
+
+
+def _forget_what_stays() -> None:
+    """Libraries, test modules and models are never garbage; looking at them took two seconds a full collection."""
     gc.collect()
     gc.freeze()
 
@@ -129,7 +147,9 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def garbage_is_collected_on_the_main_thread() -> Iterator[None]:
     yield
-    gc.collect(2 if next(_tests) % _FULL_COLLECTION_EVERY == 0 else 1)
+    gc.collect(1)
+    if next(_tests) % _FULL_COLLECTION_EVERY == 0:
+        _forget_what_stays()
 
 
 class LogTrap(logging.Handler):
