@@ -65,6 +65,7 @@ def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type
         assert shown_contrast(inner, background) > 7, appearance
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("part", ["switch", "choice", "button"])
 def test_a_ring_is_there_again_after_a_menu_and_another_window(tmp_path: Path, qtbot: QtBot, part: str) -> None:
     with open_app(tmp_path, qtbot) as harness:

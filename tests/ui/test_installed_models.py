@@ -103,7 +103,9 @@ def names(page: ModelsPage) -> list[str]:
     return [row.folder.rpartition("/")[2] for row in page.installed.rows]
 
 
-def test_the_list_is_sorted_and_filtered(page: ModelsPage) -> None:
+def test_the_list_is_sorted_and_filtered_and_all_that_is_known_of_a_model_is_one_click_away(
+    page: ModelsPage, harness: AppHarness
+) -> None:
     assert names(page) == ["Draft-1B", "Foreign-7B", "Head", "Main-8B", "Other-4B"]
     page.installed.sort.chosen.emit(ModelSort.SIZE)
     assert names(page)[-1] == "Head"
@@ -116,8 +118,13 @@ def test_the_list_is_sorted_and_filtered(page: ModelsPage) -> None:
     assert names(page) == []
     assert "1" not in page.installed.total.text().split("·")[0]
 
+    page.installed.search.clear()
+    foreign = row(page, "Foreign-7B")
+    assert "LM Studio" in foreign.details.text()
+    assert not foreign.delete_button.isVisible()
+    click(foreign.more_button)
+    assert not foreign.verify_button.isVisible()
 
-def test_what_is_known_of_a_model_is_one_click_away(page: ModelsPage) -> None:
     other = row(page, "Other-4B")
     assert "can think · sees pictures" in other.details.text()
     assert "sees pictures" not in row(page, "Head").details.text()
@@ -130,6 +137,18 @@ def test_what_is_known_of_a_model_is_one_click_away(page: ModelsPage) -> None:
     assert "apache-2.0" in texts(row(page, "Other-4B"))
     click(row(page, "Other-4B").more_button)
     assert "apache-2.0" not in texts(row(page, "Other-4B"))
+
+    click(row(page, "Main-8B").delete_button)
+    box = page.findChild(Dialog)
+    assert box is not None
+    assert "main model" in box.sentence.text()
+    box.reject()
+
+    """Main-8B has Draft-1B on this machine; of Head, which is a drafter, nobody asks."""
+    told = {row.folder.rpartition("/")[2] for row in page.installed.rows if row.findChildren(DraftBadge)}
+    assert "Main-8B" in told
+    assert "Head" not in told
+    assert {entry.name for entry in harness.models.models if entry.has_draft} == told
 
 
 def test_a_model_that_cannot_be_used_says_why_and_what_to_do(
@@ -160,14 +179,6 @@ def test_a_drafter_is_used_as_a_draft(harness: AppHarness, page: ModelsPage, qtb
     assert harness.models.pair.main_folder == MAIN.folder
 
 
-def test_deleting_says_where_a_model_is_in_use(page: ModelsPage) -> None:
-    click(row(page, "Main-8B").delete_button)
-    box = page.findChild(Dialog)
-    assert box is not None
-    assert "main model" in box.sentence.text()
-    box.reject()
-
-
 def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
     harness: AppHarness, page: ModelsPage, qtbot: QtBot
 ) -> None:
@@ -187,14 +198,6 @@ def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
     qtbot.waitUntil(lambda: "deleting…" not in texts(row(page, "Other-4B")))
     assert row(page, "Other-4B").use_button.isVisible()
     assert harness.application.window.banner.isVisibleTo(harness.application.window)
-
-
-def test_nothing_of_another_program_can_be_deleted(page: ModelsPage) -> None:
-    foreign = row(page, "Foreign-7B")
-    assert "LM Studio" in foreign.details.text()
-    assert not foreign.delete_button.isVisible()
-    click(foreign.more_button)
-    assert not foreign.verify_button.isVisible()
 
 
 def test_a_chat_template_can_be_looked_at(page: ModelsPage, qtbot: QtBot) -> None:
@@ -355,11 +358,3 @@ def test_a_pair_that_failed_is_not_on_its_way(harness: AppHarness, recommended: 
     click(offered.install_button)
     qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
     qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))
-
-
-def test_a_badge_says_for_which_a_draft_is_known(harness: AppHarness, page: ModelsPage) -> None:
-    """Main-8B has Draft-1B on this machine; of Head, which is a drafter, nobody asks."""
-    told = {row.folder.rpartition("/")[2] for row in page.installed.rows if row.findChildren(DraftBadge)}
-    assert "Main-8B" in told
-    assert "Head" not in told
-    assert {entry.name for entry in harness.models.models if entry.has_draft} == told

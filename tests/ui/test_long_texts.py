@@ -90,6 +90,7 @@ def test_five_megabytes_are_pasted_read_and_undone_at_once(
     assert_is_quick(lambda: field.set_text(""), again=lambda: field.set_text(text))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", ["A draft guesses.\n", "x", "말"])
 def test_five_megabytes_are_copied_at_once(qtbot: QtBot, unit: str) -> None:
     """From the field, as a message and as a selection; each is searched for what a terminal acts on."""
@@ -159,6 +160,7 @@ def test_a_line_without_end_takes_linear_time(setup: GrowthSetup, unit: str) -> 
     assert growth(setup.race, unit, 20_000) < MOST_GROWTH
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", ["x", "word ", "ab\n"])
 def test_fields_of_a_system_prompt_and_lanes_of_a_race_keep_the_text_as_it_is(setup: GrowthSetup, unit: str) -> None:
     text = repeated(unit, 30_000)

@@ -310,7 +310,9 @@ def test_a_key_goes_through_the_modes_which_are_kept(app: AppHarness, qtbot: QtB
         assert bool(overlay._layers) == (mode != "off")
 
 
-def test_a_key_that_finds_nothing_to_mark_says_so(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_key_that_finds_nothing_to_mark_says_so_and_a_mode_of_an_older_version_is_understood(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     app.application.settings.overlay_explained = True
     wiring, banner = app.window.overlay, app.window.banner
     wiring.cycle.trigger()  # in a chat without a reply
@@ -328,7 +330,5 @@ def test_a_key_that_finds_nothing_to_mark_says_so(app: AppHarness, qtbot: QtBot)
     wiring.next.trigger()
     assert not banner.isVisible()
 
-
-def test_a_mode_of_an_older_version_is_understood(app: AppHarness) -> None:
     app.application.settings.overlay = "corrections"
     assert app.window.overlay.mode is OverlayMode.ACCEPTED

@@ -96,15 +96,13 @@ def threads() -> set[str]:
     return {each.name for each in threading.enumerate()}
 
 
-def test_it_is_off_until_somebody_turns_it_on(harness: AppHarness, server: ServerController, port: int) -> None:
+def test_it_is_off_until_somebody_turns_it_on_and_then_answers_with_the_model_that_it_names(
+    harness: AppHarness, server: ServerController, port: int, qtbot: QtBot
+) -> None:
     assert server.state.phase is ServerPhase.OFF
     assert not is_open(port)
     assert "server" not in threads()
 
-
-def test_a_program_gets_a_reply_and_is_a_row_with_its_figures(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
     turn_on(server, qtbot)
     assert ask(server).json()["choices"][0]["message"]["content"] == WRITTEN
     qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.DONE])
@@ -115,6 +113,19 @@ def test_a_program_gets_a_reply_and_is_a_row_with_its_figures(
     assert cells[RequestColumn.ACCEPT_RATE] == "63%"
     harness.ask(qtbot, "Question")  # the person's own are rows as before
     assert [row.of_program for row in table.rows] == [False, True]
+
+    turn_on(server, qtbot)
+    with httpx2.Client(base_url=server.reached.address, trust_env=False) as http:
+        listed = http.get("/v1/models").json()["data"][0]
+    assert (listed["id"], listed["context_length"]) == (server.reached.model, server.reached.context_tokens)
+
+    turn_on(server, qtbot)
+    harness.models.eject()
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    refused = ask(server)
+    assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+    qtbot.waitUntil(lambda: harness.engine.state().main is not None)
+    assert ask(server).status_code == 200
 
 
 def test_a_picture_of_a_program_is_decoded_as_one_of_the_windows(tmp_path: Path, qtbot: QtBot, port: int) -> None:
@@ -143,27 +154,6 @@ def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: Ser
     qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STOPPED])
 
 
-def test_a_model_that_was_taken_out_of_memory_comes_back_for_a_program(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
-    turn_on(server, qtbot)
-    harness.models.eject()
-    qtbot.waitUntil(lambda: harness.engine.state().main is None)
-    refused = ask(server)
-    assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
-    qtbot.waitUntil(lambda: harness.engine.state().main is not None)
-    assert ask(server).status_code == 200
-
-
-def test_clients_are_told_the_model_and_its_context_as_the_server_names_them(
-    server: ServerController, qtbot: QtBot
-) -> None:
-    turn_on(server, qtbot)
-    with httpx2.Client(base_url=server.reached.address, trust_env=False) as http:
-        listed = http.get("/v1/models").json()["data"][0]
-    assert (listed["id"], listed["context_length"]) == (server.reached.model, server.reached.context_tokens)
-
-
 def test_with_a_key_programs_without_it_are_refused(
     harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot
 ) -> None:
@@ -185,7 +175,16 @@ def test_with_a_key_programs_without_it_are_refused(
     qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING and ask(server).status_code == 200)
 
 
-def test_other_machines_are_let_in_with_a_key_alone(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
+def test_another_port_is_used_at_once_and_other_machines_are_let_in_with_a_key_alone(
+    server: ServerController, page: ServerPage, qtbot: QtBot
+) -> None:
+    turn_on(server, qtbot)
+    before, other = server.port, free_port()
+    page.port.setValue(other)
+    qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{other}",), timeout=60_000)
+    assert not is_open(before)
+    assert f"http://127.0.0.1:{other}" in page.connect_card.text.text()
+
     page.in_network.click()
     turn_on(server, qtbot)
     assert ask(server).status_code == 401
@@ -214,15 +213,6 @@ def test_a_port_that_is_taken_is_said_and_another_offered(
     assert not banner.isVisible()
     assert page.port.value() == server.port
     assert ask(server).status_code == 200
-
-
-def test_another_port_is_used_at_once(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
-    turn_on(server, qtbot)
-    before, other = server.port, free_port()
-    page.port.setValue(other)
-    qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{other}",), timeout=60_000)
-    assert not is_open(before)
-    assert f"http://127.0.0.1:{other}" in page.connect_card.text.text()
 
 
 def test_the_window_does_not_wait_for_it(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
@@ -272,7 +262,9 @@ def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page
         assert card.copy_button.text() == "Copied"
 
 
-def test_the_menu_and_the_search_lead_there(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
+def test_the_menu_the_search_and_the_list_of_pages_lead_there(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
     wiring = harness.application.server_wiring
     commands = {each.text: each for each in harness.window.comfort.palette.commands()}
     assert "Server Settings" in commands
@@ -288,6 +280,4 @@ def test_the_menu_and_the_search_lead_there(harness: AppHarness, server: ServerC
     for words, name in names.items():
         assert name in [place.name for place in search(words, window.places()) if place.page == "server"]
 
-
-def test_the_list_of_pages_is_whole(harness: AppHarness) -> None:
     assert tuple(harness.show_settings().pages) == SETTINGS_PAGES

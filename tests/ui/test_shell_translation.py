@@ -87,10 +87,6 @@ def windows(harness: AppHarness) -> tuple[QWidget, SettingsWindow]:
     return harness.window, settings
 
 
-def test_no_string_is_missing_unfinished_or_without_its_placeholders(script: ModuleType) -> None:
-    assert script.problems() == []
-
-
 def test_a_translation_that_loses_a_placeholder_is_found(script: ModuleType, tmp_path: Path) -> None:
     source = script.ts_file("ko").read_text(encoding="utf-8")
     assert "%1 삭제</translation>" in source
@@ -120,7 +116,39 @@ def test_a_count_without_groups_and_two_particles_are_found(
     assert problem in script.ts_problems(broken)
 
 
-def test_counts_in_sentences_are_grouped_as_the_language_does(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
+    guide = "".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / "packaging" / "starter" / "guide").glob("*.jsonl"))
+    )
+    facts = [json.loads(line) for line in guide.splitlines()]
+    for language, key in (("en", "en"), ("ko", "ko"), ("ja", "ja"), ("zh_CN", "zh")):
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        taught = {question.lower() for fact in facts for question in fact[key]["ask"]}
+        asked = [button.text() for button in harness.window.empty_chat.questions]
+        assert [question for question in asked if question.lower() not in taught] == []
+
+    harness.application.settings.language = "en"
+    QApplication.processEvents()
+    harness.ask(qtbot, "Hello")
+    before = [text for window in windows(harness) for text in texts(window)]
+    menu_before = harness.window.menu.new_chat.text()
+    for language in ("ko", "ja", "zh_CN"):
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        assert harness.window.menu.new_chat.text() != menu_before
+    harness.application.settings.language = "en"
+    QApplication.processEvents()
+    assert [text for window in windows(harness) for text in texts(window)] == before
+
+    harness.ask(qtbot, "Hello")
+    harness.window.show_problem(NoModelLoaded())
+    rows = harness.window.sidebar.chats.model()
+    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model loaded", "Today")
+    harness.application.settings.language = "ko"
+    QApplication.processEvents()
+    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델 없음", "오늘")
+
     harness.ask(qtbot, "Question")
     harness.chats.edits.delete(harness.chats.transcript.messages[-1].id)
     harness.wait_until_stored(qtbot)
@@ -180,19 +208,6 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
     assert "." not in said["ja"] + said["zh_CN"]
 
 
-def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Hello")
-    before = [text for window in windows(harness) for text in texts(window)]
-    menu_before = harness.window.menu.new_chat.text()
-    for language in ("ko", "ja", "zh_CN"):
-        harness.application.settings.language = language
-        QApplication.processEvents()
-        assert harness.window.menu.new_chat.text() != menu_before
-    harness.application.settings.language = "en"
-    QApplication.processEvents()
-    assert [text for window in windows(harness) for text in texts(window)] == before
-
-
 def test_a_switch_rebuilds_the_transcript_once(
     harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,29 +228,6 @@ def test_a_switch_rebuilds_the_transcript_once(
         QApplication.processEvents()
         assert made == [1, 2, 3, 4]
     assert resets == []
-
-
-def test_what_stands_in_the_banner_and_the_chat_list_follows_a_switch(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Hello")
-    harness.window.show_problem(NoModelLoaded())
-    rows = harness.window.sidebar.chats.model()
-    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model loaded", "Today")
-    harness.application.settings.language = "ko"
-    QApplication.processEvents()
-    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델 없음", "오늘")
-
-
-def test_the_questions_of_the_empty_chat_are_ones_that_the_starter_pair_was_taught(harness: AppHarness) -> None:
-    guide = "".join(
-        path.read_text(encoding="utf-8") for path in sorted((ROOT / "packaging" / "starter" / "guide").glob("*.jsonl"))
-    )
-    facts = [json.loads(line) for line in guide.splitlines()]
-    for language, key in (("en", "en"), ("ko", "ko"), ("ja", "ja"), ("zh_CN", "zh")):
-        harness.application.settings.language = language
-        QApplication.processEvents()
-        taught = {question.lower() for fact in facts for question in fact[key]["ask"]}
-        asked = [button.text() for button in harness.window.empty_chat.questions]
-        assert [question for question in asked if question.lower() not in taught] == []
 
 
 def test_only_stale_files_are_compiled(tmp_path: Path) -> None:

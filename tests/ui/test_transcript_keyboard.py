@@ -295,18 +295,17 @@ def test_another_look_leaves_the_focus_where_it_is(open_window: Callable[..., Wi
     view, theme = window.view, window.harness.theme
     view.message_keys.show(1)
     seen = set()
-    for _ in range(40):
+    for appearance in ["dark", "light"] * 20:
         focused = QApplication.focusWidget()
         assert focused is not None
         if focused is window.behind:
             break
         before = stands_at(view, focused)
-        for appearance in ("dark", "light"):
-            theme.set_appearance(appearance)
-            QApplication.processEvents()
-            now = QApplication.focusWidget()
-            assert now is not None
-            assert stands_at(view, now) == before
+        theme.set_appearance(appearance)
+        QApplication.processEvents()
+        now = QApplication.focusWidget()
+        assert now is not None
+        assert stands_at(view, now) == before
         seen.add(before[0])
         window.press(Qt.Key.Key_Tab)
     assert seen >= {"TranscriptView", "FocusedLink", "IconButton", "PillButton"}

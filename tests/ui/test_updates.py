@@ -101,6 +101,7 @@ def test_a_build_without_a_channel_asks_nothing(
     assert not general.updates.isVisible()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "body",
     [
