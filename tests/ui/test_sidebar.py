@@ -502,12 +502,32 @@ def test_down_leads_from_the_search_to_the_first_result_and_escape_back(app: App
     qtbot.waitUntil(lambda: "Hay" in listed(app))
 
 
-def test_the_search_is_cleared_by_its_button(app: AppHarness) -> None:
+def test_the_search_is_cleared_by_its_button_and_return_opens_the_first_result_as_soon_as_it_is_found(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     search = app.window.sidebar.search
     assert not search.clear_button.isVisible()
     search.setText("needle")
     QTest.mouseClick(search.clear_button, Qt.MouseButton.LeftButton)
     assert (search.text(), search.hasFocus(), search.clear_button.isVisible()) == ("", True, False)
+
+    app.ask(qtbot, "A question about Lisbon")
+    chat, search = app.chats.chat_id, app.window.sidebar.search
+    app.chats.new_chat()
+    search.setFocus()
+    QTest.keyClicks(search, "lisb")
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: app.chats.chat_id == chat)
+    qtbot.waitUntil(lambda: app.window.finding.bar.count.text() == "1 of 1")
+    assert search.hasFocus()
+    app.chats.new_chat()
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    assert app.chats.chat_id == chat
+    app.chats.new_chat()
+    QTest.keyClicks(search, "xyz")
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    qtbot.waitUntil(app.window.sidebar.nothing.isVisible)
+    assert app.chats.chat_id == 0
 
 
 def test_a_trembling_hand_scrolls_the_list_at_its_edge(app: AppHarness, qtbot: QtBot) -> None:
@@ -627,23 +647,3 @@ def test_a_search_that_takes_long_says_so_until_all_of_it_is_listed(app: AppHarn
     goes_on.set()
     qtbot.waitUntil(lambda: not sidebar.still.isVisible())
     assert [row.text for row in app.chats.conversations.rows if row.chat_id] == ["Porto"]
-
-
-def test_return_in_the_search_opens_the_first_result_as_soon_as_it_is_found(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "A question about Lisbon")
-    chat, search = app.chats.chat_id, app.window.sidebar.search
-    app.chats.new_chat()
-    search.setFocus()
-    QTest.keyClicks(search, "lisb")
-    QTest.keyClick(search, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: app.chats.chat_id == chat)
-    qtbot.waitUntil(lambda: app.window.finding.bar.count.text() == "1 of 1")
-    assert search.hasFocus()
-    app.chats.new_chat()
-    QTest.keyClick(search, Qt.Key.Key_Return)
-    assert app.chats.chat_id == chat
-    app.chats.new_chat()
-    QTest.keyClicks(search, "xyz")
-    QTest.keyClick(search, Qt.Key.Key_Return)
-    qtbot.waitUntil(app.window.sidebar.nothing.isVisible)
-    assert app.chats.chat_id == 0

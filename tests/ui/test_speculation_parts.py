@@ -68,7 +68,7 @@ def test_requests_are_kept_over_restarts(tmp_path: Path, qtbot: QtBot) -> None:
         assert [total.requests for total in page.totals.totals] == [2]
 
 
-def test_a_row_opens_its_chat_at_the_reply(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_row_opens_its_chat_at_the_reply_and_by_key_on_its_branch(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     reply, chat = app.chats.transcript.messages[-1].id, app.chats.chat_id
     app.chats.new_chat()
@@ -80,8 +80,7 @@ def test_a_row_opens_its_chat_at_the_reply(app: AppHarness, qtbot: QtBot) -> Non
     view = app.transcript
     qtbot.waitUntil(lambda: view.focused_row() == app.chats.transcript.row_of(reply))
 
-
-def test_a_row_is_opened_by_key_on_its_branch(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.new_chat()
     app.ask(qtbot, "One?")
     first = app.chats.transcript.messages[-1].id
     app.chats.exchanges.regenerate(first)
@@ -238,7 +237,12 @@ def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, 
     assert (controls.modes.value, "Only" in controls.explanation.text()) == ("auto", False)
 
 
-def test_a_fixed_length_is_offered_under_advanced_alone_and_can_be_undone(app: AppHarness) -> None:
+def test_turning_off_and_a_fixed_length_can_be_undone_from_their_banners(app: AppHarness, qtbot: QtBot) -> None:
+    app.window.inspector.turn_off_requested.emit()
+    assert app.application.speculation.switch.is_off
+    app.window.banner.button.click()
+    assert not app.application.speculation.switch.is_off
+
     controls, settings = app.window.picker.panel.more.speculation, app.application.settings
     app.window.picker.open()
     assert [button.text() for button in controls.modes.buttons] == ["Off", "Auto"]
@@ -250,13 +254,6 @@ def test_a_fixed_length_is_offered_under_advanced_alone_and_can_be_undone(app: A
     assert [button.text() for button in controls.modes.buttons] == ["Off", "Fixed", "Auto"]
     app.window.banner.button.click()
     assert settings.speculation_mode == own.modes.value == "auto"
-
-
-def test_turning_off_can_be_undone_from_its_banner(app: AppHarness, qtbot: QtBot) -> None:
-    app.window.inspector.turn_off_requested.emit()
-    assert app.application.speculation.switch.is_off
-    app.window.banner.button.click()
-    assert not app.application.speculation.switch.is_off
 
 
 # From a message
@@ -457,7 +454,7 @@ def test_a_race_gives_way_to_a_reply_and_goes_on(app: AppHarness, qtbot: QtBot) 
     assert [each.background for each in app.engine.requests].count(True) == 3
 
 
-def test_a_double_click_on_race_does_not_stop_it(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_double_click_on_race_does_not_stop_it_and_closing_its_window_does(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
@@ -469,8 +466,7 @@ def test_a_double_click_on_race_does_not_stop_it(app: AppHarness, qtbot: QtBot) 
     app.engine.gate.open()
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
 
-
-def test_a_race_is_stopped_when_its_window_closes(app: AppHarness, qtbot: QtBot) -> None:
+    app.engine.requests.clear()
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
