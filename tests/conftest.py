@@ -130,7 +130,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _try_fewer_examples(tests: set[Any]) -> None:
     for test in tests:  # which Hypothesis would not let be decorated again
-        usual = test._hypothesis_internal_use_settings or settings.default
+        usual = test._hypothesis_internal_use_settings or settings()
         test._hypothesis_internal_use_settings = settings(usual, max_examples=usual.max_examples // _EXAMPLES + 1)
 
 

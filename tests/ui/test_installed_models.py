@@ -144,11 +144,11 @@ def test_the_list_is_sorted_and_filtered_and_all_that_is_known_of_a_model_is_one
     assert "main model" in box.sentence.text()
     box.reject()
 
-    """Main-8B has Draft-1B on this machine; of Head, which is a drafter, nobody asks."""
-    told = {row.folder.rpartition("/")[2] for row in page.installed.rows if row.findChildren(DraftBadge)}
-    assert "Main-8B" in told
-    assert "Head" not in told
-    assert {entry.name for entry in harness.models.models if entry.has_draft} == told
+    # Main-8B has Draft-1B on this machine; of Head, which is a drafter, nobody asks.
+    badges = {row.folder.rpartition("/")[2] for row in page.installed.rows if row.findChildren(DraftBadge)}
+    assert "Main-8B" in badges
+    assert "Head" not in badges
+    assert {entry.name for entry in harness.models.models if entry.has_draft} == badges
 
 
 def test_a_model_that_cannot_be_used_says_why_and_what_to_do(

@@ -28,11 +28,11 @@ def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harne
     button = harness.window.comfort.menu_button
     assert button is not None
     QTest.keyClick(harness.window, Qt.Key.Key_F10)
-    menu = QApplication.activePopupWidget()
-    assert menu is button._menu
-    titles = [action.text() for action in menu.actions()]
+    shown = QApplication.activePopupWidget()
+    assert shown is button._menu
+    titles = [action.text() for action in shown.actions()]
     assert titles == ["File", "Edit", "View", "Chat", "Message", "Window", "Help"]
-    menu.close()
+    shown.close()
 
     menu = harness.window.menu
     sheet = show_shortcuts(harness.application.theme, menu, harness.window)

@@ -73,13 +73,12 @@ def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be
 ) -> None:
     mains = harness.window.picker.panel.mains
     names = [option.text for option in options(mains)]
-    drafts = names[names.index("Used as drafts") :]
-    assert set(names) == {"Main 8B", "Main 4B", "Stranger 1B", "Broken", *drafts}
-    assert "Draft 1B" in drafts
-    assert "Main 8B" not in drafts
+    used_as_drafts = names[names.index("Used as drafts") :]
+    assert set(names) == {"Main 8B", "Main 4B", "Stranger 1B", "Broken", *used_as_drafts}
+    assert "Draft 1B" in used_as_drafts
+    assert "Main 8B" not in used_as_drafts
     assert mains.checked == MAIN.folder
 
-    mains = harness.window.picker.panel.mains
     seeing = [option for option in options(mains) if option.mark == "eye"]
     assert [option.text for option in seeing] == ["Main 4B"]
     assert [option for option in options(mains) if "sees pictures" in option.detail] == seeing
@@ -111,7 +110,6 @@ def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be
     go_to(panel.drafts, "Stranger 1B")
     assert panel.note.text() == "Stranger 1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
 
-    drafts = harness.window.picker.panel.drafts
     drafts.scrollToBottom()
     with qtbot.assertNotEmitted(harness.window.picker.panel.draft_chosen):
         click(drafts, STRANGER.folder)

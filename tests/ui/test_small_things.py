@@ -36,9 +36,9 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
     seen = set()
     for width in range(chip.sizeHint().width(), 60, -10):
         chip.resize(width, chip.height())
-        shown = [text for (text, _, _), _ in chip.fitted()]
-        seen.add(len(shown))
-        assert shown[0] == human_name(main) or len(shown) == 1
+        fitted = [text for (text, _, _), _ in chip.fitted()]
+        seen.add(len(fitted))
+        assert fitted[0] == human_name(main) or len(fitted) == 1
     assert seen == {4, 3, 1}
 
     window, header = harness.window, harness.window.header
@@ -56,7 +56,6 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
     harness.application.settings.text_scale = 1.0
     qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
 
-    window, header = harness.window, harness.window.header
     header.set_title("A title that is much longer than the others are")
     window.resize(720, 700)
     aside = [window.chat_settings.button, window.inspector.button]

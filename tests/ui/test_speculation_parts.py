@@ -239,9 +239,9 @@ def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, 
 
 def test_turning_off_and_a_fixed_length_can_be_undone_from_their_banners(app: AppHarness, qtbot: QtBot) -> None:
     app.window.inspector.turn_off_requested.emit()
-    assert app.application.speculation.switch.is_off
+    assert [app.application.speculation.switch.is_off] == [True]
     app.window.banner.button.click()
-    assert not app.application.speculation.switch.is_off
+    assert [app.application.speculation.switch.is_off] == [False]
 
     controls, settings = app.window.picker.panel.more.speculation, app.application.settings
     app.window.picker.open()

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.theme import Appearance
 from app.view_models.transcript import (
     Attachment,
     AttachmentKind,
@@ -295,7 +296,8 @@ def test_another_look_leaves_the_focus_where_it_is(open_window: Callable[..., Wi
     view, theme = window.view, window.harness.theme
     view.message_keys.show(1)
     seen = set()
-    for appearance in ["dark", "light"] * 20:
+    appearances: list[Appearance] = ["dark", "light"] * 20
+    for appearance in appearances:
         focused = QApplication.focusWidget()
         assert focused is not None
         if focused is window.behind:
