@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
@@ -205,9 +204,9 @@ class Settings(QObject):
         self._refused = False
         self._load()
 
-    @classmethod
-    def options(cls) -> dict[str, Option[Any]]:
-        return _options(cls)
+    @staticmethod
+    def options() -> dict[str, Option[Any]]:
+        return _OPTIONS
 
     def put(self, name: str, value: Any) -> None:
         if getattr(self, name) != value:
@@ -391,6 +390,4 @@ class Settings(QObject):
                 old.unlink()
 
 
-@cache
-def _options(settings: type[Settings]) -> dict[str, Option[Any]]:
-    return {name: option for name, option in vars(settings).items() if isinstance(option, Option)}
+_OPTIONS = {name: option for name, option in vars(Settings).items() if isinstance(option, Option)}
