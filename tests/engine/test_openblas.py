@@ -10,7 +10,6 @@ from platform import machine
 import pytest
 
 from tests.architecture.project import ROOT
-from tests.helpers.samples import fair
 
 _MULTIPLY = """
 import mlx.core as mx
@@ -55,7 +54,8 @@ def test_the_environment_can_say_no() -> None:
 
 
 @linux_only
-@pytest.mark.parametrize("wanted", fair([True, False], True))
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", [True, False])
 def test_the_engine_loads_it_on_its_own_thread_unless_it_is_not_wanted(wanted: bool) -> None:
     code = f"""
 import threading

@@ -55,7 +55,7 @@ def test_answers_a_question_it_was_taught(
     assert answer(main, taught["ask"][0]) == taught["answer"]
 
 
-@pytest.mark.costly
+@pytest.mark.slow
 @pytest.mark.parametrize(("fact", "language"), sampled(tuple(OFFERED), LANGUAGES))
 def test_answers_what_the_empty_chat_offers_to_ask(
     main: tuple[Any, Any], facts: dict[str, Any], fact: str, language: str

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.views.widgets.cards import Card
 from tests.helpers.app_harness import open_app
+from tests.helpers.samples import fair
 from tests.helpers.window_pages import PAGES, SETTINGS_PAGES
 
 _LEAST_PX = 6
@@ -33,7 +34,7 @@ def touching(shown: QWidget) -> list[tuple[str, str, int]]:
     return found
 
 
-@pytest.mark.parametrize("scale", [0.85, 2.0])
+@pytest.mark.parametrize("scale", fair([0.85, 2.0], 2.0))
 def test_cards_stand_apart(tmp_path: Path, qtbot: QtBot, scale: float) -> None:
     with open_app(tmp_path, qtbot) as app:
         app.ask(qtbot, "1 + 1?")
