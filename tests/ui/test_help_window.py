@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -97,14 +99,21 @@ def test_it_speaks_the_language_of_the_window_at_once_and_writes_nothing_down(ha
     assert window.text.accessibleName() == "ドラフトと速さ"
 
 
-def test_it_fits_a_small_screen_with_the_largest_text(qtbot: QtBot) -> None:
-    owner, theme = QWidget(), Theme()
-    theme.set_scale(2.0)
-    window = HelpWindow(theme, MenuBar(owner), Translation())
-    assert window.width() <= 1280
-    assert window.height() <= 750
-    for each in (window, owner):
-        each.deleteLater()
+def test_in_a_small_window_with_the_largest_text_a_menu_has_the_pages(window: HelpWindow, qtbot: QtBot) -> None:
+    window._theme.set_scale(2.0)
+    window.resize(720, 480)
+    assert (window.width(), window.height()) == (720, 480)
+    assert (window.list.isVisible(), window.index.isVisible()) == (False, True)
+    assert window.text.geometry().top() >= window.index.geometry().bottom()
+    window.index._choose(PAGES.index("keys"))
+    assert window.text.accessibleName() == window.index.text() == "Keyboard"
+    QTest.keyClicks(window.search, "start over")
+    assert window.list.isVisible()
+    qtbot.waitUntil(lambda: window.text.viewport().height() > window.height() // 4)
+    window.index._choose(PAGES.index("keys"))
+    assert (window.search.text(), window.list.isVisible(), window.text.accessibleName()) == ("", False, "Keyboard")
+    window.resize(1200, 640)
+    assert (window.list.isVisible(), window.index.isVisible()) == (True, False)
 
 
 def test_it_shows_keys_as_this_system_writes_them(window: HelpWindow) -> None:
@@ -126,6 +135,29 @@ def test_every_key_that_it_names_is_one(harness: AppHarness) -> None:
                 name = action.shortcut() if action else QKeySequence(key)
                 assert name.toString(native) in known, (key, section.question)
     table.deleteLater()
+
+
+def routes(harness: AppHarness) -> set[str]:
+    """What menus, settings and models are called, such as "Settings → Chat → Seed"."""
+    settings, models = harness.show_settings(), harness.show_models()
+    found = {
+        (menu.text(), entry.text()) for menu in harness.window.menu.bar.actions() for entry in menu.menu().actions()
+    }
+    found |= {(models.accessibleName(), button.text()) for button in models.tabs.buttons}
+    found |= {(settings.windowTitle(), page.title.text()) for page in settings.pages.values()}
+    for page in settings.pages.values():
+        labels = [label.text() for label in page.findChildren(TextLabel)]
+        found |= {(settings.windowTitle(), page.title.text(), words) for words in labels}
+    return {" → ".join(route).replace("&", "").replace("…", "") for route in found}
+
+
+def test_every_route_that_help_and_readme_name_is_there(harness: AppHarness) -> None:
+    """In English; that other languages translate each is `unit/test_help_pages.py`'s."""
+    texts = [section.answer for page in help_pages("en") for section in page.sections]
+    texts.append((Path(__file__).parents[2] / "README.md").read_text("utf-8"))
+    told = {bold.replace("…", "") for text in texts for bold in re.findall(r"\*\*([^*]+ → [^*]+)\*\*", text)}
+    assert len(told) > 15
+    assert sorted(told - routes(harness)) == []
 
 
 def test_a_screen_reader_gets_a_document_and_named_lists(window: HelpWindow) -> None:

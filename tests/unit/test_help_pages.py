@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.view_models.help_pages import PAGES, help_pages, keys_of, search, with_keys
+from app.view_models.help_pages import PAGES, HelpSection, help_pages, keys_of, search, with_keys
 from app.words.languages import LANGUAGES
 
 _TS = Path(__file__).resolve().parents[2] / "i18n"
@@ -18,11 +18,17 @@ LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
 
 
 @cache
-def words_on_the_screen(language: str) -> frozenset[str]:
-    """Of English the sources, which another language's file has."""
+def on_the_screen(language: str) -> frozenset[tuple[str, str]]:
+    """Words in English and in that language."""
     root = ElementTree.parse(_TS / f"hunch_{'ko' if language == 'en' else language}.ts").getroot()
-    tag = "source" if language == "en" else "translation"
-    return frozenset((each.text or "").rstrip("…") for each in root.iter(tag))
+    other = "source" if language == "en" else "translation"
+    texts = ((each.findtext("source", ""), each.findtext(other, "")) for each in root.iter("message"))
+    return frozenset((english.rstrip("…"), text.rstrip("…")) for english, text in texts)
+
+
+def names(section: HelpSection) -> set[str]:
+    """What is bold, a route by its parts."""
+    return {name.rstrip("…") for bold in _BOLD.findall(section.answer) for name in bold.split(" → ")}
 
 
 @LANGUAGE
@@ -36,15 +42,14 @@ def test_each_language_has_the_same_questions_and_keys(language: str) -> None:
 
 @LANGUAGE
 def test_what_is_bold_is_called_so_on_the_screen(language: str) -> None:
-    told = [
-        name.rstrip("…")
-        for page in help_pages(language)
-        for section in page.sections
-        for bold in _BOLD.findall(section.answer)
-        for name in bold.split(" → ")
-    ]
-    assert len(told) > 60
-    assert sorted({name for name in told if name not in words_on_the_screen(language)}) == []
+    """The very same thing as in the English answer."""
+    told = 0
+    for english, page in zip(help_pages("en"), help_pages(language), strict=True):
+        for one, other in zip(english.sections, page.sections, strict=True):
+            known = {text for source, text in on_the_screen(language) if source in names(one)}
+            assert names(other) - known == set(), other.question
+            told += len(names(other))
+    assert told > 50
 
 
 @LANGUAGE

@@ -1,19 +1,21 @@
 """The window of Help: a search and the pages at the left, the chosen page at the right.
 
 While something is searched for, the list has the questions that were found; each is shown as the list comes to it.
+In a narrow window the page is below, and a menu has the pages.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.help_pages import HelpPage, HelpSection, help_pages, search, with_keys
 from app.views.models.model_card import ModelCard
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import shortcut_text
+from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
 from app.views.widgets.page_list import PageEntry, PageList
@@ -26,6 +28,7 @@ from app.views.widgets.translated import Translated
 from app.words.languages import Translation
 
 _LIST_PX, _TEXT_PX, _SIDE_PX = 220, 620, 28
+_NARROW_PX, _ANY_PX = 520, 16_777_215
 _ICONS = {
     "first-steps": "play",
     "drafts": "zap",
@@ -45,11 +48,13 @@ class HelpWindow(Translated, SideWindow):
         self.pages: tuple[HelpPage, ...] = ()
         self.shown = 0  # its number
         self.found: list[tuple[HelpPage, HelpSection]] | None = None  # None: the list has the pages
+        self.index = ChoiceButton(theme)
         self.search = SearchField(theme)
         self.list = PageList(theme)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY)
         self.text = HelpText(theme, self)
         self._side = QWidget()
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._arrange()
         self._connect()
         self._restyle()
@@ -60,17 +65,20 @@ class HelpWindow(Translated, SideWindow):
         column = QVBoxLayout(self._side)
         column.setContentsMargins(10, 14, 10, 10)
         column.setSpacing(8)
-        for widget in (self.search, self.nothing):
-            column.addWidget(widget)
+        head = QHBoxLayout()
+        head.addWidget(self.index)
+        head.addWidget(self.search, 1)
+        column.addLayout(head)
+        column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._side)
-        row.addWidget(self.text, 1)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(0)
+        self._row.addWidget(self._side)
+        self._row.addWidget(self.text, 1)
 
     def _connect(self) -> None:
         self._theme.changed.connect(self._restyle)
+        self.index.chosen.connect(self._choose)
         self.search.words_changed.connect(self._fill)
         self.search.left.connect(self._leave_search)
         self.search.returnPressed.connect(self._read)
@@ -91,6 +99,25 @@ class HelpWindow(Translated, SideWindow):
         self.list.setCurrentRow(self.shown if self.found is None else 0)
         if not entries:  # what was read stays, in the language of now
             self._show(self.shown, None)
+        self._fold()
+
+    def _fold(self) -> None:
+        narrow, list_px = self.width() < self._theme.px(_NARROW_PX), self._theme.px(_LIST_PX)
+        direction = QBoxLayout.Direction
+        self._row.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+        self._side.setMinimumWidth(0 if narrow else list_px)
+        self._side.setMaximumWidth(_ANY_PX if narrow else list_px)
+        self.index.setVisible(narrow)
+        self.list.setVisible(bool(self.found) or not narrow)
+        self.list.setMaximumHeight(min(self.list.content_height(), self.height() // 3) if narrow else _ANY_PX)
+
+    def _choose(self, number: int) -> None:
+        """A page, whatever is searched for."""
+        self.shown = number
+        if self.search.text():
+            self.search.clear()
+        else:
+            self.list.setCurrentRow(number)
 
     def _on_row(self, row: int) -> None:
         if row < 0:
@@ -103,6 +130,7 @@ class HelpWindow(Translated, SideWindow):
 
     def _show(self, number: int, section: HelpSection | None) -> None:
         self.shown = number
+        self.index.set_value(number)
         answers = [with_keys(each.answer, self._key_text) for each in self.pages[self.shown].sections]
         self.text.show_page(self.pages[self.shown], answers, section)
 
@@ -126,12 +154,18 @@ class HelpWindow(Translated, SideWindow):
         self.search.setAccessibleName(self.tr("Search Help"))
         self.nothing.setText(self.tr("No results."))
         self.list.setAccessibleName(self.tr("Pages"))
+        self.index.setAccessibleName(self.tr("Pages"))
         self.pages = help_pages(self._translation.language)
+        self.index.set_choices([(number, page.title) for number, page in enumerate(self.pages)])
         self._fill()
 
     def _restyle(self) -> None:
-        self.setMinimumSize(self._theme.px(520), self._theme.px(320))
-        self._side.setFixedWidth(self._theme.px(_LIST_PX))
+        self.setMinimumSize(self._theme.px(340), self._theme.px(240))
+        self._fold()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fold()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
