@@ -152,6 +152,9 @@ def test_in_a_low_window_the_mark_and_the_last_questions_give_way_to_the_card(
     assert empty.questions[0].isVisible()
     harness.application.settings.text_scale = 1.3
     qtbot.waitUntil(lambda: not empty.questions[2].isVisible())
+    harness.application.settings.text_scale = 2.0
+    qtbot.waitUntil(lambda: foot() < empty.viewport().height())
+    assert empty.questions[0].isVisible()
     harness.application.settings.text_scale = 1.0
     harness.window.resize(1200, 900)
     qtbot.waitUntil(lambda: empty._mark.isVisible() and all(each.isVisible() for each in empty.questions))

@@ -47,12 +47,13 @@ class EmptyChat(Translated, QScrollArea):
         self.download = DownloadRow(theme)
         self._pair: PairOffer | None = None  # the best for this machine, unless it is on its way
         self._models: ModelController | None = None
+        self._has_model, self._asks = True, True
+        self._offers = True  # until a download takes that place
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
         self.install_button.clicked.connect(self._on_click)
-        self._has_model, self._asks = True, True
         self._shown_for: tuple[bool, bool] | None = None
         self._retranslate()
 
@@ -72,13 +73,17 @@ class EmptyChat(Translated, QScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        """In a low window the mark goes, and then questions from the last, before the card is out of sight."""
+        """In a low window all else goes, what is least needed first, before the card is out of sight."""
         if (content := self.widget()) is None or (layout := content.layout()) is None:
             return
-        for gone in range(len(self.questions) + 1):
-            self._mark.setVisible(not gone)
-            for number, button in enumerate(self.questions):
-                button.setVisible(self._asks and number <= len(self.questions) - max(1, gone))
+        first, *others = self.questions
+        kept: list[QWidget] = [first, self.offer_reason, self.line, *others, self._mark]
+        silent = [*(() if self._asks else self.questions), *(() if self._offers else (self.offer_reason,))]
+        shown = [each for each in kept if each not in silent]
+        for count in range(len(shown), -1, -1):
+            for each in kept:
+                each.setVisible(each in shown[:count])
+            self._card.column.activate()
             layout.activate()
             if layout.totalHeightForWidth(self.viewport().width()) <= self.viewport().height():
                 return
@@ -105,9 +110,11 @@ class EmptyChat(Translated, QScrollArea):
         """In place of the offer, with its own buttons."""
         if coming is not None:
             self.download.show_entry(coming)
-        self.download.setVisible(coming is not None)
-        for label in (self.offer, self.offer_reason):
-            label.setVisible(coming is None)
+        self._offers = coming is None
+        self.offer.setVisible(self._offers)
+        if self.download.isHidden() is not self._offers:
+            self.download.setVisible(not self._offers)
+            self._fit()
 
     def _on_click(self) -> None:
         if self._models is None or self._pair is None:
@@ -139,14 +146,13 @@ class EmptyChat(Translated, QScrollArea):
 
     def _middle(self) -> QVBoxLayout:
         self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.line.setContentsMargins(0, 10, 0, 18)  # which go where the line does
         self._card = self._offer_card()
         middle = QVBoxLayout()
         middle.setSpacing(8)
         middle.addStretch(3)
         middle.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignHCenter)
-        middle.addSpacing(10)
         middle.addWidget(self.line)
-        middle.addSpacing(18)
         for button in self.questions:
             middle.addWidget(button)
         middle.addSpacing(12)
@@ -157,6 +163,7 @@ class EmptyChat(Translated, QScrollArea):
     def _limit_width(self) -> None:
         for widget in (self.line, self._card, *self.questions):
             widget.setMaximumWidth(self._theme.px(_WIDTH))
+        self._fit()
 
     def _offer_card(self) -> Card:
         card = Card(self._theme)
@@ -186,6 +193,7 @@ class EmptyChat(Translated, QScrollArea):
             button.setText(question)
         self.offer_button.setText(self.tr("Models…"))
         self._describe_offer()
+        self._fit()
 
     def _describe_offer(self) -> None:
         self.install_button.setVisible(self._pair is not None)
@@ -194,7 +202,7 @@ class EmptyChat(Translated, QScrollArea):
         self.install_button.set_icon("" if here else "download")
         if not self._has_model:
             self.offer.setText(self.tr("No model loaded"))
-            self.offer_reason.setText(self.tr("Install a model, or choose one you have."))
+            self.offer_reason.setText(self.tr("Install or choose one."))
             return
         self.offer.setText(self.tr("Chat about anything"))
         name = human_name(self._pair.main_name) if self._pair is not None else ""
