@@ -221,7 +221,7 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Same text: all %Ln token(s) are identical.</source>
+        <source>Same text: %Ln token(s).</source>
         <translation>
             <numerusform>Same text: the %Ln token is identical.</numerusform>
             <numerusform>Same text: all %Ln tokens are identical.</numerusform>

@@ -12,8 +12,8 @@
         <translation>ビルド %1</translation>
     </message>
     <message>
-        <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
-        <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
+        <source>A small draft guesses, the main model checks.</source>
+        <translation>小さなドラフトが予測し、メインモデルが確かめます。</translation>
     </message>
     <message>
         <source>Apache License 2.0.</source>
@@ -102,27 +102,23 @@
         <translation>エラーの記録です。チャットの内容は含まれません。</translation>
     </message>
     <message>
-        <source>Reset all settings</source>
-        <translation>すべての設定をリセット</translation>
+        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
+        <translation>ずっと高速ですが、丸めによりドラフトが回答を変えることがあります。再起動が必要です。</translation>
     </message>
     <message>
-        <source>Keeps chats and models.</source>
-        <translation>チャットとモデルは残ります。</translation>
+        <source>Reset all settings</source>
+        <translation>すべての設定をリセット</translation>
     </message>
     <message>
         <source>Use OpenBLAS</source>
         <translation>OpenBLAS を使う</translation>
     </message>
     <message>
-        <source>Much faster than MLX&apos;s own library. When off, most models round alike, so drafts never change a reply. Needs a restart.</source>
-        <translation>MLX 付属のライブラリよりずっと高速です。オフにすると、ほとんどのモデルで丸め方が変わらず、ドラフトが回答を変えません。再起動が必要です。</translation>
-    </message>
-    <message>
         <source>Use Fusion style</source>
         <translation>Fusion スタイルを使う</translation>
     </message>
     <message>
-        <source>Use this if controls look wrong.</source>
+        <source>If controls look wrong.</source>
         <translation>表示がおかしいときに使います。</translation>
     </message>
 </context>
@@ -196,8 +192,8 @@
         <translation>回答の下の数値</translation>
     </message>
     <message>
-        <source>Model, tokens per second, accept rate, tokens per pass.</source>
-        <translation>モデル、毎秒のトークン、受理率、パスあたりのトークン。</translation>
+        <source>Speed, accept rate, tokens per pass.</source>
+        <translation>速さ、受理率、パスあたりのトークン。</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -227,8 +223,8 @@
         <translation>保存せずに続ける</translation>
     </message>
     <message>
-        <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
+        <source>Messages recovered: %1 (%2 from daily copies).</source>
+        <translation>メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -239,44 +235,44 @@
         <translation>チャットを修復しました</translation>
     </message>
     <message>
-        <source>Saved chats are unchanged. New ones are lost when you quit.</source>
-        <translation>保存済みのチャットはそのままです。新しい内容は終了すると失われます。</translation>
+        <source>New chats are lost when you quit.</source>
+        <translation>新しい内容は終了すると失われます。</translation>
     </message>
     <message>
         <source>Not saving chats</source>
         <translation>保存せずにチャット中</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Using defaults; the file is unchanged.</source>
-        <translation>設定を読み込めないため、今回は既定値を使います。ファイルはそのままです。</translation>
+        <source>Using defaults. The file is unchanged.</source>
+        <translation>今回は既定値を使います。ファイルはそのままです。</translation>
     </message>
     <message>
         <source>Settings not read</source>
         <translation>設定を読み込めませんでした</translation>
     </message>
     <message>
-        <source>Unreadable settings were reset. The old file is kept as %1.</source>
-        <translation>読み込めない設定をリセットしました。元のファイルは %1 として残っています。</translation>
+        <source>The old file is kept as %1.</source>
+        <translation>元のファイルは %1 として残っています。</translation>
     </message>
     <message>
         <source>Some settings were reset</source>
         <translation>一部の設定をリセットしました</translation>
     </message>
     <message>
-        <source>Settings apply only until you quit Hunch.</source>
-        <translation>設定は Hunch を終了するまで有効です。</translation>
+        <source>They apply until you quit.</source>
+        <translation>終了するまで有効です。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>設定は保存されていません</translation>
     </message>
     <message>
-        <source>Hunch quit while loading %1. Using the starter pair instead.</source>
+        <source>Hunch quit while loading %1. Using the starter pair.</source>
         <translation>%1 の読み込み中に Hunch が終了しました。代わりにスターターペアを使います。</translation>
     </message>
     <message>
-        <source>Hunch quit while loading the draft %1. Using none instead.</source>
-        <translation>ドラフト %1 の読み込み中に Hunch が終了しました。ドラフトなしで続けます。</translation>
+        <source>Hunch quit while loading the draft %1.</source>
+        <translation>ドラフト %1 の読み込み中に Hunch が終了しました。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
@@ -287,8 +283,8 @@
         <translation>レポートを表示</translation>
     </message>
     <message>
-        <source>Taking longer than usual. You can already type.</source>
-        <translation>通常より時間がかかっています。もう入力できます。</translation>
+        <source>You can already type.</source>
+        <translation>もう入力できます。</translation>
     </message>
     <message>
         <source>Opening your chats…</source>
@@ -303,7 +299,7 @@
         <translation>Hunch が予期せず終了しました。チャットは無事です。</translation>
     </message>
     <message>
-        <source>Your chats need a newer version of Hunch.</source>
+        <source>Your chats need a newer Hunch.</source>
         <translation>チャットを開くには、より新しい Hunch が必要です。</translation>
     </message>
     <message>
@@ -371,7 +367,7 @@
 <context>
     <name>AttachmentDialog</name>
     <message>
-        <source>The import did not include this file.</source>
+        <source>Not included in the import.</source>
         <translation>取り込んだチャットに、このファイルはありませんでした。</translation>
     </message>
     <message>
@@ -386,7 +382,7 @@
 <context>
     <name>AttachmentWiring</name>
     <message>
-        <source>An attachment is too long for this model.</source>
+        <source>Attachment too long for this model.</source>
         <translation>添付がこのモデルには長すぎます。</translation>
     </message>
     <message>
@@ -424,10 +420,6 @@
         <translation>自動タイトル</translation>
     </message>
     <message>
-        <source>After the first reply.</source>
-        <translation>最初の回答の後に付けます。</translation>
-    </message>
-    <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
@@ -438,10 +430,6 @@
     <message>
         <source>Show previews</source>
         <translation>プレビューを表示</translation>
-    </message>
-    <message>
-        <source>Title and first words.</source>
-        <translation>タイトルと回答の冒頭を表示します。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -802,8 +790,8 @@
         <translation>添付ファイルを読み込み中です。</translation>
     </message>
     <message>
-        <source>%1 tokens too long. Shorten your message.</source>
-        <translation>%1 トークン超えています。メッセージを短くしてください。</translation>
+        <source>%1 tokens too long.</source>
+        <translation>%1 トークン超えています。</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1072,8 +1060,8 @@
         <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
-        <source>Offline mode is on. Turn it off to resume.</source>
-        <translation>オフラインモードがオンです。オフにすると再開します。</translation>
+        <source>Turn off offline mode to resume.</source>
+        <translation>オフラインモードをオフにすると再開します。</translation>
     </message>
     <message>
         <source>Paused at %1</source>
@@ -1252,8 +1240,8 @@
         <translation>モデルが読み込まれていません</translation>
     </message>
     <message>
-        <source>Install a model, or choose one you have.</source>
-        <translation>モデルをインストールするか、手元のものを選んでください。</translation>
+        <source>Install or choose one.</source>
+        <translation>インストールするか、選んでください。</translation>
     </message>
     <message>
         <source>Chat about anything</source>
@@ -1323,12 +1311,12 @@
         <translation>再び取り込む用：すべてのバージョン、思考、統計、添付ファイル。</translation>
     </message>
     <message>
-        <source>To read: a folder with one file per chat, as shown.</source>
-        <translation>読む用：フォルダにチャットごとのファイルを、画面の表示どおりに書き出します。</translation>
+        <source>To read: one file per chat.</source>
+        <translation>読む用：チャットごとに 1 ファイル。</translation>
     </message>
     <message>
-        <source>To read: as shown, with thinking and statistics.</source>
-        <translation>読む用：画面の内容を、思考と統計とともに書き出します。</translation>
+        <source>To read: as shown.</source>
+        <translation>読む用：画面の表示どおり。</translation>
     </message>
     <message>
         <source>Export here</source>
@@ -1359,16 +1347,16 @@
         <translation>添付できませんでした</translation>
     </message>
     <message>
-        <source>It has no readable text.</source>
+        <source>No readable text.</source>
         <translation>読み取れるテキストがありません。</translation>
     </message>
     <message>
-        <source>This is a folder.</source>
+        <source>A folder.</source>
         <translation>これはフォルダです。</translation>
     </message>
     <message>
-        <source>The file is empty.</source>
-        <translation>ファイルが空です。</translation>
+        <source>Empty.</source>
+        <translation>空です。</translation>
     </message>
     <message>
         <source>Larger than %1.</source>
@@ -1383,39 +1371,39 @@
         <translation>1 件のメッセージに添付できるのは %1 個までです。</translation>
     </message>
     <message>
-        <source>File not found.</source>
-        <translation>ファイルが見つかりません。</translation>
+        <source>Not found.</source>
+        <translation>見つかりません。</translation>
     </message>
     <message>
-        <source>No permission to read it.</source>
-        <translation>Hunch に読み取り権限がありません。</translation>
+        <source>No permission.</source>
+        <translation>読み取り権限がありません。</translation>
     </message>
     <message>
-        <source>File not readable.</source>
-        <translation>ファイルを読み込めません。</translation>
+        <source>Not readable.</source>
+        <translation>読み込めません。</translation>
     </message>
     <message>
-        <source>The PDF is password-protected.</source>
-        <translation>パスワードで保護された PDF です。</translation>
+        <source>Password-protected.</source>
+        <translation>パスワードで保護されています。</translation>
     </message>
     <message>
-        <source>The PDF has page images but no text.</source>
-        <translation>ページの画像だけで、テキストがない PDF です。</translation>
+        <source>Page images without text.</source>
+        <translation>ページの画像だけで、テキストがありません。</translation>
     </message>
     <message>
-        <source>The PDF is damaged.</source>
-        <translation>PDF が破損しています。</translation>
+        <source>Damaged.</source>
+        <translation>破損しています。</translation>
     </message>
     <message>
-        <source>The PDF is too complex.</source>
-        <translation>PDF が複雑すぎます。</translation>
+        <source>Too complex.</source>
+        <translation>複雑すぎます。</translation>
     </message>
     <message>
         <source>Attach it as text or PDF.</source>
         <translation>テキストか PDF にして添付してください。</translation>
     </message>
     <message>
-        <source>Attach the files in it.</source>
+        <source>Attach its files.</source>
         <translation>中のファイルを添付してください。</translation>
     </message>
     <message>
@@ -1423,7 +1411,7 @@
         <translation>必要な部分だけを添付してください。</translation>
     </message>
     <message>
-        <source>Send these first, or remove some.</source>
+        <source>Send these, or remove some.</source>
         <translation>先に送信するか、いくつか外してください。</translation>
     </message>
     <message>
@@ -1435,47 +1423,43 @@
         <translation>ディスクを確認してください。</translation>
     </message>
     <message>
-        <source>Hunch reads pictures as PNG, JPEG, GIF, WebP or BMP.</source>
-        <translation>Hunch が読める画像は PNG、JPEG、GIF、WebP、BMP です。</translation>
+        <source>Pictures: PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>読める画像は PNG、JPEG、GIF、WebP、BMP です。</translation>
     </message>
     <message>
-        <source>The picture has too many pixels.</source>
-        <translation>画像の画素数が多すぎます。</translation>
+        <source>Too many pixels.</source>
+        <translation>画素数が多すぎます。</translation>
     </message>
     <message>
-        <source>The picture is too narrow to make out.</source>
-        <translation>画像が細長すぎて判別できません。</translation>
+        <source>Too narrow to make out.</source>
+        <translation>細長すぎて判別できません。</translation>
     </message>
     <message>
-        <source>The picture is damaged.</source>
-        <translation>画像が破損しています。</translation>
+        <source>Not saved.</source>
+        <translation>保存できませんでした。</translation>
     </message>
     <message>
-        <source>The picture could not be saved.</source>
-        <translation>画像を保存できませんでした。</translation>
+        <source>Save it as PNG or JPEG.</source>
+        <translation>PNG か JPEG で保存してください。</translation>
     </message>
     <message>
-        <source>Save it as PNG or JPEG first.</source>
-        <translation>先に PNG か JPEG で保存してください。</translation>
+        <source>Up to 64 megapixels.</source>
+        <translation>6,400万画素までです。</translation>
     </message>
     <message>
-        <source>Make it smaller: up to 64 megapixels.</source>
-        <translation>6,400万画素以下に縮小してください。</translation>
-    </message>
-    <message>
-        <source>Attach a part of it.</source>
+        <source>Attach a part.</source>
         <translation>一部分を添付してください。</translation>
     </message>
     <message>
-        <source>Attach a copy without a password.</source>
-        <translation>パスワードのないコピーを添付してください。</translation>
+        <source>Remove the password.</source>
+        <translation>パスワードを解除してください。</translation>
     </message>
     <message>
         <source>Run text recognition (OCR) first.</source>
         <translation>先に文字認識（OCR）をしてください。</translation>
     </message>
     <message>
-        <source>Save it again in another app.</source>
+        <source>Resave it in another app.</source>
         <translation>別のアプリで保存し直してください。</translation>
     </message>
     <message>
@@ -1583,10 +1567,6 @@
         <translation>現在：%1。</translation>
     </message>
     <message>
-        <source>Applies immediately.</source>
-        <translation>すぐに適用されます。</translation>
-    </message>
-    <message>
         <source>Match system</source>
         <translation>システムに合わせる</translation>
     </message>
@@ -1599,16 +1579,16 @@
         <translation>システムトレイのアイコン</translation>
     </message>
     <message>
-        <source>For Quick Ask. Hunch stays open without a window.</source>
-        <translation>クイック質問用。ウインドウを閉じても Hunch は動き続けます。</translation>
+        <source>Keeps Hunch open for Quick Ask.</source>
+        <translation>ウインドウを閉じてもクイック質問を使えます。</translation>
     </message>
     <message>
         <source>Tell me about updates</source>
         <translation>アップデートを知らせる</translation>
     </message>
     <message>
-        <source>Asks once a day, never in offline mode. Installs nothing.</source>
-        <translation>1 日 1 回確認します。オフラインモードでは確認しません。インストールはしません。</translation>
+        <source>Asks once a day. Installs nothing.</source>
+        <translation>1 日 1 回確認します。インストールはしません。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1710,12 +1690,12 @@
         <translation>トークン</translation>
     </message>
     <message>
-        <source>For private and gated models. Stays on this Mac.</source>
-        <translation>非公開または承認制のモデル用です。この Mac にだけ保存されます。</translation>
+        <source>For private and gated models.</source>
+        <translation>非公開または承認制のモデル用です。</translation>
     </message>
     <message>
-        <source>No token for this address. The one for %1 is never sent here.</source>
-        <translation>このアドレスのトークンはありません。%1 のトークンがここに送信されることはありません。</translation>
+        <source>The token for %1 is never sent here.</source>
+        <translation>%1 のトークンがここに送信されることはありません。</translation>
     </message>
     <message>
         <source>Now %1.</source>
@@ -1726,7 +1706,7 @@
         <translation>トークンを暗号化せずに送信</translation>
     </message>
     <message>
-        <source>For http addresses. Others can read it.</source>
+        <source>For http. Others can read it.</source>
         <translation>http のアドレスで使います。ほかの人に読まれる可能性があります。</translation>
     </message>
     <message>
@@ -1734,8 +1714,8 @@
         <translation>ミラー</translation>
     </message>
     <message>
-        <source>Used if the hub is unreachable. Separate with spaces. Never sent the token.</source>
-        <translation>ハブに接続できないときに使います。スペースで区切ってください。トークンは送信しません。</translation>
+        <source>Separate with spaces. Never sent the token.</source>
+        <translation>スペースで区切ってください。トークンは送信しません。</translation>
     </message>
     <message>
         <source>Proxy</source>
@@ -1750,8 +1730,8 @@
         <translation>ダウンロード速度の制限</translation>
     </message>
     <message>
-        <source>Total, in MB per second.</source>
-        <translation>ダウンロード全体、1 秒あたりの MB。</translation>
+        <source>MB per second.</source>
+        <translation>1 秒あたりの MB。</translation>
     </message>
     <message>
         <source>None</source>
@@ -1809,8 +1789,8 @@
         <translation>取り込み中…</translation>
     </message>
     <message>
-        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or “conversations” folder).</source>
-        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブまたは conversations.json）、LM Studio（ファイルまたは「conversations」フォルダ）のチャット。</translation>
+        <source>From Hunch (JSON), ChatGPT (export or conversations.json) or LM Studio (“conversations”).</source>
+        <translation>Hunch（JSON）、ChatGPT（アーカイブまたは conversations.json）、LM Studio（「conversations」）のチャット。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1876,8 +1856,8 @@
         <translation>何も書かれませんでした</translation>
     </message>
     <message>
-        <source>Send a message to see what the draft brings.</source>
-        <translation>メッセージを送ると、ドラフトの効果が表示されます。</translation>
+        <source>Send a message first.</source>
+        <translation>先にメッセージを送ってください。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1912,11 +1892,11 @@
         <translation>まだ判断できません</translation>
     </message>
     <message>
-        <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <source>%1 of guesses right: %2 tokens per pass (break-even: %3).</source>
         <translation>予測の %1 が当たり、パスあたり %2 トークンでした（速くなる目安：%3）。</translation>
     </message>
     <message>
-        <source>The starter pair knows its text by heart. Others gain less.</source>
+        <source>The starter pair knows its text; others gain less.</source>
         <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
     </message>
     <message>
@@ -1964,7 +1944,7 @@
         <translation>パス</translation>
     </message>
     <message>
-        <source>The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.</source>
+        <source>One check: the main model keeps the guesses before the first mismatch and adds a token.</source>
         <translation>メインモデルがすべての予測を一度に確認し、最初の違いの手前まで受理して、1 トークンを加えます。</translation>
     </message>
     <message>
@@ -1972,32 +1952,32 @@
         <translation>受理率</translation>
     </message>
     <message>
-        <source>Share of guessed tokens that the main model kept.</source>
-        <translation>予測したトークンのうち、メインモデルが受理した割合です。</translation>
+        <source>Share of guesses kept.</source>
+        <translation>予測のうち受理された割合です。</translation>
     </message>
     <message>
-        <source>Average tokens per pass. Without a draft: 1.</source>
-        <translation>1 パスの平均トークン数です。ドラフトなしでは 1 です。</translation>
+        <source>Without a draft: 1.</source>
+        <translation>ドラフトなしでは 1 です。</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>速くなる目安</translation>
     </message>
     <message>
-        <source>Speed with the draft against speed without, measured on this Mac.</source>
-        <translation>ドラフトありの速度を、なしの速度と比べたものです。この Mac で測定しています。</translation>
+        <source>Speed with the draft against without, on this Mac.</source>
+        <translation>この Mac での、ドラフトありとなしの速度の比較です。</translation>
     </message>
     <message>
-        <source>More tokens per pass than this make replies faster.</source>
-        <translation>パスあたりのトークンがこれより多いと、回答が速くなります。</translation>
+        <source>Above this, replies are faster.</source>
+        <translation>これより多いと、回答が速くなります。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>速い、遅い</translation>
     </message>
     <message>
-        <source>How often each guess was kept, if all before it were.</source>
-        <translation>それまでの予測がすべて当たったとき、各位置の予測が受理された割合です。</translation>
+        <source>Share kept, once all before were.</source>
+        <translation>それまでがすべて当たったときの受理率です。</translation>
     </message>
 </context>
 <context>
@@ -2019,8 +1999,8 @@
         <translation>レース…</translation>
     </message>
     <message>
-        <source>Compare this reply with and without the draft</source>
-        <translation>この回答をドラフトなしとありで比較</translation>
+        <source>With and without the draft</source>
+        <translation>ドラフトありとなしで比較</translation>
     </message>
 </context>
 <context>
@@ -2045,8 +2025,8 @@
         <translation>ハブからインストール</translation>
     </message>
     <message>
-        <source>Name or page address of a repository with MLX weights.</source>
-        <translation>MLX の重みがあるリポジトリの名前、またはページのアドレス。</translation>
+        <source>Repository name or page address.</source>
+        <translation>リポジトリの名前、またはページのアドレス。</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2140,8 +2120,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>Quitting now loses the end of a reply or something you typed.</source>
-        <translation>いま終了すると、回答の末尾または入力した文章が失われます。</translation>
+        <source>Quitting now loses unsaved text.</source>
+        <translation>いま終了すると、未保存の文章が失われます。</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>
@@ -2571,8 +2551,8 @@
         <translation>問題が起きました</translation>
     </message>
     <message>
-        <source>The engine reported an unknown error.</source>
-        <translation>エンジンで不明なエラーが起きました。</translation>
+        <source>Unknown error.</source>
+        <translation>不明なエラーです。</translation>
     </message>
     <message>
         <source>Model not found</source>
@@ -2583,8 +2563,8 @@
         <translation>%1 にモデルがありません。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted.</source>
-        <translation>移動または削除された可能性があります。</translation>
+        <source>Moved, deleted, or its disk is not connected.</source>
+        <translation>移動または削除されたか、ディスクが接続されていません。</translation>
     </message>
     <message>
         <source>Weights missing</source>
@@ -2595,8 +2575,8 @@
         <translation>%1 には safetensors の重みがありません。</translation>
     </message>
     <message>
-        <source>A file of %1 is damaged or incomplete.</source>
-        <translation>%1 のファイルが破損しているか不完全です。</translation>
+        <source>A file of %1 is damaged.</source>
+        <translation>%1 のファイルが破損しています。</translation>
     </message>
     <message>
         <source>Model damaged</source>
@@ -2611,7 +2591,7 @@
         <translation>%1 のアーキテクチャ「%2」は、まだ MLX で動かせません。</translation>
     </message>
     <message>
-        <source>The configuration of %1 names no architecture.</source>
+        <source>%1 names no architecture.</source>
         <translation>%1 の設定にアーキテクチャの名前がありません。</translation>
     </message>
     <message>
@@ -2619,32 +2599,20 @@
         <translation>対応していないモデルです</translation>
     </message>
     <message>
-        <source>Choose another model family.</source>
-        <translation>別の系列のモデルを選んでください。</translation>
-    </message>
-    <message>
-        <source>%1 needs to run its own code, which Hunch never does.</source>
-        <translation>%1 は独自のコードの実行が必要ですが、Hunch は実行しません。</translation>
+        <source>%1 brings its own code, which Hunch never runs.</source>
+        <translation>%1 は独自のコードを含みますが、Hunch は実行しません。</translation>
     </message>
     <message>
         <source>Model refused</source>
         <translation>使用できないモデルです</translation>
     </message>
     <message>
-        <source>Choose another model.</source>
-        <translation>別のモデルを選んでください。</translation>
-    </message>
-    <message>
-        <source>The tokenizer of %1 cannot be used.</source>
+        <source>%1 has an unusable tokenizer.</source>
         <translation>%1 のトークナイザーを使えません。</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
         <translation>トークナイザーが破損しています</translation>
-    </message>
-    <message>
-        <source>Delete and reinstall the model.</source>
-        <translation>モデルを削除して、インストールし直してください。</translation>
     </message>
     <message>
         <source>%1 needs %2 of memory; %3 is available.</source>
@@ -2687,12 +2655,12 @@
         <translation>語彙が異なります</translation>
     </message>
     <message>
-        <source>Choose a draft of the same family.</source>
-        <translation>同じ系列のドラフトモデルを選んでください。</translation>
+        <source>Choose a small draft of the same family.</source>
+        <translation>同じ系列の小さなドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>The same tokens mean different text to each model.</source>
-        <translation>同じトークンが、2 つのモデルでは別の文字を表します。</translation>
+        <source>The same tokens mean different text.</source>
+        <translation>同じトークンが別の文字を表します。</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2703,20 +2671,16 @@
         <translation>モデルは自分自身より速くは予測できません。</translation>
     </message>
     <message>
-        <source>Choose a smaller draft of the same family.</source>
-        <translation>同じ系列の、より小さいドラフトモデルを選んでください。</translation>
-    </message>
-    <message>
-        <source>The draft (%1) is too large for the main model (%2).</source>
-        <translation>ドラフトモデル（%1）がメインモデル（%2）に対して大きすぎます。</translation>
+        <source>Too large: %1, main model %2.</source>
+        <translation>大きすぎます：%1、メインモデルは %2。</translation>
     </message>
     <message>
         <source>Draft too large</source>
         <translation>ドラフトモデルが大きすぎます</translation>
     </message>
     <message>
-        <source>Good drafts are at most a fifth of its size.</source>
-        <translation>ドラフトモデルは、メインモデルの 5 分の 1 以下が目安です。</translation>
+        <source>A fifth or less works well.</source>
+        <translation>5 分の 1 以下が目安です。</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -2727,24 +2691,20 @@
         <translation>ドラフトには使えません</translation>
     </message>
     <message>
-        <source>Choose another kind of draft.</source>
-        <translation>別の種類のドラフトモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>No model loaded</source>
         <translation>モデルが読み込まれていません</translation>
     </message>
     <message>
-        <source>Choose a main model. Your text is kept.</source>
-        <translation>メインモデルを選んでください。書いた文章は残っています。</translation>
+        <source>Choose a main model.</source>
+        <translation>メインモデルを選んでください。</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
         <translation>回答する内容がありません</translation>
     </message>
     <message>
-        <source>This chat has no messages.</source>
-        <translation>このチャットにはメッセージがありません。</translation>
+        <source>This chat is empty.</source>
+        <translation>このチャットは空です。</translation>
     </message>
     <message>
         <source>Write something first.</source>
@@ -2759,24 +2719,12 @@
         <translation>設定値が範囲外です</translation>
     </message>
     <message>
-        <source>Change it in Settings.</source>
-        <translation>設定で変更してください。</translation>
-    </message>
-    <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
         <translation>このチャットは %1 トークンですが、モデルが扱えるのは %2 トークンです。</translation>
     </message>
     <message>
-        <source>The chat is too long</source>
+        <source>Chat too long</source>
         <translation>チャットが長すぎます</translation>
-    </message>
-    <message>
-        <source>Shorten it, start a new chat, or choose a longer-context model.</source>
-        <translation>短くするか、新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Chat template failed</source>
@@ -2791,24 +2739,24 @@
         <translation>リポジトリが見つかりません</translation>
     </message>
     <message>
-        <source>The hub has no repository %1.</source>
-        <translation>ハブにリポジトリ %1 はありません。</translation>
+        <source>%1 is not on the hub.</source>
+        <translation>%1 はハブにありません。</translation>
     </message>
     <message>
-        <source>Check the spelling, or add a token for private ones.</source>
-        <translation>つづりを確認してください。非公開のものは設定でトークンが必要です。</translation>
+        <source>Check the spelling. Private ones need a token.</source>
+        <translation>つづりを確認してください。非公開のものにはトークンが必要です。</translation>
     </message>
     <message>
-        <source>%1 requires you to accept its terms.</source>
-        <translation>%1 を使うには、先に利用条件への同意が必要です。</translation>
+        <source>%1 has terms to accept.</source>
+        <translation>%1 には利用条件への同意が必要です。</translation>
     </message>
     <message>
-        <source>Accept them on its hub page, then add your token in Settings.</source>
-        <translation>ハブのページで同意してから、設定にトークンを入力してください。</translation>
+        <source>Accept them on its page, then add your token in Settings.</source>
+        <translation>ページで同意してから、設定にトークンを入力してください。</translation>
     </message>
     <message>
-        <source>Add a token with read access in Settings.</source>
-        <translation>読み取り権限のあるトークンを設定に入力してください。</translation>
+        <source>Add a token with read access.</source>
+        <translation>読み取り権限のあるトークンを入力してください。</translation>
     </message>
     <message>
         <source>No access</source>
@@ -2823,8 +2771,8 @@
         <translation>%1 が見つかりません。この Mac がオフラインかもしれません。</translation>
     </message>
     <message>
-        <source>Check your connection, and the hub address in Settings.</source>
-        <translation>接続と、設定にあるハブのアドレスを確認してください。</translation>
+        <source>Check your connection and the hub address.</source>
+        <translation>接続とハブのアドレスを確認してください。</translation>
     </message>
     <message>
         <source>Check your connection. Downloaded data is kept.</source>
@@ -2843,12 +2791,8 @@
         <translation>ダウンロードしたファイルが破損しています</translation>
     </message>
     <message>
-        <source>%1 did not match its checksum and was discarded.</source>
+        <source>%1 failed its checksum and was discarded.</source>
         <translation>%1 はチェックサムと一致しないため破棄しました。</translation>
-    </message>
-    <message>
-        <source>Other files are kept.</source>
-        <translation>ほかのファイルは残っています。</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2879,8 +2823,8 @@
         <translation>モデルの出力が正しくありません</translation>
     </message>
     <message>
-        <source>%1 produced invalid numbers. Its weights may be damaged.</source>
-        <translation>%1 の計算結果が無効です。重みが破損している可能性があります。</translation>
+        <source>The weights of %1 may be damaged.</source>
+        <translation>%1 の重みが破損している可能性があります。</translation>
     </message>
     <message>
         <source>Reinstall it, or choose another model.</source>
@@ -2891,12 +2835,8 @@
         <translation>対応していないドラフトモデルです</translation>
     </message>
     <message>
-        <source>%1 needs “%2”, which Hunch cannot compute yet.</source>
+        <source>%1 needs “%2”, which Hunch lacks.</source>
         <translation>%1 には、Hunch がまだ計算できない「%2」が必要です。</translation>
-    </message>
-    <message>
-        <source>Choose another draft model.</source>
-        <translation>別のドラフトモデルを選んでください。</translation>
     </message>
     <message>
         <source>Not a chat model</source>
@@ -2907,8 +2847,8 @@
         <translation>%1 はほかのモデルのドラフト専用です。</translation>
     </message>
     <message>
-        <source>Choose a main model, then this as its draft.</source>
-        <translation>メインモデルを選んでから、これをそのドラフトモデルに選んでください。</translation>
+        <source>Use it as a draft.</source>
+        <translation>ドラフトモデルとして使ってください。</translation>
     </message>
     <message>
         <source>Close other apps, or choose a smaller model.</source>
@@ -2919,11 +2859,11 @@
         <translation>メインモデルは使用中です</translation>
     </message>
     <message>
-        <source>Another model is still writing, so %1 was not loaded.</source>
+        <source>%1 was not loaded: another model is writing.</source>
         <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
     </message>
     <message>
-        <source>Wait for them, or stop them.</source>
+        <source>Wait, or stop it.</source>
         <translation>待つか、停止してください。</translation>
     </message>
     <message>
@@ -2935,7 +2875,7 @@
         <translation>別のモデル用</translation>
     </message>
     <message>
-        <source>Choose the drafter made for this main model.</source>
+        <source>Choose one made for this model.</source>
         <translation>このメインモデル用のドラフトモデルを選んでください。</translation>
     </message>
     <message>
@@ -2943,40 +2883,40 @@
         <translation>このモデルにないキーと値を読み取るドラフトモデルです。</translation>
     </message>
     <message>
-        <source>Drafters do not work with this model</source>
+        <source>No drafters for this model</source>
         <translation>このモデルには専用ドラフトモデルを使えません</translation>
     </message>
     <message>
-        <source>Drafters need hidden states, which this model lacks.</source>
+        <source>Drafters need hidden states this model lacks.</source>
         <translation>専用ドラフトモデルは隠れ状態を読みますが、このモデルからは読み取れません。</translation>
-    </message>
-    <message>
-        <source>Choose a small draft of the same family.</source>
-        <translation>同じ系列の小さなドラフトモデルを選んでください。</translation>
     </message>
     <message>
         <source>Drafter misread</source>
         <translation>ドラフトモデルを正しく読み取れていません</translation>
     </message>
     <message>
-        <source>Read another way, its guesses are right more often.</source>
+        <source>Read another way, it guesses better.</source>
         <translation>ファイルを別の方式で読むと、予測がより多く当たります。</translation>
     </message>
     <message>
-        <source>Choose another draft model. Replies are unaffected.</source>
-        <translation>別のドラフトモデルを選んでください。回答に影響はありません。</translation>
+        <source>Replies are unaffected.</source>
+        <translation>回答に影響はありません。</translation>
     </message>
     <message>
         <source>Only %1 tokens per pass in a test.</source>
         <translation>テストでは 1 パスあたり %1 トークンだけでした。</translation>
     </message>
     <message>
-        <source>The model cannot see pictures</source>
+        <source>Shorten this chat, or choose a longer-context model.</source>
+        <translation>チャットを短くするか、コンテキストの長いモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Model cannot see pictures</source>
         <translation>このモデルは画像を認識できません</translation>
     </message>
     <message>
-        <source>The pictures in this chat are kept.</source>
-        <translation>このチャットの画像はそのまま残っています。</translation>
+        <source>Pictures stay in this chat.</source>
+        <translation>画像はチャットに残ります。</translation>
     </message>
     <message>
         <source>Start with your own message, or remove the system prompt.</source>
@@ -2995,28 +2935,24 @@
         <translation>幅 %1 用ですが、このモデルの幅は %2 です。</translation>
     </message>
     <message>
-        <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
+        <source>It expects %1 vocabulary tokens; this model has %2.</source>
         <translation>語彙が %1 トークンのモデル用ですが、このモデルは %2 トークンです。</translation>
     </message>
     <message>
-        <source>The drafter hardly helps</source>
+        <source>Drafter hardly helps</source>
         <translation>ドラフトがほとんど役に立っていません</translation>
     </message>
     <message>
-        <source>It may be for another model. Replies are unaffected.</source>
-        <translation>別のモデル用かもしれません。回答に影響はありません。</translation>
+        <source>It may be for another model.</source>
+        <translation>別のモデル用かもしれません。</translation>
     </message>
     <message>
-        <source>%1 is private, or this token has no access.</source>
+        <source>%1 is private or closed to this token.</source>
         <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
     </message>
     <message>
-        <source>%1 is not the address of a hub.</source>
+        <source>%1 is not a hub address.</source>
         <translation>%1 はハブのアドレスではありません。</translation>
-    </message>
-    <message>
-        <source>Correct the hub address in Settings.</source>
-        <translation>設定でハブのアドレスを直してください。</translation>
     </message>
     <message>
         <source>No connection to %1.</source>
@@ -3027,24 +2963,20 @@
         <translation>%1 に接続を拒否されました。</translation>
     </message>
     <message>
-        <source>Check the hub address in Settings, or try again later.</source>
-        <translation>設定でハブのアドレスを確認するか、あとでもう一度お試しください。</translation>
+        <source>%1 did not answer.</source>
+        <translation>%1 から応答がありません。</translation>
     </message>
     <message>
-        <source>%1 did not answer in time.</source>
-        <translation>%1 から時間内に応答がありませんでした。</translation>
-    </message>
-    <message>
-        <source>The certificate of %1 is not trusted.</source>
+        <source>%1 has an untrusted certificate.</source>
         <translation>%1 の証明書を信頼できません。</translation>
     </message>
     <message>
-        <source>Try another network, or check this Mac&apos;s date and the hub address.</source>
-        <translation>別のネットワークを試すか、この Mac の日付とハブのアドレスを確認してください。</translation>
+        <source>Check this Mac&apos;s date, network and hub address.</source>
+        <translation>この Mac の日付、ネットワーク、ハブのアドレスを確認してください。</translation>
     </message>
     <message>
-        <source>The proxy for %1 does not work.</source>
-        <translation>%1 への接続に使うプロキシが機能していません。</translation>
+        <source>The proxy does not reach %1.</source>
+        <translation>プロキシから %1 に接続できません。</translation>
     </message>
     <message>
         <source>Check the proxy in Settings.</source>
@@ -3059,7 +2991,7 @@
         <translation>あとでもう一度お試しください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
-        <source>The connection to %1 was lost.</source>
+        <source>Connection to %1 lost.</source>
         <translation>%1 との接続が切れました。</translation>
     </message>
     <message>
@@ -3067,27 +2999,27 @@
         <translation>オフラインモードがオンです</translation>
     </message>
     <message>
-        <source>Hunch does not contact the hub in offline mode.</source>
+        <source>Offline mode blocks the hub.</source>
         <translation>オフラインモードではハブに接続しません。</translation>
     </message>
     <message>
-        <source>Turn it off in Settings to get models.</source>
-        <translation>モデルを入手するには設定でオフにしてください。</translation>
+        <source>Turn it off in Settings.</source>
+        <translation>設定でオフにしてください。</translation>
     </message>
     <message>
         <source>Search not available</source>
         <translation>検索できません</translation>
     </message>
     <message>
-        <source>%1 has no searchable model list.</source>
-        <translation>%1 には検索できるモデルの一覧がありません。</translation>
+        <source>%1 cannot be searched.</source>
+        <translation>%1 は検索できません。</translation>
     </message>
     <message>
-        <source>Install models by repository name.</source>
-        <translation>リポジトリ名でインストールしてください。</translation>
+        <source>Enter a repository name.</source>
+        <translation>リポジトリ名を入力してください。</translation>
     </message>
     <message>
-        <source>The hub sent an invalid response.</source>
+        <source>Invalid response from the hub.</source>
         <translation>ハブから不正な応答がありました。</translation>
     </message>
     <message>
@@ -3095,35 +3027,35 @@
         <translation>トークンは送信されていません</translation>
     </message>
     <message>
-        <source>%1 is not encrypted; others could read the token.</source>
+        <source>%1 is not encrypted: others could read it.</source>
         <translation>%1 は暗号化されていないため、他人がトークンを読み取れます。</translation>
     </message>
     <message>
-        <source>Use an https address, or allow it in Settings.</source>
-        <translation>https のアドレスを使うか、設定で許可してください。</translation>
+        <source>Use https, or allow it in Settings.</source>
+        <translation>https を使うか、設定で許可してください。</translation>
     </message>
     <message>
         <source>%1 has only drafters, in folders: %2.</source>
         <translation>%1 にモデルはなく、フォルダ内の専用ドラフトモデルだけがあります：%2。</translation>
     </message>
     <message>
-        <source>Install one of them by name.</source>
+        <source>Install one by name.</source>
         <translation>名前でどれか 1 つをインストールしてください。</translation>
     </message>
     <message>
-        <source>File missing on the hub</source>
+        <source>File missing</source>
         <translation>ハブにファイルがありません</translation>
     </message>
     <message>
-        <source>The hub lists %1 of %2, but does not have it.</source>
-        <translation>ハブの一覧には %2 の %1 がありますが、ファイル自体がありません。</translation>
+        <source>The hub lacks %1 of %2.</source>
+        <translation>ハブに %2 の %1 がありません。</translation>
     </message>
     <message>
         <source>File not usable</source>
         <translation>ファイルを使用できません</translation>
     </message>
     <message>
-        <source>%1 of %2 has %3; the limit is %4.</source>
+        <source>%1 of %2 has %3; limit: %4.</source>
         <translation>%2 の %1 は %3 です。上限は %4 です。</translation>
     </message>
     <message>
@@ -3131,11 +3063,11 @@
         <translation>ハブ上の %2 の %1 が破損しています。</translation>
     </message>
     <message>
-        <source>%1 has safetensors files, but lacks: %2.</source>
-        <translation>%1 に safetensors ファイルはありますが、モデルに必要な次のファイルがありません: %2。</translation>
+        <source>%1 lacks: %2.</source>
+        <translation>%1 に必要なファイルがありません：%2。</translation>
     </message>
     <message>
-        <source>%1 needs %2; %3 is free, of which other downloads need %4.</source>
+        <source>%1 needs %2; of %3 free, other downloads need %4.</source>
         <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
     </message>
     <message>
@@ -3143,8 +3075,8 @@
         <translation>ダウンロードをキャンセルするか、モデルを削除してください。</translation>
     </message>
     <message>
-        <source>Delete a model you no longer use.</source>
-        <translation>使わなくなったモデルを削除してください。</translation>
+        <source>Delete a model.</source>
+        <translation>モデルを削除してください。</translation>
     </message>
     <message>
         <source>Models folder not usable</source>
@@ -3155,24 +3087,20 @@
         <translation>別の Hunch が %1 をインストール中です。</translation>
     </message>
     <message>
-        <source>Try again when it is done.</source>
-        <translation>終わってからもう一度お試しください。</translation>
-    </message>
-    <message>
         <source>%1 is a file, not a folder.</source>
         <translation>%1 はフォルダではなくファイルです。</translation>
     </message>
     <message>
-        <source>Move the file, then try again.</source>
-        <translation>ファイルを移動してから、もう一度お試しください。</translation>
+        <source>Move the file.</source>
+        <translation>ファイルを移動してください。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
         <translation>%1 に書き込めません。</translation>
     </message>
     <message>
-        <source>Check that its disk is connected and writable.</source>
-        <translation>ディスクが接続され、書き込みが許可されているか確認してください。</translation>
+        <source>Connect its disk, or allow writing.</source>
+        <translation>ディスクを接続するか、書き込みを許可してください。</translation>
     </message>
     <message>
         <source>Not deleted</source>
@@ -3187,12 +3115,8 @@
         <translation>%1 で回答を書いています。先に停止してください。</translation>
     </message>
     <message>
-        <source>Hunch did not install %1. Delete it where it came from.</source>
-        <translation>%1 は Hunch がインストールしたものではありません。インストール元で削除してください。</translation>
-    </message>
-    <message>
-        <source>It was moved or deleted, or its disk is not connected.</source>
-        <translation>移動または削除されたか、ディスクが接続されていません。</translation>
+        <source>Another app installed %1. Delete it there.</source>
+        <translation>%1 は別のアプリがインストールしました。そのアプリで削除してください。</translation>
     </message>
     <message>
         <source>The disk with %1 is read-only.</source>
@@ -3207,19 +3131,15 @@
         <translation>%1 を削除できませんでした。</translation>
     </message>
     <message>
-        <source>Choose a model that can, or go on without them.</source>
-        <translation>画像を認識できるモデルを選ぶか、画像なしで続けてください。</translation>
+        <source>Choose a model that can.</source>
+        <translation>画像を認識できるモデルを選んでください。</translation>
     </message>
     <message>
         <source>Out of memory</source>
         <translation>メモリを使い切りました</translation>
     </message>
     <message>
-        <source>Hunch ran out of memory.</source>
-        <translation>メモリが足りなくなりました。</translation>
-    </message>
-    <message>
-        <source>The engine is closed</source>
+        <source>Engine closed</source>
         <translation>エンジンは終了しています</translation>
     </message>
     <message>
@@ -3235,20 +3155,20 @@
         <translation>MLX を読み込めません</translation>
     </message>
     <message>
-        <source>It is not installed, and this is %1.</source>
+        <source>Not installed; this is %1.</source>
         <translation>インストールされていません。このマシンは %1 です。</translation>
     </message>
     <message>
-        <source>Install Hunch again.</source>
+        <source>Reinstall Hunch.</source>
         <translation>Hunch を再インストールしてください。</translation>
     </message>
     <message>
-        <source>It was installed for %2, and this is %1.</source>
+        <source>Installed for %2; this is %1.</source>
         <translation>%2 用にインストールされていますが、このマシンは %1 です。</translation>
     </message>
     <message>
-        <source>Update macOS, or install Hunch again on this Mac.</source>
-        <translation>macOS をアップデートするか、この Mac に Hunch を再インストールしてください。</translation>
+        <source>Update macOS, or reinstall Hunch.</source>
+        <translation>macOS をアップデートするか、Hunch を再インストールしてください。</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -3259,68 +3179,48 @@
         <translation>Hunch の不具合です。</translation>
     </message>
     <message>
-        <source>The log has the details.</source>
-        <translation>詳細はログにあります。</translation>
+        <source>See the log.</source>
+        <translation>ログを確認してください。</translation>
     </message>
     <message>
-        <source>Not saved</source>
-        <translation>保存されていません</translation>
+        <source>Not saved; your text is kept</source>
+        <translation>未保存ですが、文章は残っています</translation>
     </message>
     <message>
         <source>The disk with %1 is full.</source>
         <translation>%1 のあるディスクがいっぱいです。</translation>
     </message>
     <message>
-        <source>Free some space. Your text is kept.</source>
-        <translation>空き容量を増やしてください。書いた内容は残っています。</translation>
+        <source>Free some space.</source>
+        <translation>空き容量を増やしてください。</translation>
     </message>
     <message>
         <source>Another program locked your chats.</source>
         <translation>別のプログラムがチャットのファイルをロックしています。</translation>
     </message>
     <message>
-        <source>Close that program. Your text is kept.</source>
-        <translation>そのプログラムを閉じてください。書いた内容は残っています。</translation>
+        <source>Close that program.</source>
+        <translation>そのプログラムを閉じてください。</translation>
     </message>
     <message>
         <source>No permission to write to %1.</source>
         <translation>Hunch に %1 へ書き込む権限がありません。</translation>
     </message>
     <message>
-        <source>Allow access. Your text is kept.</source>
-        <translation>許可してください。書いた内容は残っています。</translation>
+        <source>Allow access.</source>
+        <translation>許可してください。</translation>
     </message>
     <message>
-        <source>Writing to the disk with %1 failed.</source>
-        <translation>%1 のあるディスクに書き込めませんでした。</translation>
-    </message>
-    <message>
-        <source>Check the disk. Your text is kept.</source>
-        <translation>ディスクを確認してください。書いた内容は残っています。</translation>
+        <source>Check the disk.</source>
+        <translation>ディスクを確認してください。</translation>
     </message>
     <message>
         <source>Chats cannot be opened</source>
         <translation>チャットを開けません</translation>
     </message>
     <message>
-        <source>Free some space.</source>
-        <translation>空き容量を増やしてください。</translation>
-    </message>
-    <message>
-        <source>Close that program.</source>
-        <translation>そのプログラムを閉じてください。</translation>
-    </message>
-    <message>
-        <source>Allow access.</source>
-        <translation>許可してください。</translation>
-    </message>
-    <message>
-        <source>The chat file in %1 cannot be read. It is unchanged.</source>
+        <source>The chat file in %1 is unreadable, but unchanged.</source>
         <translation>%1 にあるチャットのファイルを読み込めません。ファイルは変更していません。</translation>
-    </message>
-    <message>
-        <source>Check the disk.</source>
-        <translation>ディスクを確認してください。</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -3367,15 +3267,15 @@
         <translation>ドラフトはオフです。</translation>
     </message>
     <message>
-        <source>No draft model is loaded.</source>
+        <source>No draft loaded.</source>
         <translation>ドラフトモデルが読み込まれていません。</translation>
     </message>
     <message>
-        <source>The draft model is still reading the chat.</source>
+        <source>The draft is still reading the chat.</source>
         <translation>ドラフトモデルはまだチャットを読んでいます。</translation>
     </message>
     <message>
-        <source>The draft model guesses ahead.</source>
+        <source>The draft guesses ahead.</source>
         <translation>ドラフトモデルが先を予測しています。</translation>
     </message>
     <message>
@@ -3383,15 +3283,15 @@
         <translation>複数の回答を書いている間は、ドラフトを休止します。</translation>
     </message>
     <message>
-        <source>Drafting is paused: it was slower here.</source>
+        <source>Drafting is paused: slower here.</source>
         <translation>ドラフトを使うと遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>Drafting is not supported: this model&apos;s cache cannot be rolled back.</source>
+        <source>No drafting: this model&apos;s cache cannot be rolled back.</source>
         <translation>このモデルはキャッシュを巻き戻せないため、ドラフトモデルを使えません。</translation>
     </message>
     <message>
-        <source>The draft model failed. The main model finished alone.</source>
+        <source>The draft failed; the main model finished alone.</source>
         <translation>ドラフトモデルで問題が起き、メインモデルだけで書きました。</translation>
     </message>
     <message>
@@ -3399,15 +3299,15 @@
         <translation>スターターペアが知っているのは Hunch のことだけです</translation>
     </message>
     <message>
-        <source>Install a larger model to chat about anything.</source>
-        <translation>大きなモデルをインストールすると、何でも話せます。</translation>
+        <source>For anything else, install a larger model.</source>
+        <translation>ほかの話題には、より大きなモデルをインストールしてください。</translation>
     </message>
     <message>
-        <source>The reply was interrupted</source>
+        <source>Reply interrupted</source>
         <translation>回答が中断されました</translation>
     </message>
     <message>
-        <source>Hunch quit before the reply finished.</source>
+        <source>Hunch quit before it finished.</source>
         <translation>回答が終わる前に Hunch が終了しました。</translation>
     </message>
     <message>
@@ -3415,15 +3315,15 @@
         <translation>まだ保存されていません</translation>
     </message>
     <message>
-        <source>The end of this reply is not saved. Hunch keeps trying.</source>
-        <translation>この回答の末尾がまだ保存されていません。Hunch が保存を試み続けます。</translation>
+        <source>Hunch keeps trying to save this reply.</source>
+        <translation>この回答の保存を試み続けています。</translation>
     </message>
     <message>
-        <source>Free some disk space and leave Hunch open.</source>
-        <translation>ディスクの空き容量を増やし、Hunch を開いたままにしてください。</translation>
+        <source>Free some space and keep Hunch open.</source>
+        <translation>空き容量を増やし、Hunch を開いたままにしてください。</translation>
     </message>
     <message>
-        <source>This message cannot be read</source>
+        <source>Message unreadable</source>
         <translation>このメッセージは読み込めません</translation>
     </message>
     <message>
@@ -3431,7 +3331,7 @@
         <translation>チャットのファイルのこの部分が破損しています。</translation>
     </message>
     <message>
-        <source>The model was changed</source>
+        <source>Model changed</source>
         <translation>モデルが変更されました</translation>
     </message>
     <message>
@@ -3439,39 +3339,23 @@
         <translation>回答中のモデルがメモリから外されました。</translation>
     </message>
     <message>
-        <source>Continue with the current model.</source>
-        <translation>現在のモデルで続きを生成できます。</translation>
+        <source>Shorten this chat, or choose a smaller model.</source>
+        <translation>チャットを短くするか、より小さいモデルを選んでください。</translation>
     </message>
     <message>
-        <source>The memory is full</source>
+        <source>Memory full</source>
         <translation>メモリがいっぱいです</translation>
     </message>
     <message>
-        <source>This chat is as long as this Mac&apos;s memory allows.</source>
-        <translation>この Mac のメモリで扱える長さに達しました。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a smaller model.</source>
-        <translation>新しいチャットを始めるか、より小さいモデルを選んでください。</translation>
-    </message>
-    <message>
-        <source>The context is full</source>
+        <source>Context full</source>
         <translation>コンテキストがいっぱいです</translation>
     </message>
     <message>
-        <source>This chat has reached the model&apos;s limit.</source>
-        <translation>このチャットはモデルの上限に達しました。</translation>
+        <source>Reply limit reached</source>
+        <translation>回答の長さの上限に達しました</translation>
     </message>
     <message>
-        <source>The reply reached its length limit</source>
-        <translation>回答が長さの上限に達しました</translation>
-    </message>
-    <message>
-        <source>It stops at the reply limit.</source>
-        <translation>回答の長さの上限で止まりました。</translation>
-    </message>
-    <message>
-        <source>Continue it, or raise the limit in Settings.</source>
+        <source>Continue, or raise it in Settings.</source>
         <translation>続きを生成するか、設定で上限を引き上げてください。</translation>
     </message>
 </context>
@@ -3538,8 +3422,8 @@
         <translation>作成者の説明</translation>
     </message>
     <message>
-        <source>Accept the author&apos;s terms on the model page, then add your token in Settings.</source>
-        <translation>モデルのページで利用条件に同意し、設定にトークンを入力してください。</translation>
+        <source>Accept the terms on its page, then add your token in Settings.</source>
+        <translation>ページで利用条件に同意し、設定にトークンを入力してください。</translation>
     </message>
 </context>
 <context>
@@ -3577,7 +3461,7 @@
         <translation>ドラフトとして使用中</translation>
     </message>
     <message>
-        <source>Updated on disk; the old version is still loaded.</source>
+        <source>Updated on disk, not reloaded yet.</source>
         <translation>ファイルは更新済みですが、読み込まれているのは以前のバージョンです。</translation>
     </message>
     <message>
@@ -3732,12 +3616,12 @@
         <translation>メインモデルがインストールされていません</translation>
     </message>
     <message>
-        <source>not supported: reading several tokens at once changes its results</source>
+        <source>not supported: several tokens at once change its results</source>
         <translation>非対応：複数のトークンをまとめて読むと結果が変わります</translation>
     </message>
     <message>
-        <source>none installed; needs its own drafter, or a small model with its vocabulary</source>
-        <translation>未インストール。専用ドラフトモデルか、語彙が同じ小さいモデルが必要です</translation>
+        <source>none installed</source>
+        <translation>未インストール</translation>
     </message>
     <message>
         <source>has its own drafter</source>
@@ -3824,7 +3708,7 @@
         <translation>%1 のドラフトとして使えます。</translation>
     </message>
     <message>
-        <source>Reading its files, %1</source>
+        <source>Reading files, %1</source>
         <translation>ファイルを読み込み中… %1</translation>
     </message>
     <message>
@@ -3832,8 +3716,8 @@
         <translation>すべてのファイルは正常です。</translation>
     </message>
     <message>
-        <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>破損または不足：%1。「修復」で再ダウンロードできます。</translation>
+        <source>Damaged or missing: %1.</source>
+        <translation>破損または不足：%1。</translation>
     </message>
     <message>
         <source>Cannot tell: not installed by Hunch.</source>
@@ -3848,8 +3732,8 @@
         <translation>最新です。</translation>
     </message>
     <message>
-        <source>Update available. This version stays until it is complete.</source>
-        <translation>アップデートがあります。完了するまで現在のバージョンが残ります。</translation>
+        <source>Update available.</source>
+        <translation>アップデートがあります。</translation>
     </message>
     <message>
         <source>Paused</source>
@@ -3875,8 +3759,8 @@
         <translation>%1 を削除しますか？</translation>
     </message>
     <message>
-        <source>Frees %1. You can reinstall it.</source>
-        <translation>ディスクの空きが %1 増えます。再インストールできます。</translation>
+        <source>Frees %1.</source>
+        <translation>ディスクの空きが %1 増えます。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -3903,7 +3787,7 @@
         <translation>その他のフォルダ</translation>
     </message>
     <message>
-        <source>Lists models from these folders without changing them.</source>
+        <source>Their models are listed, never changed.</source>
         <translation>これらのフォルダのモデルも表示します。中身は変更しません。</translation>
     </message>
     <message>
@@ -3929,7 +3813,7 @@
 <context>
     <name>MoveOffer</name>
     <message>
-        <source>It runs from a place that goes away, such as a disk image.</source>
+        <source>It runs from a temporary place, such as a disk image.</source>
         <translation>ディスクイメージなど、なくなる場所から実行されています。</translation>
     </message>
     <message>
@@ -4010,8 +3894,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted: guesses the main model kept. Underlined: where it chose otherwise.</source>
-        <translation>色付き：メインモデルが受理した予測。下線：別の選択をした箇所。</translation>
+        <source>Tinted: foreseen words. Underlined: corrections.</source>
+        <translation>色付き：言い当てた部分。下線：修正箇所。</translation>
     </message>
 </context>
 <context>
@@ -4021,8 +3905,8 @@
         <translation>予測されたテキストは表示していません。</translation>
     </message>
     <message>
-        <source>Marked: words that the draft foresaw.</source>
-        <translation>ドラフトが言い当てた部分を表示しています。</translation>
+        <source>Marked: foreseen words.</source>
+        <translation>言い当てた部分を表示しています。</translation>
     </message>
     <message>
         <source>None in sight.</source>
@@ -4076,7 +3960,7 @@
         <translation>モデル：%1</translation>
     </message>
     <message>
-        <source>Not in memory. Your next message reloads it.</source>
+        <source>Unloaded; your next message reloads it.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
     </message>
     <message>
@@ -4150,7 +4034,7 @@
         <translation>この Mac で約 %1（推定）</translation>
     </message>
     <message>
-        <source>not measured on this Mac yet</source>
+        <source>not measured here yet</source>
         <translation>この Mac では未測定</translation>
     </message>
     <message>
@@ -4158,7 +4042,7 @@
         <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
-        <source>Named after another model: it may seldom guess right.</source>
+        <source>Named after another model: may guess poorly.</source>
         <translation>別のモデル用の名前です。予測があまり当たらないことがあります。</translation>
     </message>
     <message>
@@ -4174,8 +4058,8 @@
         <translation>%2 トークン中 %1 個が異なりますが、テキストではありません。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens match. The draft guesses only these.</source>
-        <translation>%2 個のトークンのうち %1 個が一致します。ドラフトはこれらだけで予測します。</translation>
+        <source>%1 of %2 tokens match.</source>
+        <translation>%2 個のトークンのうち %1 個が一致します。</translation>
     </message>
     <message>
         <source>Weights: %1, draft %2</source>
@@ -4206,11 +4090,11 @@
         <translation>テキストのトークン分割は比較できませんでした</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens each, but different ones</source>
+        <source>Sample (%1): %2 tokens each, but different</source>
         <translation>例文（%1）：どちらも %2 トークンですが、内容は異なります</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens, draft %3</source>
+        <source>Sample (%1): %2 tokens, draft %3</source>
         <translation>例文（%1）：メインモデル %2 トークン、ドラフト %3</translation>
     </message>
     <message>
@@ -4308,8 +4192,8 @@
         <translation>専用ドラフトモデル</translation>
     </message>
     <message>
-        <source>Comparing its tokens with the main model&apos;s…</source>
-        <translation>メインモデルのトークンと比較しています…</translation>
+        <source>Comparing tokens…</source>
+        <translation>トークンを比較しています…</translation>
     </message>
     <message>
         <source>Recommended</source>
@@ -4328,8 +4212,8 @@
         <translation>モデル一覧に戻る</translation>
     </message>
     <message>
-        <source>More: compare, tune, Off or Auto</source>
-        <translation>その他：比較、調整、オフ・自動</translation>
+        <source>More</source>
+        <translation>その他</translation>
     </message>
 </context>
 <context>
@@ -4443,16 +4327,12 @@
         <translation>別の場所を選んでください。</translation>
     </message>
     <message>
-        <source>The folder %1 no longer exists.</source>
+        <source>%1 no longer exists.</source>
         <translation>フォルダ %1 が見つかりません。</translation>
     </message>
     <message>
-        <source>Writing to the disk with %1 failed.</source>
+        <source>%1 cannot be written to.</source>
         <translation>%1 のあるディスクに書き込めませんでした。</translation>
-    </message>
-    <message>
-        <source>Check the disk, or choose another place.</source>
-        <translation>ディスクを確認するか、別の場所を選んでください。</translation>
     </message>
     <message>
         <source>Not exported</source>
@@ -4495,31 +4375,19 @@
         <translation>破損しているか、JSON ではありません</translation>
     </message>
     <message>
-        <source>incomplete: its end is missing</source>
+        <source>incomplete</source>
         <translation>末尾が欠けています</translation>
     </message>
     <message>
-        <source>damaged: nested too deep</source>
-        <translation>破損：入れ子が深すぎます</translation>
-    </message>
-    <message>
-        <source>damaged: the same entry twice</source>
-        <translation>破損：同じ項目が重複しています</translation>
-    </message>
-    <message>
-        <source>damaged: its messages form a circle</source>
-        <translation>破損：メッセージが循環しています</translation>
-    </message>
-    <message>
-        <source>damaged: an entry of the wrong kind</source>
-        <translation>破損：項目の種類が正しくありません</translation>
+        <source>damaged</source>
+        <translation>破損しています</translation>
     </message>
     <message>
         <source>too large</source>
         <translation>大きすぎます</translation>
     </message>
     <message>
-        <source>from a newer version of Hunch</source>
+        <source>from a newer Hunch</source>
         <translation>新しいバージョンの Hunch のファイルです</translation>
     </message>
     <message>
@@ -4531,12 +4399,12 @@
         <translation>見つかりません</translation>
     </message>
     <message>
-        <source>no permission to read it</source>
+        <source>no permission</source>
         <translation>読み取り権限がありません</translation>
     </message>
     <message>
-        <source>could not be read from disk</source>
-        <translation>ディスクから読み込めません</translation>
+        <source>not readable</source>
+        <translation>読み込めません</translation>
     </message>
     <message>
         <source>too complex</source>
@@ -4635,8 +4503,8 @@
 <context>
     <name>PromptField</name>
     <message>
-        <source>Limited to %1 characters. The rest was left out.</source>
-        <translation>最大 %1 文字です。残りは入力されませんでした。</translation>
+        <source>Cut to %1 characters.</source>
+        <translation>%1 文字までにしました。</translation>
     </message>
 </context>
 <context>
@@ -4725,12 +4593,12 @@
         <translation>レースを実行できませんでした。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on, as rounding can cause.</source>
-        <translation>%1 番目のトークンからテキストが異なります。丸め誤差で起こることがあります。</translation>
+        <source>The texts differ from token %1 on, by rounding.</source>
+        <translation>%1 番目のトークンから、丸め誤差でテキストが異なります。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
-        <translation>%1 番目のトークンからテキストが異なります。「ドラフトの速度を優先」では、テキストがドラフトモデルによって変わります。</translation>
+        <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
+        <translation>%1 番目のトークンから、「ドラフトの速度を優先」によりテキストが異なります。</translation>
     </message>
     <message>
         <source>Too short to measure.</source>
@@ -4749,7 +4617,7 @@
         <translation>差が小さく、判断できません。</translation>
     </message>
     <message>
-        <source>This Mac was busy, so the times say little.</source>
+        <source>This Mac was busy; times are rough.</source>
         <translation>この Mac が忙しく、時間は当てになりません。</translation>
     </message>
     <message>
@@ -4775,8 +4643,8 @@
 <context>
     <name>RaceWindow</name>
     <message>
-        <source>Load a main model and a draft first.</source>
-        <translation>先にメインモデルとドラフトを読み込んでください。</translation>
+        <source>Load a pair first.</source>
+        <translation>先にペアを読み込んでください。</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -4807,8 +4675,8 @@
         <translation>サンプリング</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token.</source>
-        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。</translation>
+        <source>Always the likeliest token.</source>
+        <translation>常に最も確率の高いトークンを選びます。</translation>
     </message>
 </context>
 <context>
@@ -4919,11 +4787,11 @@
         <translation>パスあたり %1 トークン（速くなる目安：%2）</translation>
     </message>
     <message>
-        <source>Answered together, so hardly anything was drafted.</source>
+        <source>Answered together, so little was drafted.</source>
         <translation>同時に回答したため、ドラフトはほとんど使われませんでした。</translation>
     </message>
     <message>
-        <source>Drafting is paused: it was %1 slower here.</source>
+        <source>Drafting is paused: %1 slower here.</source>
         <translation>ドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
@@ -5088,8 +4956,8 @@
         <translation>システムプロンプト</translation>
     </message>
     <message>
-        <source>Sent to the model at the start of every chat.</source>
-        <translation>すべてのチャットの最初に、モデルに送ります。</translation>
+        <source>Sent at the start of every chat.</source>
+        <translation>すべてのチャットの最初に送ります。</translation>
     </message>
     <message>
         <source>Example: Answer briefly, in Korean.</source>
@@ -5120,16 +4988,8 @@
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Limits choices to this total probability.</source>
-        <translation>確率の合計がこの値までの語から選びます。</translation>
-    </message>
-    <message>
         <source>Min-p</source>
         <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Skips words below this share of the likeliest.</source>
-        <translation>最も確からしい語に対し、確率がこの割合に満たない語を除きます。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -5142,10 +5002,6 @@
     <message>
         <source>Top-k</source>
         <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Limits choices to this many; 0 is off.</source>
-        <translation>この数の語から選びます。0 でオフ。</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -5168,7 +5024,7 @@
         <translation>「ドラフトの速度を優先」がオンのときは、同じシードでもテキストが変わることがあります。</translation>
     </message>
     <message>
-        <source>Same seed, same reply, barring near-ties between tokens.</source>
+        <source>Same seed, same reply, but for near-ties.</source>
         <translation>同じシードなら同じ回答です。2 つのトークンがほぼ互角のときは例外です。</translation>
     </message>
     <message>
@@ -5176,7 +5032,7 @@
         <translation>同じシードなら、どのドラフトでも同じ回答です。</translation>
     </message>
     <message>
-        <source>Same seed, same reply, barring near-ties between tokens (here: under %1 nats).</source>
+        <source>Same seed, same reply, but for near-ties (under %1 nats).</source>
         <translation>同じシードなら同じ回答です。2 つのトークンがほぼ互角のとき（ここでは %1 ナット未満）は例外です。</translation>
     </message>
     <message>
@@ -5208,8 +5064,20 @@
         <translation>0 は一定、高いほど自由です。</translation>
     </message>
     <message>
-        <source>Keeps more guesses, but seeds no longer fix the text.</source>
-        <translation>より多くの予測を受理しますが、シードで文章は固定されなくなります。</translation>
+        <source>Limits choices to this total probability.</source>
+        <translation>確率の合計がこの値までの語から選びます。</translation>
+    </message>
+    <message>
+        <source>Skips words below this share of the likeliest.</source>
+        <translation>最も確からしい語に対し、確率がこの割合に満たない語を除きます。</translation>
+    </message>
+    <message>
+        <source>Limits choices to this many; 0 is off.</source>
+        <translation>この数の語から選びます。0 でオフ。</translation>
+    </message>
+    <message>
+        <source>Faster, but seeds no longer fix the text.</source>
+        <translation>より高速ですが、シードで文章は固定されなくなります。</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -5345,8 +5213,8 @@
         <translation>常に読み込んだモデルが応答します。</translation>
     </message>
     <message>
-        <source>Programs get replies and see model names and figures, never chats, files or settings. Your messages come first.</source>
-        <translation>プログラムは回答を得て、モデルの名前と数値を見ることができますが、チャット、ファイル、設定は見られません。自分のメッセージが優先されます。</translation>
+        <source>Programs never see chats, files or settings. Your messages come first.</source>
+        <translation>プログラムがチャット、ファイル、設定を見ることはありません。あなたのメッセージが優先されます。</translation>
     </message>
 </context>
 <context>
@@ -5657,7 +5525,7 @@
         <translation>遅くなる間は休止します。</translation>
     </message>
     <message>
-        <source>Guesses ahead only as far as it helps.</source>
+        <source>As far as it helps.</source>
         <translation>速くなる分だけ先に予測します。</translation>
     </message>
     <message>
@@ -5711,8 +5579,8 @@
         <translation>%1 のチャットテンプレート</translation>
     </message>
     <message>
-        <source>How chats are formatted for the model. Hunch runs none of the model&apos;s code.</source>
-        <translation>チャットをモデルに渡すときの書式です。Hunch はモデルのコードを実行しません。</translation>
+        <source>How chats are formatted for the model.</source>
+        <translation>チャットをモデル向けに整える形式です。</translation>
     </message>
     <message>
         <source>No readable chat template found.</source>
@@ -5808,7 +5676,7 @@
         <translation>統計をすべて消去しますか？</translation>
     </message>
     <message>
-        <source>Chats and the figures under replies are kept.</source>
+        <source>Chats and their figures stay.</source>
         <translation>チャットと、回答の下の数値は残ります。</translation>
     </message>
     <message numerus="yes">
@@ -5926,8 +5794,8 @@
         <translation>完全に削除</translation>
     </message>
     <message>
-        <source>This chat was deleted. Restore it to continue.</source>
-        <translation>削除したチャットです。続けるには復元してください。</translation>
+        <source>This chat is deleted.</source>
+        <translation>削除したチャットです。</translation>
     </message>
     <message>
         <source>Restore</source>
@@ -5970,7 +5838,7 @@
         <translation>空にする</translation>
     </message>
     <message>
-        <source>Also removed from daily copies. This cannot be undone.</source>
+        <source>Daily copies included. This cannot be undone.</source>
         <translation>毎日のコピーからも消え、元に戻せません。</translation>
     </message>
     <message>
@@ -6058,8 +5926,8 @@
 <context>
     <name>TuneCard</name>
     <message>
-        <source>Load a main model and a draft first.</source>
-        <translation>先にメインモデルとドラフトを読み込んでください。</translation>
+        <source>Load a pair first.</source>
+        <translation>先にペアを読み込んでください。</translation>
     </message>
     <message>
         <source>Stop measuring</source>
@@ -6082,8 +5950,8 @@
         <translation>このペアを調整</translation>
     </message>
     <message>
-        <source>Teaches Auto with short replies. Takes a few minutes.</source>
-        <translation>短い回答で「自動」に学習させます。数分かかります。</translation>
+        <source>Teaches Auto in a few minutes.</source>
+        <translation>数分で「自動」に学習させます。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -6137,16 +6005,16 @@
         <translation>回答が短すぎて測れませんでした。</translation>
     </message>
     <message>
-        <source>Drafting does not pay here: %1 plain speed at best. Auto pauses it.</source>
-        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1の速さです。「自動」は自動的に休止します。</translation>
+        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
+        <translation>ドラフトを使っても速くなりません（最良でも %1）。「自動」では休止します。</translation>
     </message>
     <message>
-        <source>Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>ここでは %1 トークン先まで予測するのが最速で、ドラフトなしの %2の速さでした。「自動」はこの結果を学習しました。</translation>
+        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
+        <translation>%1 トークン先までの予測が最速で、ドラフトなしの %2です。「自動」に学習させました。</translation>
     </message>
     <message>
-        <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>このペアには「自動」が最適です。ドラフトなしの %1の速さです。</translation>
+        <source>Auto is best: %1 plain speed.</source>
+        <translation>「自動」が最適です。ドラフトなしの %1の速さです。</translation>
     </message>
 </context>
 <context>
@@ -6258,9 +6126,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Same text: all %Ln token(s) are identical.</source>
+        <source>Same text: %Ln token(s).</source>
         <translation>
-            <numerusform>テキストは同じです。%Ln トークンがすべて一致しました。</numerusform>
+            <numerusform>同じテキストです：%Ln トークン。</numerusform>
         </translation>
     </message>
 </context>

@@ -12,8 +12,8 @@
         <translation>빌드 %1</translation>
     </message>
     <message>
-        <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
-        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고 메인 모델이 확인해요.</translation>
+        <source>A small draft guesses, the main model checks.</source>
+        <translation>작은 초안 모델이 추측하고 메인 모델이 확인해요.</translation>
     </message>
     <message>
         <source>Apache License 2.0.</source>
@@ -102,27 +102,23 @@
         <translation>오류만 기록하고 채팅 내용은 담지 않아요.</translation>
     </message>
     <message>
-        <source>Reset all settings</source>
-        <translation>모든 설정 초기화</translation>
+        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
+        <translation>훨씬 빠르지만, 반올림 때문에 초안 모델이 답변을 바꿀 수 있어요. 다시 시작해야 적용돼요.</translation>
     </message>
     <message>
-        <source>Keeps chats and models.</source>
-        <translation>채팅과 모델은 남아요.</translation>
+        <source>Reset all settings</source>
+        <translation>모든 설정 초기화</translation>
     </message>
     <message>
         <source>Use OpenBLAS</source>
         <translation>OpenBLAS 사용</translation>
     </message>
     <message>
-        <source>Much faster than MLX&apos;s own library. When off, most models round alike, so drafts never change a reply. Needs a restart.</source>
-        <translation>MLX의 라이브러리보다 훨씬 빨라요. 끄면 대부분의 모델이 똑같이 반올림해서 초안 모델이 답변을 바꾸지 않아요. 다시 시작해야 적용돼요.</translation>
-    </message>
-    <message>
         <source>Use Fusion style</source>
         <translation>Fusion 스타일 사용</translation>
     </message>
     <message>
-        <source>Use this if controls look wrong.</source>
+        <source>If controls look wrong.</source>
         <translation>컨트롤이 이상하게 보일 때 쓰세요.</translation>
     </message>
 </context>
@@ -196,8 +192,8 @@
         <translation>답변 아래 수치</translation>
     </message>
     <message>
-        <source>Model, tokens per second, accept rate, tokens per pass.</source>
-        <translation>모델, 초당 토큰, 수락률, 패스당 토큰.</translation>
+        <source>Speed, accept rate, tokens per pass.</source>
+        <translation>속도, 수락률, 패스당 토큰.</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -227,8 +223,8 @@
         <translation>저장하지 않고 계속</translation>
     </message>
     <message>
-        <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
+        <source>Messages recovered: %1 (%2 from daily copies).</source>
+        <translation>메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -239,44 +235,44 @@
         <translation>채팅을 복구했어요</translation>
     </message>
     <message>
-        <source>Saved chats are unchanged. New ones are lost when you quit.</source>
-        <translation>저장된 채팅은 그대로예요. 새 내용은 종료하면 사라져요.</translation>
+        <source>New chats are lost when you quit.</source>
+        <translation>새 내용은 종료하면 사라져요.</translation>
     </message>
     <message>
         <source>Not saving chats</source>
         <translation>저장하지 않는 채팅</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Using defaults; the file is unchanged.</source>
-        <translation>설정을 읽지 못해 지금은 기본값을 써요. 파일은 그대로예요.</translation>
+        <source>Using defaults. The file is unchanged.</source>
+        <translation>지금은 기본값을 써요. 파일은 그대로예요.</translation>
     </message>
     <message>
         <source>Settings not read</source>
         <translation>설정을 읽지 못했어요</translation>
     </message>
     <message>
-        <source>Unreadable settings were reset. The old file is kept as %1.</source>
-        <translation>읽을 수 없는 설정을 초기화했어요. 이전 파일은 %1 이름으로 남겨 두었어요.</translation>
+        <source>The old file is kept as %1.</source>
+        <translation>이전 파일은 %1 이름으로 남겨 두었어요.</translation>
     </message>
     <message>
         <source>Some settings were reset</source>
         <translation>일부 설정을 초기화했어요</translation>
     </message>
     <message>
-        <source>Settings apply only until you quit Hunch.</source>
-        <translation>설정은 Hunch를 종료할 때까지만 적용돼요.</translation>
+        <source>They apply until you quit.</source>
+        <translation>종료할 때까지만 적용돼요.</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>설정이 저장되지 않았어요</translation>
     </message>
     <message>
-        <source>Hunch quit while loading %1. Using the starter pair instead.</source>
+        <source>Hunch quit while loading %1. Using the starter pair.</source>
         <translation>%1 모델을 불러오다가 Hunch가 종료됐어요. 대신 기본 모델을 써요.</translation>
     </message>
     <message>
-        <source>Hunch quit while loading the draft %1. Using none instead.</source>
-        <translation>%1 초안 모델을 불러오다가 Hunch가 종료됐어요. 초안 모델 없이 써요.</translation>
+        <source>Hunch quit while loading the draft %1.</source>
+        <translation>%1 초안 모델을 불러오다가 Hunch가 종료됐어요.</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
@@ -287,8 +283,8 @@
         <translation>보고서 보기</translation>
     </message>
     <message>
-        <source>Taking longer than usual. You can already type.</source>
-        <translation>평소보다 오래 걸려요. 지금 입력해도 돼요.</translation>
+        <source>You can already type.</source>
+        <translation>지금 입력해도 돼요.</translation>
     </message>
     <message>
         <source>Opening your chats…</source>
@@ -303,7 +299,7 @@
         <translation>Hunch가 예기치 않게 종료됐어요. 채팅은 안전해요.</translation>
     </message>
     <message>
-        <source>Your chats need a newer version of Hunch.</source>
+        <source>Your chats need a newer Hunch.</source>
         <translation>채팅을 열려면 더 새로운 Hunch가 필요해요.</translation>
     </message>
     <message>
@@ -371,7 +367,7 @@
 <context>
     <name>AttachmentDialog</name>
     <message>
-        <source>The import did not include this file.</source>
+        <source>Not included in the import.</source>
         <translation>가져온 채팅에 이 파일이 없었어요.</translation>
     </message>
     <message>
@@ -386,7 +382,7 @@
 <context>
     <name>AttachmentWiring</name>
     <message>
-        <source>An attachment is too long for this model.</source>
+        <source>Attachment too long for this model.</source>
         <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
     </message>
     <message>
@@ -424,10 +420,6 @@
         <translation>자동 제목</translation>
     </message>
     <message>
-        <source>After the first reply.</source>
-        <translation>첫 답변이 끝나면 지어요.</translation>
-    </message>
-    <message>
         <source>Notifications</source>
         <translation>알림</translation>
     </message>
@@ -438,10 +430,6 @@
     <message>
         <source>Show previews</source>
         <translation>미리보기 표시</translation>
-    </message>
-    <message>
-        <source>Title and first words.</source>
-        <translation>채팅 제목과 답변 첫 부분을 표시해요.</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -802,8 +790,8 @@
         <translation>첨부 파일을 읽고 있어요.</translation>
     </message>
     <message>
-        <source>%1 tokens too long. Shorten your message.</source>
-        <translation>토큰이 %1개 많아요. 메시지를 줄이세요.</translation>
+        <source>%1 tokens too long.</source>
+        <translation>토큰이 %1개 많아요.</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1072,8 +1060,8 @@
         <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
-        <source>Offline mode is on. Turn it off to resume.</source>
-        <translation>오프라인 모드가 켜져 있어요. 끄면 이어받아요.</translation>
+        <source>Turn off offline mode to resume.</source>
+        <translation>오프라인 모드를 끄면 이어받아요.</translation>
     </message>
     <message>
         <source>Paused at %1</source>
@@ -1252,8 +1240,8 @@
         <translation>불러온 모델 없음</translation>
     </message>
     <message>
-        <source>Install a model, or choose one you have.</source>
-        <translation>모델을 설치하거나 이미 있는 모델을 선택하세요.</translation>
+        <source>Install or choose one.</source>
+        <translation>설치하거나 선택하세요.</translation>
     </message>
     <message>
         <source>Chat about anything</source>
@@ -1323,12 +1311,12 @@
         <translation>다시 가져오기용: 모든 버전, 생각, 통계, 첨부 파일을 담아요.</translation>
     </message>
     <message>
-        <source>To read: a folder with one file per chat, as shown.</source>
-        <translation>읽기용: 폴더에 채팅마다 파일 하나씩, 화면에 보이는 대로 담아요.</translation>
+        <source>To read: one file per chat.</source>
+        <translation>읽기용: 채팅마다 파일 하나.</translation>
     </message>
     <message>
-        <source>To read: as shown, with thinking and statistics.</source>
-        <translation>읽기용: 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
+        <source>To read: as shown.</source>
+        <translation>읽기용: 화면에 보이는 대로.</translation>
     </message>
     <message>
         <source>Export here</source>
@@ -1359,16 +1347,16 @@
         <translation>첨부하지 못했어요</translation>
     </message>
     <message>
-        <source>It has no readable text.</source>
-        <translation>읽을 수 있는 텍스트가 없는 파일이에요.</translation>
+        <source>No readable text.</source>
+        <translation>읽을 수 있는 텍스트가 없어요.</translation>
     </message>
     <message>
-        <source>This is a folder.</source>
+        <source>A folder.</source>
         <translation>폴더예요.</translation>
     </message>
     <message>
-        <source>The file is empty.</source>
-        <translation>빈 파일이에요.</translation>
+        <source>Empty.</source>
+        <translation>비어 있어요.</translation>
     </message>
     <message>
         <source>Larger than %1.</source>
@@ -1383,39 +1371,39 @@
         <translation>메시지 하나에 %1개까지 첨부할 수 있어요.</translation>
     </message>
     <message>
-        <source>File not found.</source>
-        <translation>파일을 찾을 수 없어요.</translation>
+        <source>Not found.</source>
+        <translation>찾을 수 없어요.</translation>
     </message>
     <message>
-        <source>No permission to read it.</source>
-        <translation>Hunch에 읽기 권한이 없어요.</translation>
+        <source>No permission.</source>
+        <translation>읽기 권한이 없어요.</translation>
     </message>
     <message>
-        <source>File not readable.</source>
-        <translation>파일을 읽을 수 없어요.</translation>
+        <source>Not readable.</source>
+        <translation>읽을 수 없어요.</translation>
     </message>
     <message>
-        <source>The PDF is password-protected.</source>
-        <translation>비밀번호로 보호된 PDF예요.</translation>
+        <source>Password-protected.</source>
+        <translation>비밀번호로 보호돼 있어요.</translation>
     </message>
     <message>
-        <source>The PDF has page images but no text.</source>
-        <translation>PDF에 페이지 이미지만 있고 텍스트가 없어요.</translation>
+        <source>Page images without text.</source>
+        <translation>페이지 이미지만 있고 텍스트가 없어요.</translation>
     </message>
     <message>
-        <source>The PDF is damaged.</source>
-        <translation>손상된 PDF예요.</translation>
+        <source>Damaged.</source>
+        <translation>손상됐어요.</translation>
     </message>
     <message>
-        <source>The PDF is too complex.</source>
-        <translation>너무 복잡한 PDF예요.</translation>
+        <source>Too complex.</source>
+        <translation>너무 복잡해요.</translation>
     </message>
     <message>
         <source>Attach it as text or PDF.</source>
         <translation>텍스트나 PDF로 첨부하세요.</translation>
     </message>
     <message>
-        <source>Attach the files in it.</source>
+        <source>Attach its files.</source>
         <translation>폴더 안의 파일을 첨부하세요.</translation>
     </message>
     <message>
@@ -1423,7 +1411,7 @@
         <translation>필요한 부분만 첨부하세요.</translation>
     </message>
     <message>
-        <source>Send these first, or remove some.</source>
+        <source>Send these, or remove some.</source>
         <translation>먼저 보내거나 몇 개를 제거하세요.</translation>
     </message>
     <message>
@@ -1435,47 +1423,43 @@
         <translation>디스크를 확인하세요.</translation>
     </message>
     <message>
-        <source>Hunch reads pictures as PNG, JPEG, GIF, WebP or BMP.</source>
-        <translation>Hunch는 PNG, JPEG, GIF, WebP, BMP 이미지를 읽어요.</translation>
+        <source>Pictures: PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>이미지는 PNG, JPEG, GIF, WebP, BMP만 읽어요.</translation>
     </message>
     <message>
-        <source>The picture has too many pixels.</source>
-        <translation>이미지의 화소가 너무 많아요.</translation>
+        <source>Too many pixels.</source>
+        <translation>화소가 너무 많아요.</translation>
     </message>
     <message>
-        <source>The picture is too narrow to make out.</source>
-        <translation>이미지가 너무 가늘어 알아볼 수 없어요.</translation>
+        <source>Too narrow to make out.</source>
+        <translation>너무 가늘어 알아볼 수 없어요.</translation>
     </message>
     <message>
-        <source>The picture is damaged.</source>
-        <translation>이미지가 손상됐어요.</translation>
+        <source>Not saved.</source>
+        <translation>저장하지 못했어요.</translation>
     </message>
     <message>
-        <source>The picture could not be saved.</source>
-        <translation>이미지를 저장하지 못했어요.</translation>
+        <source>Save it as PNG or JPEG.</source>
+        <translation>PNG나 JPEG로 저장하세요.</translation>
     </message>
     <message>
-        <source>Save it as PNG or JPEG first.</source>
-        <translation>먼저 PNG나 JPEG로 저장하세요.</translation>
+        <source>Up to 64 megapixels.</source>
+        <translation>6400만 화소까지예요.</translation>
     </message>
     <message>
-        <source>Make it smaller: up to 64 megapixels.</source>
-        <translation>6400만 화소 이하로 줄이세요.</translation>
-    </message>
-    <message>
-        <source>Attach a part of it.</source>
+        <source>Attach a part.</source>
         <translation>일부만 잘라 첨부하세요.</translation>
     </message>
     <message>
-        <source>Attach a copy without a password.</source>
-        <translation>비밀번호가 없는 사본을 첨부하세요.</translation>
+        <source>Remove the password.</source>
+        <translation>비밀번호를 해제하세요.</translation>
     </message>
     <message>
         <source>Run text recognition (OCR) first.</source>
         <translation>먼저 텍스트 인식(OCR)을 하세요.</translation>
     </message>
     <message>
-        <source>Save it again in another app.</source>
+        <source>Resave it in another app.</source>
         <translation>다른 앱에서 다시 저장하세요.</translation>
     </message>
     <message>
@@ -1583,10 +1567,6 @@
         <translation>지금은 %1.</translation>
     </message>
     <message>
-        <source>Applies immediately.</source>
-        <translation>바로 적용돼요.</translation>
-    </message>
-    <message>
         <source>Match system</source>
         <translation>시스템 설정 따름</translation>
     </message>
@@ -1599,16 +1579,16 @@
         <translation>시스템 트레이 아이콘</translation>
     </message>
     <message>
-        <source>For Quick Ask. Hunch stays open without a window.</source>
-        <translation>빠른 질문을 열어요. 윈도우를 닫아도 Hunch는 계속 실행돼요.</translation>
+        <source>Keeps Hunch open for Quick Ask.</source>
+        <translation>윈도우를 닫아도 빠른 질문을 쓸 수 있어요.</translation>
     </message>
     <message>
         <source>Tell me about updates</source>
         <translation>업데이트 알림</translation>
     </message>
     <message>
-        <source>Asks once a day, never in offline mode. Installs nothing.</source>
-        <translation>하루에 한 번 확인하고, 오프라인 모드에서는 확인하지 않아요. 설치는 하지 않아요.</translation>
+        <source>Asks once a day. Installs nothing.</source>
+        <translation>하루에 한 번 확인하고, 설치는 하지 않아요.</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1710,12 +1690,12 @@
         <translation>토큰</translation>
     </message>
     <message>
-        <source>For private and gated models. Stays on this Mac.</source>
-        <translation>비공개 모델이나 승인이 필요한 모델에 써요. 이 컴퓨터에만 저장돼요.</translation>
+        <source>For private and gated models.</source>
+        <translation>비공개 모델이나 승인이 필요한 모델에 써요.</translation>
     </message>
     <message>
-        <source>No token for this address. The one for %1 is never sent here.</source>
-        <translation>이 주소에는 토큰이 없어요. %1 허브의 토큰은 여기로 보내지 않아요.</translation>
+        <source>The token for %1 is never sent here.</source>
+        <translation>%1 허브의 토큰은 여기로 보내지 않아요.</translation>
     </message>
     <message>
         <source>Now %1.</source>
@@ -1726,7 +1706,7 @@
         <translation>토큰을 암호화하지 않고 보내기</translation>
     </message>
     <message>
-        <source>For http addresses. Others can read it.</source>
+        <source>For http. Others can read it.</source>
         <translation>http 주소에 보내요. 다른 사람이 볼 수 있어요.</translation>
     </message>
     <message>
@@ -1734,8 +1714,8 @@
         <translation>미러</translation>
     </message>
     <message>
-        <source>Used if the hub is unreachable. Separate with spaces. Never sent the token.</source>
-        <translation>허브에 연결되지 않을 때 써요. 빈칸으로 구분하세요. 토큰은 보내지 않아요.</translation>
+        <source>Separate with spaces. Never sent the token.</source>
+        <translation>빈칸으로 구분하세요. 토큰은 보내지 않아요.</translation>
     </message>
     <message>
         <source>Proxy</source>
@@ -1750,8 +1730,8 @@
         <translation>다운로드 속도 제한</translation>
     </message>
     <message>
-        <source>Total, in MB per second.</source>
-        <translation>모든 다운로드 합계, 초당 MB.</translation>
+        <source>MB per second.</source>
+        <translation>초당 MB.</translation>
     </message>
     <message>
         <source>None</source>
@@ -1809,8 +1789,8 @@
         <translation>가져오는 중…</translation>
     </message>
     <message>
-        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or “conversations” folder).</source>
-        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일 또는 conversations.json), LM Studio(파일 또는 ‘conversations’ 폴더)의 채팅을 가져와요.</translation>
+        <source>From Hunch (JSON), ChatGPT (export or conversations.json) or LM Studio (“conversations”).</source>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 conversations.json), LM Studio(‘conversations’)의 채팅을 가져와요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1876,8 +1856,8 @@
         <translation>쓴 내용이 없어요</translation>
     </message>
     <message>
-        <source>Send a message to see what the draft brings.</source>
-        <translation>메시지를 보내면 초안 모델의 효과가 여기에 보여요.</translation>
+        <source>Send a message first.</source>
+        <translation>먼저 메시지를 보내세요.</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1912,11 +1892,11 @@
         <translation>아직 판단하기 어려워요</translation>
     </message>
     <message>
-        <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <source>%1 of guesses right: %2 tokens per pass (break-even: %3).</source>
         <translation>추측의 %1가 맞았어요. 패스당 %2토큰이에요(이득 기준: %3토큰).</translation>
     </message>
     <message>
-        <source>The starter pair knows its text by heart. Others gain less.</source>
+        <source>The starter pair knows its text; others gain less.</source>
         <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
     </message>
     <message>
@@ -1964,7 +1944,7 @@
         <translation>패스</translation>
     </message>
     <message>
-        <source>The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.</source>
+        <source>One check: the main model keeps the guesses before the first mismatch and adds a token.</source>
         <translation>메인 모델이 추측을 한 번에 확인해 처음 다른 곳 앞까지 받아들이고, 토큰을 하나 더해요.</translation>
     </message>
     <message>
@@ -1972,32 +1952,32 @@
         <translation>수락률</translation>
     </message>
     <message>
-        <source>Share of guessed tokens that the main model kept.</source>
-        <translation>추측한 토큰 가운데 메인 모델이 받아들인 비율이에요.</translation>
+        <source>Share of guesses kept.</source>
+        <translation>추측한 토큰 가운데 수락된 비율이에요.</translation>
     </message>
     <message>
-        <source>Average tokens per pass. Without a draft: 1.</source>
-        <translation>패스당 평균 토큰 수예요. 초안 모델이 없으면 1이에요.</translation>
+        <source>Without a draft: 1.</source>
+        <translation>초안 모델이 없으면 1이에요.</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>이득 기준</translation>
     </message>
     <message>
-        <source>Speed with the draft against speed without, measured on this Mac.</source>
-        <translation>초안을 쓸 때와 안 쓸 때의 속도를 이 Mac에서 재서 비교한 값이에요.</translation>
+        <source>Speed with the draft against without, on this Mac.</source>
+        <translation>이 Mac에서 초안을 쓸 때와 안 쓸 때의 속도를 비교한 값이에요.</translation>
     </message>
     <message>
-        <source>More tokens per pass than this make replies faster.</source>
-        <translation>패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
+        <source>Above this, replies are faster.</source>
+        <translation>이보다 많으면 답변이 빨라져요.</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>빠름, 느림</translation>
     </message>
     <message>
-        <source>How often each guess was kept, if all before it were.</source>
-        <translation>앞의 추측이 모두 맞았을 때, 그 위치의 추측이 수락된 비율이에요.</translation>
+        <source>Share kept, once all before were.</source>
+        <translation>앞의 추측이 모두 맞았을 때 수락된 비율이에요.</translation>
     </message>
 </context>
 <context>
@@ -2019,8 +1999,8 @@
         <translation>속도 대결…</translation>
     </message>
     <message>
-        <source>Compare this reply with and without the draft</source>
-        <translation>이 답변을 초안 모델 없이, 또 초안 모델로 다시 생성해 비교</translation>
+        <source>With and without the draft</source>
+        <translation>초안 모델을 쓸 때와 안 쓸 때 비교</translation>
     </message>
 </context>
 <context>
@@ -2045,8 +2025,8 @@
         <translation>허브에서 설치</translation>
     </message>
     <message>
-        <source>Name or page address of a repository with MLX weights.</source>
-        <translation>MLX 가중치가 있는 저장소의 이름이나 페이지 주소예요.</translation>
+        <source>Repository name or page address.</source>
+        <translation>저장소 이름이나 페이지 주소.</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2140,8 +2120,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>Quitting now loses the end of a reply or something you typed.</source>
-        <translation>지금 종료하면 답변의 끝부분이나 입력한 글이 사라져요.</translation>
+        <source>Quitting now loses unsaved text.</source>
+        <translation>지금 종료하면 저장되지 않은 글이 사라져요.</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>
@@ -2571,8 +2551,8 @@
         <translation>문제가 생겼어요</translation>
     </message>
     <message>
-        <source>The engine reported an unknown error.</source>
-        <translation>엔진에서 알 수 없는 오류가 났어요.</translation>
+        <source>Unknown error.</source>
+        <translation>알 수 없는 오류예요.</translation>
     </message>
     <message>
         <source>Model not found</source>
@@ -2583,8 +2563,8 @@
         <translation>%1 폴더에 모델이 없어요.</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted.</source>
-        <translation>옮겨졌거나 삭제되었을 수 있어요.</translation>
+        <source>Moved, deleted, or its disk is not connected.</source>
+        <translation>옮겨졌거나 삭제되었거나, 디스크가 연결되지 않았어요.</translation>
     </message>
     <message>
         <source>Weights missing</source>
@@ -2595,8 +2575,8 @@
         <translation>%1 모델에는 safetensors 가중치가 없어요.</translation>
     </message>
     <message>
-        <source>A file of %1 is damaged or incomplete.</source>
-        <translation>%1 모델의 파일이 손상되었거나 온전하지 않아요.</translation>
+        <source>A file of %1 is damaged.</source>
+        <translation>%1 모델의 파일이 손상됐어요.</translation>
     </message>
     <message>
         <source>Model damaged</source>
@@ -2611,7 +2591,7 @@
         <translation>%1 모델의 구조(%2)는 아직 MLX에서 실행할 수 없어요.</translation>
     </message>
     <message>
-        <source>The configuration of %1 names no architecture.</source>
+        <source>%1 names no architecture.</source>
         <translation>%1 모델의 설정에 구조가 적혀 있지 않아요.</translation>
     </message>
     <message>
@@ -2619,32 +2599,20 @@
         <translation>지원하지 않는 모델이에요</translation>
     </message>
     <message>
-        <source>Choose another model family.</source>
-        <translation>다른 계열의 모델을 선택하세요.</translation>
-    </message>
-    <message>
-        <source>%1 needs to run its own code, which Hunch never does.</source>
-        <translation>%1 모델은 자체 코드를 실행해야 하는데, Hunch는 그렇게 하지 않아요.</translation>
+        <source>%1 brings its own code, which Hunch never runs.</source>
+        <translation>%1 모델에는 자체 코드가 있는데, Hunch는 실행하지 않아요.</translation>
     </message>
     <message>
         <source>Model refused</source>
         <translation>쓸 수 없는 모델이에요</translation>
     </message>
     <message>
-        <source>Choose another model.</source>
-        <translation>다른 모델을 선택하세요.</translation>
-    </message>
-    <message>
-        <source>The tokenizer of %1 cannot be used.</source>
+        <source>%1 has an unusable tokenizer.</source>
         <translation>%1 모델의 토크나이저를 쓸 수 없어요.</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
         <translation>토크나이저가 손상됐어요</translation>
-    </message>
-    <message>
-        <source>Delete and reinstall the model.</source>
-        <translation>모델을 삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
         <source>%1 needs %2 of memory; %3 is available.</source>
@@ -2687,12 +2655,12 @@
         <translation>어휘가 달라요</translation>
     </message>
     <message>
-        <source>Choose a draft of the same family.</source>
-        <translation>같은 계열의 초안 모델을 선택하세요.</translation>
+        <source>Choose a small draft of the same family.</source>
+        <translation>같은 계열의 작은 초안 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>The same tokens mean different text to each model.</source>
-        <translation>같은 토큰이 두 모델에서 서로 다른 글자를 뜻해요.</translation>
+        <source>The same tokens mean different text.</source>
+        <translation>같은 토큰이 서로 다른 글자를 뜻해요.</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2703,20 +2671,16 @@
         <translation>모델이 자기 자신보다 빨리 추측할 수는 없어요.</translation>
     </message>
     <message>
-        <source>Choose a smaller draft of the same family.</source>
-        <translation>같은 계열의 더 작은 초안 모델을 선택하세요.</translation>
-    </message>
-    <message>
-        <source>The draft (%1) is too large for the main model (%2).</source>
-        <translation>초안 모델(%1)이 메인 모델(%2)에 비해 너무 커요.</translation>
+        <source>Too large: %1, main model %2.</source>
+        <translation>너무 커요: %1, 메인 모델은 %2.</translation>
     </message>
     <message>
         <source>Draft too large</source>
         <translation>초안 모델이 너무 커요</translation>
     </message>
     <message>
-        <source>Good drafts are at most a fifth of its size.</source>
-        <translation>초안 모델은 메인 모델의 5분의 1 이하가 좋아요.</translation>
+        <source>A fifth or less works well.</source>
+        <translation>5분의 1 이하가 좋아요.</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -2727,24 +2691,20 @@
         <translation>초안 모델로 쓸 수 없어요</translation>
     </message>
     <message>
-        <source>Choose another kind of draft.</source>
-        <translation>다른 종류의 초안 모델을 선택하세요.</translation>
-    </message>
-    <message>
         <source>No model loaded</source>
         <translation>불러온 모델 없음</translation>
     </message>
     <message>
-        <source>Choose a main model. Your text is kept.</source>
-        <translation>메인 모델을 선택하세요. 쓴 글은 그대로 있어요.</translation>
+        <source>Choose a main model.</source>
+        <translation>메인 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
         <translation>답변할 내용이 없어요</translation>
     </message>
     <message>
-        <source>This chat has no messages.</source>
-        <translation>이 채팅에는 메시지가 없어요.</translation>
+        <source>This chat is empty.</source>
+        <translation>빈 채팅이에요.</translation>
     </message>
     <message>
         <source>Write something first.</source>
@@ -2759,24 +2719,12 @@
         <translation>설정값이 범위를 벗어났어요</translation>
     </message>
     <message>
-        <source>Change it in Settings.</source>
-        <translation>설정에서 바꾸세요.</translation>
-    </message>
-    <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
         <translation>이 채팅은 %1토큰인데, 모델은 %2토큰까지 담을 수 있어요.</translation>
     </message>
     <message>
-        <source>The chat is too long</source>
+        <source>Chat too long</source>
         <translation>채팅이 너무 길어요</translation>
-    </message>
-    <message>
-        <source>Shorten it, start a new chat, or choose a longer-context model.</source>
-        <translation>줄이거나, 새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>새 채팅을 시작하거나 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Chat template failed</source>
@@ -2791,24 +2739,24 @@
         <translation>저장소를 찾을 수 없어요</translation>
     </message>
     <message>
-        <source>The hub has no repository %1.</source>
+        <source>%1 is not on the hub.</source>
         <translation>허브에 %1 저장소가 없어요.</translation>
     </message>
     <message>
-        <source>Check the spelling, or add a token for private ones.</source>
-        <translation>철자를 확인하세요. 비공개 저장소는 설정에 토큰이 필요해요.</translation>
+        <source>Check the spelling. Private ones need a token.</source>
+        <translation>철자를 확인하세요. 비공개 저장소에는 토큰이 필요해요.</translation>
     </message>
     <message>
-        <source>%1 requires you to accept its terms.</source>
-        <translation>%1 저장소를 쓰려면 먼저 약관에 동의해야 해요.</translation>
+        <source>%1 has terms to accept.</source>
+        <translation>%1 저장소의 약관에 동의해야 해요.</translation>
     </message>
     <message>
-        <source>Accept them on its hub page, then add your token in Settings.</source>
-        <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣으세요.</translation>
+        <source>Accept them on its page, then add your token in Settings.</source>
+        <translation>페이지에서 동의한 뒤 설정에 토큰을 넣으세요.</translation>
     </message>
     <message>
-        <source>Add a token with read access in Settings.</source>
-        <translation>읽기 권한이 있는 토큰을 설정에 넣으세요.</translation>
+        <source>Add a token with read access.</source>
+        <translation>읽기 권한이 있는 토큰을 넣으세요.</translation>
     </message>
     <message>
         <source>No access</source>
@@ -2823,8 +2771,8 @@
         <translation>%1 서버를 찾을 수 없어요. 이 Mac이 오프라인일 수 있어요.</translation>
     </message>
     <message>
-        <source>Check your connection, and the hub address in Settings.</source>
-        <translation>연결과 설정의 허브 주소를 확인하세요.</translation>
+        <source>Check your connection and the hub address.</source>
+        <translation>연결과 허브 주소를 확인하세요.</translation>
     </message>
     <message>
         <source>Check your connection. Downloaded data is kept.</source>
@@ -2843,12 +2791,8 @@
         <translation>받은 파일이 손상됐어요</translation>
     </message>
     <message>
-        <source>%1 did not match its checksum and was discarded.</source>
+        <source>%1 failed its checksum and was discarded.</source>
         <translation>%1 파일이 체크섬과 맞지 않아 삭제했어요.</translation>
-    </message>
-    <message>
-        <source>Other files are kept.</source>
-        <translation>다른 파일은 남아 있어요.</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2879,8 +2823,8 @@
         <translation>모델 출력이 올바르지 않아요</translation>
     </message>
     <message>
-        <source>%1 produced invalid numbers. Its weights may be damaged.</source>
-        <translation>%1 모델이 잘못된 숫자를 냈어요. 가중치가 손상되었을 수 있어요.</translation>
+        <source>The weights of %1 may be damaged.</source>
+        <translation>%1 모델의 가중치가 손상되었을 수 있어요.</translation>
     </message>
     <message>
         <source>Reinstall it, or choose another model.</source>
@@ -2891,12 +2835,8 @@
         <translation>지원하지 않는 초안 모델이에요</translation>
     </message>
     <message>
-        <source>%1 needs “%2”, which Hunch cannot compute yet.</source>
+        <source>%1 needs “%2”, which Hunch lacks.</source>
         <translation>%1에는 Hunch가 아직 계산하지 못하는 ‘%2’가 필요해요.</translation>
-    </message>
-    <message>
-        <source>Choose another draft model.</source>
-        <translation>다른 초안 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Not a chat model</source>
@@ -2907,8 +2847,8 @@
         <translation>다른 모델의 초안만 쓰는 모델이에요: %1.</translation>
     </message>
     <message>
-        <source>Choose a main model, then this as its draft.</source>
-        <translation>메인 모델을 고른 다음 이 모델을 그 초안으로 고르세요.</translation>
+        <source>Use it as a draft.</source>
+        <translation>초안 모델로 쓰세요.</translation>
     </message>
     <message>
         <source>Close other apps, or choose a smaller model.</source>
@@ -2919,11 +2859,11 @@
         <translation>메인 모델을 사용 중이에요</translation>
     </message>
     <message>
-        <source>Another model is still writing, so %1 was not loaded.</source>
+        <source>%1 was not loaded: another model is writing.</source>
         <translation>다른 메인 모델로 답변을 쓰고 있어 %1 모델을 불러오지 않았어요.</translation>
     </message>
     <message>
-        <source>Wait for them, or stop them.</source>
+        <source>Wait, or stop it.</source>
         <translation>기다리거나 중지하세요.</translation>
     </message>
     <message>
@@ -2935,7 +2875,7 @@
         <translation>다른 모델용이에요</translation>
     </message>
     <message>
-        <source>Choose the drafter made for this main model.</source>
+        <source>Choose one made for this model.</source>
         <translation>이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
     </message>
     <message>
@@ -2943,40 +2883,40 @@
         <translation>이 모델에 없는 키와 값을 읽어야 하는 초안 모델이에요.</translation>
     </message>
     <message>
-        <source>Drafters do not work with this model</source>
+        <source>No drafters for this model</source>
         <translation>이 모델에는 전용 초안 모델을 쓸 수 없음</translation>
     </message>
     <message>
-        <source>Drafters need hidden states, which this model lacks.</source>
+        <source>Drafters need hidden states this model lacks.</source>
         <translation>전용 초안 모델은 은닉 상태를 읽는데, 이 모델에서는 읽을 수 없어요.</translation>
-    </message>
-    <message>
-        <source>Choose a small draft of the same family.</source>
-        <translation>같은 계열의 작은 초안 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Drafter misread</source>
         <translation>초안 모델을 잘못 읽고 있어요</translation>
     </message>
     <message>
-        <source>Read another way, its guesses are right more often.</source>
+        <source>Read another way, it guesses better.</source>
         <translation>이 모델의 파일을 다른 방식으로 읽으면 추측이 더 자주 맞아요.</translation>
     </message>
     <message>
-        <source>Choose another draft model. Replies are unaffected.</source>
-        <translation>다른 초안 모델을 선택하세요. 답변에는 영향이 없어요.</translation>
+        <source>Replies are unaffected.</source>
+        <translation>답변에는 영향이 없어요.</translation>
     </message>
     <message>
         <source>Only %1 tokens per pass in a test.</source>
         <translation>테스트에서 패스당 토큰이 %1개뿐이었어요.</translation>
     </message>
     <message>
-        <source>The model cannot see pictures</source>
+        <source>Shorten this chat, or choose a longer-context model.</source>
+        <translation>채팅을 줄이거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Model cannot see pictures</source>
         <translation>이 모델은 이미지를 볼 수 없어요</translation>
     </message>
     <message>
-        <source>The pictures in this chat are kept.</source>
-        <translation>이 대화의 이미지는 그대로 남아 있어요.</translation>
+        <source>Pictures stay in this chat.</source>
+        <translation>이미지는 채팅에 남아 있어요.</translation>
     </message>
     <message>
         <source>Start with your own message, or remove the system prompt.</source>
@@ -2995,28 +2935,24 @@
         <translation>너비 %1 모델용인데 이 모델의 너비는 %2예요.</translation>
     </message>
     <message>
-        <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
+        <source>It expects %1 vocabulary tokens; this model has %2.</source>
         <translation>어휘가 토큰 %1개인 모델용인데 이 모델은 %2개예요.</translation>
     </message>
     <message>
-        <source>The drafter hardly helps</source>
+        <source>Drafter hardly helps</source>
         <translation>초안 모델이 거의 도움이 되지 않아요</translation>
     </message>
     <message>
-        <source>It may be for another model. Replies are unaffected.</source>
-        <translation>다른 모델용일 수 있어요. 답변에는 영향이 없어요.</translation>
+        <source>It may be for another model.</source>
+        <translation>다른 모델용일 수 있어요.</translation>
     </message>
     <message>
-        <source>%1 is private, or this token has no access.</source>
+        <source>%1 is private or closed to this token.</source>
         <translation>%1 저장소가 비공개이거나 이 토큰에 접근 권한이 없어요.</translation>
     </message>
     <message>
-        <source>%1 is not the address of a hub.</source>
+        <source>%1 is not a hub address.</source>
         <translation>허브 주소로 쓸 수 없는 주소예요: %1.</translation>
-    </message>
-    <message>
-        <source>Correct the hub address in Settings.</source>
-        <translation>설정에서 허브 주소를 고치세요.</translation>
     </message>
     <message>
         <source>No connection to %1.</source>
@@ -3027,24 +2963,20 @@
         <translation>%1에서 연결을 거부했어요.</translation>
     </message>
     <message>
-        <source>Check the hub address in Settings, or try again later.</source>
-        <translation>설정에서 허브 주소를 확인하거나 나중에 다시 시도하세요.</translation>
+        <source>%1 did not answer.</source>
+        <translation>%1에서 응답이 없어요.</translation>
     </message>
     <message>
-        <source>%1 did not answer in time.</source>
-        <translation>%1에서 제때 응답하지 않았어요.</translation>
-    </message>
-    <message>
-        <source>The certificate of %1 is not trusted.</source>
+        <source>%1 has an untrusted certificate.</source>
         <translation>%1의 인증서를 신뢰할 수 없어요.</translation>
     </message>
     <message>
-        <source>Try another network, or check this Mac&apos;s date and the hub address.</source>
-        <translation>다른 네트워크를 써 보거나, 이 Mac의 날짜와 허브 주소를 확인하세요.</translation>
+        <source>Check this Mac&apos;s date, network and hub address.</source>
+        <translation>이 Mac의 날짜, 네트워크, 허브 주소를 확인하세요.</translation>
     </message>
     <message>
-        <source>The proxy for %1 does not work.</source>
-        <translation>%1에 연결하는 프록시가 작동하지 않아요.</translation>
+        <source>The proxy does not reach %1.</source>
+        <translation>프록시로 %1에 연결할 수 없어요.</translation>
     </message>
     <message>
         <source>Check the proxy in Settings.</source>
@@ -3059,7 +2991,7 @@
         <translation>나중에 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
-        <source>The connection to %1 was lost.</source>
+        <source>Connection to %1 lost.</source>
         <translation>%1 서버와의 연결이 끊겼어요.</translation>
     </message>
     <message>
@@ -3067,27 +2999,27 @@
         <translation>오프라인 모드가 켜져 있어요</translation>
     </message>
     <message>
-        <source>Hunch does not contact the hub in offline mode.</source>
+        <source>Offline mode blocks the hub.</source>
         <translation>오프라인 모드에서는 허브에 접속하지 않아요.</translation>
     </message>
     <message>
-        <source>Turn it off in Settings to get models.</source>
-        <translation>모델을 받으려면 설정에서 끄세요.</translation>
+        <source>Turn it off in Settings.</source>
+        <translation>설정에서 끄세요.</translation>
     </message>
     <message>
         <source>Search not available</source>
         <translation>검색할 수 없어요</translation>
     </message>
     <message>
-        <source>%1 has no searchable model list.</source>
-        <translation>%1에는 검색할 수 있는 모델 목록이 없어요.</translation>
+        <source>%1 cannot be searched.</source>
+        <translation>%1에서는 검색할 수 없어요.</translation>
     </message>
     <message>
-        <source>Install models by repository name.</source>
-        <translation>저장소 이름으로 설치하세요.</translation>
+        <source>Enter a repository name.</source>
+        <translation>저장소 이름을 입력하세요.</translation>
     </message>
     <message>
-        <source>The hub sent an invalid response.</source>
+        <source>Invalid response from the hub.</source>
         <translation>허브에서 잘못된 응답이 왔어요.</translation>
     </message>
     <message>
@@ -3095,35 +3027,35 @@
         <translation>토큰을 보내지 않았어요</translation>
     </message>
     <message>
-        <source>%1 is not encrypted; others could read the token.</source>
+        <source>%1 is not encrypted: others could read it.</source>
         <translation>%1 주소는 암호화되지 않아서 다른 사람이 토큰을 읽을 수 있어요.</translation>
     </message>
     <message>
-        <source>Use an https address, or allow it in Settings.</source>
-        <translation>https 주소를 쓰거나 설정에서 허용하세요.</translation>
+        <source>Use https, or allow it in Settings.</source>
+        <translation>https를 쓰거나 설정에서 허용하세요.</translation>
     </message>
     <message>
         <source>%1 has only drafters, in folders: %2.</source>
         <translation>%1 저장소에는 모델이 없고, 폴더에 든 전용 초안 모델만 있어요: %2.</translation>
     </message>
     <message>
-        <source>Install one of them by name.</source>
+        <source>Install one by name.</source>
         <translation>이름으로 하나를 설치하세요.</translation>
     </message>
     <message>
-        <source>File missing on the hub</source>
+        <source>File missing</source>
         <translation>허브에 파일이 없어요</translation>
     </message>
     <message>
-        <source>The hub lists %1 of %2, but does not have it.</source>
-        <translation>허브의 목록에는 %2 저장소의 %1 파일이 있지만, 허브에 그 파일이 없어요.</translation>
+        <source>The hub lacks %1 of %2.</source>
+        <translation>허브에 %2 저장소의 %1 파일이 없어요.</translation>
     </message>
     <message>
         <source>File not usable</source>
         <translation>파일을 사용할 수 없어요</translation>
     </message>
     <message>
-        <source>%1 of %2 has %3; the limit is %4.</source>
+        <source>%1 of %2 has %3; limit: %4.</source>
         <translation>%2 저장소의 %1 파일은 %3예요. 한도는 %4예요.</translation>
     </message>
     <message>
@@ -3131,11 +3063,11 @@
         <translation>허브에 있는 %2 저장소의 %1 파일이 손상됐어요.</translation>
     </message>
     <message>
-        <source>%1 has safetensors files, but lacks: %2.</source>
-        <translation>%1 저장소에 safetensors 파일은 있지만, 모델에 필요한 다음 파일이 없어요: %2.</translation>
+        <source>%1 lacks: %2.</source>
+        <translation>%1 저장소에 필요한 파일이 없어요: %2.</translation>
     </message>
     <message>
-        <source>%1 needs %2; %3 is free, of which other downloads need %4.</source>
+        <source>%1 needs %2; of %3 free, other downloads need %4.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
     </message>
     <message>
@@ -3143,8 +3075,8 @@
         <translation>다운로드를 취소하거나 모델을 삭제하세요.</translation>
     </message>
     <message>
-        <source>Delete a model you no longer use.</source>
-        <translation>쓰지 않는 모델을 삭제하세요.</translation>
+        <source>Delete a model.</source>
+        <translation>모델을 삭제하세요.</translation>
     </message>
     <message>
         <source>Models folder not usable</source>
@@ -3155,24 +3087,20 @@
         <translation>다른 Hunch에서 %1 모델을 설치하고 있어요.</translation>
     </message>
     <message>
-        <source>Try again when it is done.</source>
-        <translation>끝난 뒤에 다시 시도하세요.</translation>
-    </message>
-    <message>
         <source>%1 is a file, not a folder.</source>
         <translation>%1 자리에 폴더가 아니라 파일이 있어요.</translation>
     </message>
     <message>
-        <source>Move the file, then try again.</source>
-        <translation>파일을 옮긴 뒤 다시 시도하세요.</translation>
+        <source>Move the file.</source>
+        <translation>파일을 옮기세요.</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
         <translation>%1 폴더에 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>Check that its disk is connected and writable.</source>
-        <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인하세요.</translation>
+        <source>Connect its disk, or allow writing.</source>
+        <translation>디스크를 연결하거나 쓰기를 허용하세요.</translation>
     </message>
     <message>
         <source>Not deleted</source>
@@ -3187,12 +3115,8 @@
         <translation>%1 모델로 답변을 쓰고 있어요. 먼저 중지하세요.</translation>
     </message>
     <message>
-        <source>Hunch did not install %1. Delete it where it came from.</source>
-        <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제하세요.</translation>
-    </message>
-    <message>
-        <source>It was moved or deleted, or its disk is not connected.</source>
-        <translation>옮겨졌거나 삭제되었거나, 디스크가 연결되지 않았어요.</translation>
+        <source>Another app installed %1. Delete it there.</source>
+        <translation>%1 모델은 다른 앱에서 설치했어요. 그 앱에서 삭제하세요.</translation>
     </message>
     <message>
         <source>The disk with %1 is read-only.</source>
@@ -3207,19 +3131,15 @@
         <translation>%1 모델을 삭제하지 못했어요.</translation>
     </message>
     <message>
-        <source>Choose a model that can, or go on without them.</source>
-        <translation>이미지를 볼 수 있는 모델을 선택하거나 이미지 없이 계속하세요.</translation>
+        <source>Choose a model that can.</source>
+        <translation>이미지를 볼 수 있는 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Out of memory</source>
         <translation>메모리를 다 썼어요</translation>
     </message>
     <message>
-        <source>Hunch ran out of memory.</source>
-        <translation>메모리가 모자랐어요.</translation>
-    </message>
-    <message>
-        <source>The engine is closed</source>
+        <source>Engine closed</source>
         <translation>엔진이 종료됐어요</translation>
     </message>
     <message>
@@ -3235,20 +3155,20 @@
         <translation>MLX를 불러올 수 없어요</translation>
     </message>
     <message>
-        <source>It is not installed, and this is %1.</source>
+        <source>Not installed; this is %1.</source>
         <translation>설치되어 있지 않아요. 이 컴퓨터는 %1이에요.</translation>
     </message>
     <message>
-        <source>Install Hunch again.</source>
+        <source>Reinstall Hunch.</source>
         <translation>Hunch를 다시 설치하세요.</translation>
     </message>
     <message>
-        <source>It was installed for %2, and this is %1.</source>
+        <source>Installed for %2; this is %1.</source>
         <translation>%2용으로 설치됐는데, 이 컴퓨터는 %1이에요.</translation>
     </message>
     <message>
-        <source>Update macOS, or install Hunch again on this Mac.</source>
-        <translation>macOS를 업데이트하거나, 이 Mac에 Hunch를 다시 설치하세요.</translation>
+        <source>Update macOS, or reinstall Hunch.</source>
+        <translation>macOS를 업데이트하거나 Hunch를 다시 설치하세요.</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -3259,68 +3179,48 @@
         <translation>Hunch의 버그예요.</translation>
     </message>
     <message>
-        <source>The log has the details.</source>
-        <translation>자세한 내용은 로그에 있어요.</translation>
+        <source>See the log.</source>
+        <translation>로그를 확인하세요.</translation>
     </message>
     <message>
-        <source>Not saved</source>
-        <translation>저장되지 않았어요</translation>
+        <source>Not saved; your text is kept</source>
+        <translation>저장되지 않았지만 글은 남아 있어요</translation>
     </message>
     <message>
         <source>The disk with %1 is full.</source>
         <translation>%1 폴더가 있는 디스크가 가득 찼어요.</translation>
     </message>
     <message>
-        <source>Free some space. Your text is kept.</source>
-        <translation>공간을 확보하세요. 쓴 내용은 남아 있어요.</translation>
+        <source>Free some space.</source>
+        <translation>공간을 확보하세요.</translation>
     </message>
     <message>
         <source>Another program locked your chats.</source>
         <translation>다른 프로그램이 채팅 파일을 잠갔어요.</translation>
     </message>
     <message>
-        <source>Close that program. Your text is kept.</source>
-        <translation>그 프로그램을 닫으세요. 쓴 내용은 남아 있어요.</translation>
+        <source>Close that program.</source>
+        <translation>그 프로그램을 닫으세요.</translation>
     </message>
     <message>
         <source>No permission to write to %1.</source>
         <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
     </message>
     <message>
-        <source>Allow access. Your text is kept.</source>
-        <translation>권한을 허용하세요. 쓴 내용은 남아 있어요.</translation>
+        <source>Allow access.</source>
+        <translation>권한을 허용하세요.</translation>
     </message>
     <message>
-        <source>Writing to the disk with %1 failed.</source>
-        <translation>%1 폴더가 있는 디스크에 쓸 수 없어요.</translation>
-    </message>
-    <message>
-        <source>Check the disk. Your text is kept.</source>
-        <translation>디스크를 확인하세요. 쓴 내용은 남아 있어요.</translation>
+        <source>Check the disk.</source>
+        <translation>디스크를 확인하세요.</translation>
     </message>
     <message>
         <source>Chats cannot be opened</source>
         <translation>채팅을 열 수 없어요</translation>
     </message>
     <message>
-        <source>Free some space.</source>
-        <translation>공간을 확보하세요.</translation>
-    </message>
-    <message>
-        <source>Close that program.</source>
-        <translation>그 프로그램을 닫으세요.</translation>
-    </message>
-    <message>
-        <source>Allow access.</source>
-        <translation>권한을 허용하세요.</translation>
-    </message>
-    <message>
-        <source>The chat file in %1 cannot be read. It is unchanged.</source>
+        <source>The chat file in %1 is unreadable, but unchanged.</source>
         <translation>%1 폴더의 채팅 파일을 읽을 수 없어요. 파일은 그대로예요.</translation>
-    </message>
-    <message>
-        <source>Check the disk.</source>
-        <translation>디스크를 확인하세요.</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -3367,15 +3267,15 @@
         <translation>초안 모델을 꺼 두었어요.</translation>
     </message>
     <message>
-        <source>No draft model is loaded.</source>
+        <source>No draft loaded.</source>
         <translation>불러온 초안 모델이 없어요.</translation>
     </message>
     <message>
-        <source>The draft model is still reading the chat.</source>
+        <source>The draft is still reading the chat.</source>
         <translation>초안 모델이 아직 채팅을 읽고 있어요.</translation>
     </message>
     <message>
-        <source>The draft model guesses ahead.</source>
+        <source>The draft guesses ahead.</source>
         <translation>초안 모델이 미리 추측하고 있어요.</translation>
     </message>
     <message>
@@ -3383,15 +3283,15 @@
         <translation>여러 답변을 쓰는 동안에는 초안 모델이 쉬어요.</translation>
     </message>
     <message>
-        <source>Drafting is paused: it was slower here.</source>
+        <source>Drafting is paused: slower here.</source>
         <translation>초안 모델을 쓰면 더 느려서 쉬고 있어요.</translation>
     </message>
     <message>
-        <source>Drafting is not supported: this model&apos;s cache cannot be rolled back.</source>
+        <source>No drafting: this model&apos;s cache cannot be rolled back.</source>
         <translation>이 모델은 캐시를 되돌릴 수 없어서 초안 모델을 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>The draft model failed. The main model finished alone.</source>
+        <source>The draft failed; the main model finished alone.</source>
         <translation>초안 모델에 문제가 생겨 메인 모델이 혼자 썼어요.</translation>
     </message>
     <message>
@@ -3399,15 +3299,15 @@
         <translation>기본 모델은 Hunch만 알아요</translation>
     </message>
     <message>
-        <source>Install a larger model to chat about anything.</source>
-        <translation>더 큰 모델을 설치하면 무엇이든 이야기할 수 있어요.</translation>
+        <source>For anything else, install a larger model.</source>
+        <translation>다른 이야기를 하려면 더 큰 모델을 설치하세요.</translation>
     </message>
     <message>
-        <source>The reply was interrupted</source>
+        <source>Reply interrupted</source>
         <translation>답변이 중단됐어요</translation>
     </message>
     <message>
-        <source>Hunch quit before the reply finished.</source>
+        <source>Hunch quit before it finished.</source>
         <translation>답변이 끝나기 전에 Hunch가 종료됐어요.</translation>
     </message>
     <message>
@@ -3415,15 +3315,15 @@
         <translation>아직 저장되지 않았어요</translation>
     </message>
     <message>
-        <source>The end of this reply is not saved. Hunch keeps trying.</source>
-        <translation>이 답변의 끝부분이 아직 저장되지 않았어요. Hunch가 계속 시도해요.</translation>
+        <source>Hunch keeps trying to save this reply.</source>
+        <translation>이 답변을 저장하려고 계속 시도하고 있어요.</translation>
     </message>
     <message>
-        <source>Free some disk space and leave Hunch open.</source>
-        <translation>디스크 공간을 확보하고 Hunch를 열어 두세요.</translation>
+        <source>Free some space and keep Hunch open.</source>
+        <translation>공간을 확보하고 Hunch를 열어 두세요.</translation>
     </message>
     <message>
-        <source>This message cannot be read</source>
+        <source>Message unreadable</source>
         <translation>이 메시지를 읽을 수 없어요</translation>
     </message>
     <message>
@@ -3431,7 +3331,7 @@
         <translation>채팅 파일의 이 부분이 손상됐어요.</translation>
     </message>
     <message>
-        <source>The model was changed</source>
+        <source>Model changed</source>
         <translation>모델이 바뀌었어요</translation>
     </message>
     <message>
@@ -3439,39 +3339,23 @@
         <translation>답변을 쓰던 모델을 메모리에서 내렸어요.</translation>
     </message>
     <message>
-        <source>Continue with the current model.</source>
-        <translation>지금 불러온 모델로 이어 쓸 수 있어요.</translation>
+        <source>Shorten this chat, or choose a smaller model.</source>
+        <translation>채팅을 줄이거나, 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>The memory is full</source>
+        <source>Memory full</source>
         <translation>메모리가 가득 찼어요</translation>
     </message>
     <message>
-        <source>This chat is as long as this Mac&apos;s memory allows.</source>
-        <translation>이 Mac의 메모리가 허용하는 길이에 이르렀어요.</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a smaller model.</source>
-        <translation>새 채팅을 시작하거나 더 작은 모델을 선택하세요.</translation>
-    </message>
-    <message>
-        <source>The context is full</source>
+        <source>Context full</source>
         <translation>컨텍스트가 가득 찼어요</translation>
     </message>
     <message>
-        <source>This chat has reached the model&apos;s limit.</source>
-        <translation>이 채팅이 모델의 한도에 이르렀어요.</translation>
+        <source>Reply limit reached</source>
+        <translation>답변 길이 제한에 이르렀어요</translation>
     </message>
     <message>
-        <source>The reply reached its length limit</source>
-        <translation>답변이 길이 한도에 이르렀어요</translation>
-    </message>
-    <message>
-        <source>It stops at the reply limit.</source>
-        <translation>답변 길이 제한에서 멈췄어요.</translation>
-    </message>
-    <message>
-        <source>Continue it, or raise the limit in Settings.</source>
+        <source>Continue, or raise it in Settings.</source>
         <translation>이어 쓰거나 설정에서 제한을 늘리세요.</translation>
     </message>
 </context>
@@ -3538,8 +3422,8 @@
         <translation>만든 사람의 설명</translation>
     </message>
     <message>
-        <source>Accept the author&apos;s terms on the model page, then add your token in Settings.</source>
-        <translation>모델 페이지에서 약관에 동의한 뒤 설정에 토큰을 넣으세요.</translation>
+        <source>Accept the terms on its page, then add your token in Settings.</source>
+        <translation>페이지에서 약관에 동의한 뒤 설정에 토큰을 넣으세요.</translation>
     </message>
 </context>
 <context>
@@ -3577,7 +3461,7 @@
         <translation>초안 모델로 사용 중</translation>
     </message>
     <message>
-        <source>Updated on disk; the old version is still loaded.</source>
+        <source>Updated on disk, not reloaded yet.</source>
         <translation>파일은 업데이트됐지만 이전 버전을 쓰고 있어요.</translation>
     </message>
     <message>
@@ -3732,12 +3616,12 @@
         <translation>메인 모델이 설치되지 않음</translation>
     </message>
     <message>
-        <source>not supported: reading several tokens at once changes its results</source>
+        <source>not supported: several tokens at once change its results</source>
         <translation>쓸 수 없어요. 토큰 여러 개를 한꺼번에 읽으면 결과가 달라져요</translation>
     </message>
     <message>
-        <source>none installed; needs its own drafter, or a small model with its vocabulary</source>
-        <translation>설치된 것이 없어요. 전용 초안 모델이나 어휘가 같은 작은 모델이 필요해요</translation>
+        <source>none installed</source>
+        <translation>설치된 것이 없어요</translation>
     </message>
     <message>
         <source>has its own drafter</source>
@@ -3824,7 +3708,7 @@
         <translation>%1 모델의 초안으로 쓸 수 있어요.</translation>
     </message>
     <message>
-        <source>Reading its files, %1</source>
+        <source>Reading files, %1</source>
         <translation>파일을 읽는 중… %1</translation>
     </message>
     <message>
@@ -3832,8 +3716,8 @@
         <translation>모든 파일이 온전해요.</translation>
     </message>
     <message>
-        <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>손상되었거나 없는 파일: %1. ‘복구’를 누르면 다시 다운로드해요.</translation>
+        <source>Damaged or missing: %1.</source>
+        <translation>손상되었거나 없는 파일: %1.</translation>
     </message>
     <message>
         <source>Cannot tell: not installed by Hunch.</source>
@@ -3848,8 +3732,8 @@
         <translation>최신 버전이에요.</translation>
     </message>
     <message>
-        <source>Update available. This version stays until it is complete.</source>
-        <translation>업데이트가 있어요. 다 받을 때까지 지금 버전이 남아 있어요.</translation>
+        <source>Update available.</source>
+        <translation>업데이트가 있어요.</translation>
     </message>
     <message>
         <source>Paused</source>
@@ -3875,8 +3759,8 @@
         <translation>%1 모델을 삭제할까요?</translation>
     </message>
     <message>
-        <source>Frees %1. You can reinstall it.</source>
-        <translation>디스크 공간이 %1 생겨요. 다시 설치할 수 있어요.</translation>
+        <source>Frees %1.</source>
+        <translation>디스크 공간이 %1 생겨요.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -3903,7 +3787,7 @@
         <translation>다른 폴더</translation>
     </message>
     <message>
-        <source>Lists models from these folders without changing them.</source>
+        <source>Their models are listed, never changed.</source>
         <translation>이 폴더의 모델도 목록에 나와요. 내용은 바꾸지 않아요.</translation>
     </message>
     <message>
@@ -3929,7 +3813,7 @@
 <context>
     <name>MoveOffer</name>
     <message>
-        <source>It runs from a place that goes away, such as a disk image.</source>
+        <source>It runs from a temporary place, such as a disk image.</source>
         <translation>지금은 디스크 이미지처럼 곧 사라지는 곳에서 실행 중이에요.</translation>
     </message>
     <message>
@@ -4010,8 +3894,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted: guesses the main model kept. Underlined: where it chose otherwise.</source>
-        <translation>색칠: 메인 모델이 수락한 추측. 밑줄: 메인 모델이 다르게 쓴 곳.</translation>
+        <source>Tinted: foreseen words. Underlined: corrections.</source>
+        <translation>색칠: 맞힌 말. 밑줄: 다르게 쓴 곳.</translation>
     </message>
 </context>
 <context>
@@ -4021,8 +3905,8 @@
         <translation>추측한 텍스트를 표시하지 않아요.</translation>
     </message>
     <message>
-        <source>Marked: words that the draft foresaw.</source>
-        <translation>초안 모델이 맞힌 말을 표시해요.</translation>
+        <source>Marked: foreseen words.</source>
+        <translation>맞힌 말을 표시해요.</translation>
     </message>
     <message>
         <source>None in sight.</source>
@@ -4076,7 +3960,7 @@
         <translation>모델: %1</translation>
     </message>
     <message>
-        <source>Not in memory. Your next message reloads it.</source>
+        <source>Unloaded; your next message reloads it.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
     </message>
     <message>
@@ -4150,7 +4034,7 @@
         <translation>이 Mac에서 약 %1(추정)</translation>
     </message>
     <message>
-        <source>not measured on this Mac yet</source>
+        <source>not measured here yet</source>
         <translation>이 Mac에서 아직 재지 않았어요</translation>
     </message>
     <message>
@@ -4158,7 +4042,7 @@
         <translation>%1 사용: %2</translation>
     </message>
     <message>
-        <source>Named after another model: it may seldom guess right.</source>
+        <source>Named after another model: may guess poorly.</source>
         <translation>다른 모델용 이름이에요. 추측이 잘 안 맞을 수 있어요.</translation>
     </message>
     <message>
@@ -4174,8 +4058,8 @@
         <translation>%2개 토큰 중 %1개가 달라요. 텍스트 토큰은 모두 같아요.</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens match. The draft guesses only these.</source>
-        <translation>토큰 %2개 중 %1개가 같아요. 초안 모델은 이 토큰으로만 추측해요.</translation>
+        <source>%1 of %2 tokens match.</source>
+        <translation>토큰 %2개 중 %1개가 같아요.</translation>
     </message>
     <message>
         <source>Weights: %1, draft %2</source>
@@ -4206,11 +4090,11 @@
         <translation>글을 토큰으로 나누는 방식은 비교하지 못했어요</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens each, but different ones</source>
+        <source>Sample (%1): %2 tokens each, but different</source>
         <translation>예문(%1): 두 모델 모두 토큰 %2개지만 서로 달라요</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens, draft %3</source>
+        <source>Sample (%1): %2 tokens, draft %3</source>
         <translation>예문(%1): 메인 모델 토큰 %2개, 초안 모델 %3개</translation>
     </message>
     <message>
@@ -4308,8 +4192,8 @@
         <translation>전용 초안 모델</translation>
     </message>
     <message>
-        <source>Comparing its tokens with the main model&apos;s…</source>
-        <translation>메인 모델의 토큰과 비교하는 중…</translation>
+        <source>Comparing tokens…</source>
+        <translation>토큰을 비교하는 중…</translation>
     </message>
     <message>
         <source>Recommended</source>
@@ -4328,8 +4212,8 @@
         <translation>모델 목록으로</translation>
     </message>
     <message>
-        <source>More: compare, tune, Off or Auto</source>
-        <translation>더 보기: 비교, 조정, 끔·자동</translation>
+        <source>More</source>
+        <translation>더 보기</translation>
     </message>
 </context>
 <context>
@@ -4443,16 +4327,12 @@
         <translation>다른 위치를 선택하세요.</translation>
     </message>
     <message>
-        <source>The folder %1 no longer exists.</source>
+        <source>%1 no longer exists.</source>
         <translation>%1 폴더가 더 이상 없어요.</translation>
     </message>
     <message>
-        <source>Writing to the disk with %1 failed.</source>
+        <source>%1 cannot be written to.</source>
         <translation>%1 폴더가 있는 디스크에 쓸 수 없어요.</translation>
-    </message>
-    <message>
-        <source>Check the disk, or choose another place.</source>
-        <translation>디스크를 확인하거나 다른 위치를 선택하세요.</translation>
     </message>
     <message>
         <source>Not exported</source>
@@ -4495,31 +4375,19 @@
         <translation>손상됐거나 JSON이 아니에요</translation>
     </message>
     <message>
-        <source>incomplete: its end is missing</source>
+        <source>incomplete</source>
         <translation>끝부분이 잘려 있어요</translation>
     </message>
     <message>
-        <source>damaged: nested too deep</source>
-        <translation>손상됨: 중첩이 너무 깊어요</translation>
-    </message>
-    <message>
-        <source>damaged: the same entry twice</source>
-        <translation>손상됨: 같은 항목이 두 번 있어요</translation>
-    </message>
-    <message>
-        <source>damaged: its messages form a circle</source>
-        <translation>손상됨: 메시지가 서로 맞물려 순환해요</translation>
-    </message>
-    <message>
-        <source>damaged: an entry of the wrong kind</source>
-        <translation>손상됨: 항목의 종류가 맞지 않아요</translation>
+        <source>damaged</source>
+        <translation>손상됐어요</translation>
     </message>
     <message>
         <source>too large</source>
         <translation>너무 커요</translation>
     </message>
     <message>
-        <source>from a newer version of Hunch</source>
+        <source>from a newer Hunch</source>
         <translation>더 새로운 버전의 Hunch 파일이에요</translation>
     </message>
     <message>
@@ -4531,12 +4399,12 @@
         <translation>찾을 수 없어요</translation>
     </message>
     <message>
-        <source>no permission to read it</source>
+        <source>no permission</source>
         <translation>읽기 권한이 없어요</translation>
     </message>
     <message>
-        <source>could not be read from disk</source>
-        <translation>디스크에서 읽을 수 없어요</translation>
+        <source>not readable</source>
+        <translation>읽을 수 없어요</translation>
     </message>
     <message>
         <source>too complex</source>
@@ -4635,8 +4503,8 @@
 <context>
     <name>PromptField</name>
     <message>
-        <source>Limited to %1 characters. The rest was left out.</source>
-        <translation>최대 %1자예요. 나머지는 넣지 않았어요.</translation>
+        <source>Cut to %1 characters.</source>
+        <translation>%1자까지만 넣었어요.</translation>
     </message>
 </context>
 <context>
@@ -4725,12 +4593,12 @@
         <translation>대결을 할 수 없어요.</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on, as rounding can cause.</source>
-        <translation>%1번째 토큰부터 텍스트가 달라요. 반올림 때문일 수 있어요.</translation>
+        <source>The texts differ from token %1 on, by rounding.</source>
+        <translation>%1번째 토큰부터 반올림 때문에 텍스트가 달라요.</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
-        <translation>%1번째 토큰부터 텍스트가 달라요. ‘초안 속도 우선’을 켜면 텍스트가 초안 모델에 따라 달라져요.</translation>
+        <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
+        <translation>%1번째 토큰부터 ‘초안 속도 우선’ 때문에 텍스트가 달라요.</translation>
     </message>
     <message>
         <source>Too short to measure.</source>
@@ -4749,7 +4617,7 @@
         <translation>차이가 작아 판단하기 어려워요.</translation>
     </message>
     <message>
-        <source>This Mac was busy, so the times say little.</source>
+        <source>This Mac was busy; times are rough.</source>
         <translation>이 Mac이 바빠서 시간만으로는 알기 어려워요.</translation>
     </message>
     <message>
@@ -4775,8 +4643,8 @@
 <context>
     <name>RaceWindow</name>
     <message>
-        <source>Load a main model and a draft first.</source>
-        <translation>먼저 메인 모델과 초안 모델을 불러오세요.</translation>
+        <source>Load a pair first.</source>
+        <translation>먼저 조합을 불러오세요.</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -4807,8 +4675,8 @@
         <translation>샘플링</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token.</source>
-        <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요.</translation>
+        <source>Always the likeliest token.</source>
+        <translation>늘 확률이 가장 높은 토큰을 골라요.</translation>
     </message>
 </context>
 <context>
@@ -4919,11 +4787,11 @@
         <translation>패스당 %1토큰(이득 기준: %2)</translation>
     </message>
     <message>
-        <source>Answered together, so hardly anything was drafted.</source>
+        <source>Answered together, so little was drafted.</source>
         <translation>함께 써서 초안을 거의 쓰지 않았어요.</translation>
     </message>
     <message>
-        <source>Drafting is paused: it was %1 slower here.</source>
+        <source>Drafting is paused: %1 slower here.</source>
         <translation>초안 모델을 쓰면 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
@@ -5088,8 +4956,8 @@
         <translation>시스템 프롬프트</translation>
     </message>
     <message>
-        <source>Sent to the model at the start of every chat.</source>
-        <translation>모든 채팅을 시작할 때 모델에 보내요.</translation>
+        <source>Sent at the start of every chat.</source>
+        <translation>모든 채팅을 시작할 때 보내요.</translation>
     </message>
     <message>
         <source>Example: Answer briefly, in Korean.</source>
@@ -5120,16 +4988,8 @@
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Limits choices to this total probability.</source>
-        <translation>확률의 합이 이 비율이 될 때까지의 단어 중에서 골라요.</translation>
-    </message>
-    <message>
         <source>Min-p</source>
         <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Skips words below this share of the likeliest.</source>
-        <translation>가장 유력한 단어에 비해 확률이 이 비율보다 낮은 단어는 빼요.</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -5142,10 +5002,6 @@
     <message>
         <source>Top-k</source>
         <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Limits choices to this many; 0 is off.</source>
-        <translation>이 수만큼의 단어에서 골라요. 0이면 끔.</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -5168,7 +5024,7 @@
         <translation>‘초안 속도 우선’을 켜면 시드가 같아도 텍스트가 달라질 수 있어요.</translation>
     </message>
     <message>
-        <source>Same seed, same reply, barring near-ties between tokens.</source>
+        <source>Same seed, same reply, but for near-ties.</source>
         <translation>시드가 같으면 답변도 같아요. 두 토큰이 거의 비길 때만 달라요.</translation>
     </message>
     <message>
@@ -5176,7 +5032,7 @@
         <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요.</translation>
     </message>
     <message>
-        <source>Same seed, same reply, barring near-ties between tokens (here: under %1 nats).</source>
+        <source>Same seed, same reply, but for near-ties (under %1 nats).</source>
         <translation>시드가 같으면 답변도 같아요. 두 토큰이 거의 비길 때만 달라요(여기서는 %1 nat 미만).</translation>
     </message>
     <message>
@@ -5208,8 +5064,20 @@
         <translation>0이면 일정하고, 높을수록 자유로워요.</translation>
     </message>
     <message>
-        <source>Keeps more guesses, but seeds no longer fix the text.</source>
-        <translation>더 많은 추측을 받아들이지만, 시드로 텍스트가 고정되지 않아요.</translation>
+        <source>Limits choices to this total probability.</source>
+        <translation>확률의 합이 이 비율이 될 때까지의 단어 중에서 골라요.</translation>
+    </message>
+    <message>
+        <source>Skips words below this share of the likeliest.</source>
+        <translation>가장 유력한 단어에 비해 확률이 이 비율보다 낮은 단어는 빼요.</translation>
+    </message>
+    <message>
+        <source>Limits choices to this many; 0 is off.</source>
+        <translation>이 수만큼의 단어에서 골라요. 0이면 끔.</translation>
+    </message>
+    <message>
+        <source>Faster, but seeds no longer fix the text.</source>
+        <translation>더 빠르지만, 시드로 텍스트가 고정되지 않아요.</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -5345,8 +5213,8 @@
         <translation>언제나 불러온 모델이 답해요.</translation>
     </message>
     <message>
-        <source>Programs get replies and see model names and figures, never chats, files or settings. Your messages come first.</source>
-        <translation>프로그램은 답변을 받고 모델의 이름과 수치를 볼 수 있지만, 채팅, 파일, 설정은 볼 수 없어요. 내 메시지가 먼저 처리돼요.</translation>
+        <source>Programs never see chats, files or settings. Your messages come first.</source>
+        <translation>프로그램은 채팅, 파일, 설정을 볼 수 없어요. 내 메시지를 먼저 처리해요.</translation>
     </message>
 </context>
 <context>
@@ -5657,7 +5525,7 @@
         <translation>느려지는 동안에는 쉬어요.</translation>
     </message>
     <message>
-        <source>Guesses ahead only as far as it helps.</source>
+        <source>As far as it helps.</source>
         <translation>이득이 되는 만큼만 미리 추측해요.</translation>
     </message>
     <message>
@@ -5711,8 +5579,8 @@
         <translation>%1의 채팅 템플릿</translation>
     </message>
     <message>
-        <source>How chats are formatted for the model. Hunch runs none of the model&apos;s code.</source>
-        <translation>채팅을 모델에 전달하는 형식이에요. Hunch는 모델의 코드를 실행하지 않아요.</translation>
+        <source>How chats are formatted for the model.</source>
+        <translation>채팅을 모델에 맞게 바꾸는 형식이에요.</translation>
     </message>
     <message>
         <source>No readable chat template found.</source>
@@ -5808,7 +5676,7 @@
         <translation>통계를 모두 지울까요?</translation>
     </message>
     <message>
-        <source>Chats and the figures under replies are kept.</source>
+        <source>Chats and their figures stay.</source>
         <translation>채팅과 답변 아래의 수치는 남아요.</translation>
     </message>
     <message numerus="yes">
@@ -5926,8 +5794,8 @@
         <translation>완전히 삭제</translation>
     </message>
     <message>
-        <source>This chat was deleted. Restore it to continue.</source>
-        <translation>삭제한 채팅이에요. 이어서 쓰려면 복구하세요.</translation>
+        <source>This chat is deleted.</source>
+        <translation>삭제한 채팅이에요.</translation>
     </message>
     <message>
         <source>Restore</source>
@@ -5970,7 +5838,7 @@
         <translation>비우기</translation>
     </message>
     <message>
-        <source>Also removed from daily copies. This cannot be undone.</source>
+        <source>Daily copies included. This cannot be undone.</source>
         <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
@@ -6058,8 +5926,8 @@
 <context>
     <name>TuneCard</name>
     <message>
-        <source>Load a main model and a draft first.</source>
-        <translation>먼저 메인 모델과 초안 모델을 불러오세요.</translation>
+        <source>Load a pair first.</source>
+        <translation>먼저 조합을 불러오세요.</translation>
     </message>
     <message>
         <source>Stop measuring</source>
@@ -6082,8 +5950,8 @@
         <translation>이 조합 조정</translation>
     </message>
     <message>
-        <source>Teaches Auto with short replies. Takes a few minutes.</source>
-        <translation>짧은 답변으로 ‘자동’을 학습시켜요. 몇 분 걸려요.</translation>
+        <source>Teaches Auto in a few minutes.</source>
+        <translation>몇 분 동안 ‘자동’을 학습시켜요.</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -6137,16 +6005,16 @@
         <translation>답변이 너무 짧아서 재지 못했어요.</translation>
     </message>
     <message>
-        <source>Drafting does not pay here: %1 plain speed at best. Auto pauses it.</source>
-        <translation>이 조합은 초안 모델을 써도 이득이 없어요. 가장 좋아도 속도가 초안 없이 쓸 때의 %1예요. ‘자동’은 알아서 쉬어요.</translation>
+        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
+        <translation>초안 모델을 써도 이득이 없어요. 가장 좋아도 %1예요. ‘자동’은 알아서 쉬어요.</translation>
     </message>
     <message>
-        <source>Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>여기서는 토큰 %1개씩 미리 추측하는 것이 가장 빨랐어요. 속도가 초안 없이 쓸 때의 %2예요. ‘자동’이 이 결과를 익혔어요.</translation>
+        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
+        <translation>토큰 %1개씩 미리 추측하는 것이 가장 빨라요. 초안 없이 쓸 때의 %2예요. ‘자동’이 익혔어요.</translation>
     </message>
     <message>
-        <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>이 조합은 ‘자동’이 가장 좋아요. 속도가 초안 없이 쓸 때의 %1예요.</translation>
+        <source>Auto is best: %1 plain speed.</source>
+        <translation>‘자동’이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
     </message>
 </context>
 <context>
@@ -6258,9 +6126,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Same text: all %Ln token(s) are identical.</source>
+        <source>Same text: %Ln token(s).</source>
         <translation>
-            <numerusform>텍스트가 같아요. 토큰 %Ln개가 모두 일치해요.</numerusform>
+            <numerusform>텍스트가 같아요: 토큰 %Ln개.</numerusform>
         </translation>
     </message>
 </context>

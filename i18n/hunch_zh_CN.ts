@@ -12,8 +12,8 @@
         <translation>构建 %1</translation>
     </message>
     <message>
-        <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
-        <translation>在你的 Mac 上与语言模型对话。小型草稿模型先猜测，主模型再检查。</translation>
+        <source>A small draft guesses, the main model checks.</source>
+        <translation>小型草稿模型先猜测，主模型再检查。</translation>
     </message>
     <message>
         <source>Apache License 2.0.</source>
@@ -102,27 +102,23 @@
         <translation>只记录错误，不含对话内容。</translation>
     </message>
     <message>
-        <source>Reset all settings</source>
-        <translation>还原所有设置</translation>
+        <source>Much faster, but rounding may let a draft change replies. Needs a restart.</source>
+        <translation>快得多，但因舍入，草稿模型可能改变回复。需要重启。</translation>
     </message>
     <message>
-        <source>Keeps chats and models.</source>
-        <translation>对话和模型会保留。</translation>
+        <source>Reset all settings</source>
+        <translation>还原所有设置</translation>
     </message>
     <message>
         <source>Use OpenBLAS</source>
         <translation>使用 OpenBLAS</translation>
     </message>
     <message>
-        <source>Much faster than MLX&apos;s own library. When off, most models round alike, so drafts never change a reply. Needs a restart.</source>
-        <translation>比 MLX 自带的库快得多。关闭后，大多数模型的舍入方式不变，草稿模型不会改变回复。需要重启。</translation>
-    </message>
-    <message>
         <source>Use Fusion style</source>
         <translation>使用 Fusion 样式</translation>
     </message>
     <message>
-        <source>Use this if controls look wrong.</source>
+        <source>If controls look wrong.</source>
         <translation>控件显示异常时使用。</translation>
     </message>
 </context>
@@ -196,8 +192,8 @@
         <translation>回复下方的数据</translation>
     </message>
     <message>
-        <source>Model, tokens per second, accept rate, tokens per pass.</source>
-        <translation>模型、每秒 token 数、接受率、每轮 token 数。</translation>
+        <source>Speed, accept rate, tokens per pass.</source>
+        <translation>速度、接受率、每轮 token 数。</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -227,8 +223,8 @@
         <translation>不存储，继续使用</translation>
     </message>
     <message>
-        <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
+        <source>Messages recovered: %1 (%2 from daily copies).</source>
+        <translation>已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -239,44 +235,44 @@
         <translation>对话已修复</translation>
     </message>
     <message>
-        <source>Saved chats are unchanged. New ones are lost when you quit.</source>
-        <translation>已存储的对话不变。新内容会在退出后丢失。</translation>
+        <source>New chats are lost when you quit.</source>
+        <translation>新内容会在退出后丢失。</translation>
     </message>
     <message>
         <source>Not saving chats</source>
         <translation>对话不会存储</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Using defaults; the file is unchanged.</source>
-        <translation>无法读取设置，暂用默认值。文件未作更改。</translation>
+        <source>Using defaults. The file is unchanged.</source>
+        <translation>暂用默认值。文件未作更改。</translation>
     </message>
     <message>
         <source>Settings not read</source>
         <translation>未能读取设置</translation>
     </message>
     <message>
-        <source>Unreadable settings were reset. The old file is kept as %1.</source>
-        <translation>无法读取的设置已还原。原文件保留为 %1。</translation>
+        <source>The old file is kept as %1.</source>
+        <translation>原文件保留为 %1。</translation>
     </message>
     <message>
         <source>Some settings were reset</source>
         <translation>部分设置已还原</translation>
     </message>
     <message>
-        <source>Settings apply only until you quit Hunch.</source>
-        <translation>设置仅在退出 Hunch 之前有效。</translation>
+        <source>They apply until you quit.</source>
+        <translation>退出之前有效。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>设置未存储</translation>
     </message>
     <message>
-        <source>Hunch quit while loading %1. Using the starter pair instead.</source>
+        <source>Hunch quit while loading %1. Using the starter pair.</source>
         <translation>加载 %1 时 Hunch 意外退出，已改用入门模型。</translation>
     </message>
     <message>
-        <source>Hunch quit while loading the draft %1. Using none instead.</source>
-        <translation>加载草稿模型 %1 时 Hunch 意外退出，现在不使用草稿模型。</translation>
+        <source>Hunch quit while loading the draft %1.</source>
+        <translation>加载草稿模型 %1 时 Hunch 意外退出。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
@@ -287,8 +283,8 @@
         <translation>显示报告</translation>
     </message>
     <message>
-        <source>Taking longer than usual. You can already type.</source>
-        <translation>用时比平时长。现在就可以输入。</translation>
+        <source>You can already type.</source>
+        <translation>现在就可以输入。</translation>
     </message>
     <message>
         <source>Opening your chats…</source>
@@ -303,7 +299,7 @@
         <translation>Hunch 意外退出。你的对话完好无损。</translation>
     </message>
     <message>
-        <source>Your chats need a newer version of Hunch.</source>
+        <source>Your chats need a newer Hunch.</source>
         <translation>打开这些对话需要更新版本的 Hunch。</translation>
     </message>
     <message>
@@ -371,7 +367,7 @@
 <context>
     <name>AttachmentDialog</name>
     <message>
-        <source>The import did not include this file.</source>
+        <source>Not included in the import.</source>
         <translation>导入的内容中没有此文件。</translation>
     </message>
     <message>
@@ -386,7 +382,7 @@
 <context>
     <name>AttachmentWiring</name>
     <message>
-        <source>An attachment is too long for this model.</source>
+        <source>Attachment too long for this model.</source>
         <translation>附件对此模型来说太长。</translation>
     </message>
     <message>
@@ -424,10 +420,6 @@
         <translation>自动标题</translation>
     </message>
     <message>
-        <source>After the first reply.</source>
-        <translation>首次回复后生成。</translation>
-    </message>
-    <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
@@ -438,10 +430,6 @@
     <message>
         <source>Show previews</source>
         <translation>显示预览</translation>
-    </message>
-    <message>
-        <source>Title and first words.</source>
-        <translation>显示标题和回复开头。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -802,8 +790,8 @@
         <translation>正在读取附件。</translation>
     </message>
     <message>
-        <source>%1 tokens too long. Shorten your message.</source>
-        <translation>超出 %1 个 token，请缩短消息。</translation>
+        <source>%1 tokens too long.</source>
+        <translation>超出 %1 个 token。</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1072,8 +1060,8 @@
         <translation>正在查询 Hub…</translation>
     </message>
     <message>
-        <source>Offline mode is on. Turn it off to resume.</source>
-        <translation>离线模式已开启。关闭后继续下载。</translation>
+        <source>Turn off offline mode to resume.</source>
+        <translation>关闭离线模式后继续下载。</translation>
     </message>
     <message>
         <source>Paused at %1</source>
@@ -1252,8 +1240,8 @@
         <translation>未加载模型</translation>
     </message>
     <message>
-        <source>Install a model, or choose one you have.</source>
-        <translation>安装一个模型，或选择已有的模型。</translation>
+        <source>Install or choose one.</source>
+        <translation>请安装或选择一个模型。</translation>
     </message>
     <message>
         <source>Chat about anything</source>
@@ -1323,12 +1311,12 @@
         <translation>供重新导入：所有版本、思考、统计和附件。</translation>
     </message>
     <message>
-        <source>To read: a folder with one file per chat, as shown.</source>
-        <translation>供阅读：一个文件夹，每个对话一个文件，内容与屏幕所示一致。</translation>
+        <source>To read: one file per chat.</source>
+        <translation>供阅读：每个对话一个文件。</translation>
     </message>
     <message>
-        <source>To read: as shown, with thinking and statistics.</source>
-        <translation>供阅读：屏幕所示的内容，以及思考和统计。</translation>
+        <source>To read: as shown.</source>
+        <translation>供阅读：与屏幕所示一致。</translation>
     </message>
     <message>
         <source>Export here</source>
@@ -1359,16 +1347,16 @@
         <translation>未能添加附件</translation>
     </message>
     <message>
-        <source>It has no readable text.</source>
-        <translation>此文件没有可读取的文本。</translation>
+        <source>No readable text.</source>
+        <translation>没有可读取的文本。</translation>
     </message>
     <message>
-        <source>This is a folder.</source>
+        <source>A folder.</source>
         <translation>这是一个文件夹。</translation>
     </message>
     <message>
-        <source>The file is empty.</source>
-        <translation>文件是空的。</translation>
+        <source>Empty.</source>
+        <translation>文件为空。</translation>
     </message>
     <message>
         <source>Larger than %1.</source>
@@ -1383,39 +1371,39 @@
         <translation>一条消息最多添加 %1 个文件。</translation>
     </message>
     <message>
-        <source>File not found.</source>
+        <source>Not found.</source>
         <translation>找不到文件。</translation>
     </message>
     <message>
-        <source>No permission to read it.</source>
-        <translation>Hunch 没有读取权限。</translation>
+        <source>No permission.</source>
+        <translation>没有读取权限。</translation>
     </message>
     <message>
-        <source>File not readable.</source>
-        <translation>无法读取文件。</translation>
+        <source>Not readable.</source>
+        <translation>无法读取。</translation>
     </message>
     <message>
-        <source>The PDF is password-protected.</source>
-        <translation>此 PDF 有密码保护。</translation>
+        <source>Password-protected.</source>
+        <translation>有密码保护。</translation>
     </message>
     <message>
-        <source>The PDF has page images but no text.</source>
-        <translation>此 PDF 只有页面图像，没有文本。</translation>
+        <source>Page images without text.</source>
+        <translation>只有页面图像，没有文本。</translation>
     </message>
     <message>
-        <source>The PDF is damaged.</source>
-        <translation>此 PDF 已损坏。</translation>
+        <source>Damaged.</source>
+        <translation>已损坏。</translation>
     </message>
     <message>
-        <source>The PDF is too complex.</source>
-        <translation>此 PDF 过于复杂。</translation>
+        <source>Too complex.</source>
+        <translation>过于复杂。</translation>
     </message>
     <message>
         <source>Attach it as text or PDF.</source>
         <translation>请转为文本或 PDF 后再添加。</translation>
     </message>
     <message>
-        <source>Attach the files in it.</source>
+        <source>Attach its files.</source>
         <translation>请添加其中的文件。</translation>
     </message>
     <message>
@@ -1423,7 +1411,7 @@
         <translation>请只添加需要的部分。</translation>
     </message>
     <message>
-        <source>Send these first, or remove some.</source>
+        <source>Send these, or remove some.</source>
         <translation>请先发送这些，或移除一部分。</translation>
     </message>
     <message>
@@ -1435,47 +1423,43 @@
         <translation>请检查磁盘。</translation>
     </message>
     <message>
-        <source>Hunch reads pictures as PNG, JPEG, GIF, WebP or BMP.</source>
-        <translation>Hunch 可读取 PNG、JPEG、GIF、WebP 和 BMP 图片。</translation>
+        <source>Pictures: PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>可读取的图片：PNG、JPEG、GIF、WebP、BMP。</translation>
     </message>
     <message>
-        <source>The picture has too many pixels.</source>
-        <translation>图片的像素过多。</translation>
+        <source>Too many pixels.</source>
+        <translation>像素过多。</translation>
     </message>
     <message>
-        <source>The picture is too narrow to make out.</source>
-        <translation>图片过于狭长，无法辨认。</translation>
+        <source>Too narrow to make out.</source>
+        <translation>过于狭长，无法辨认。</translation>
     </message>
     <message>
-        <source>The picture is damaged.</source>
-        <translation>图片已损坏。</translation>
+        <source>Not saved.</source>
+        <translation>无法存储。</translation>
     </message>
     <message>
-        <source>The picture could not be saved.</source>
-        <translation>无法存储图片。</translation>
+        <source>Save it as PNG or JPEG.</source>
+        <translation>请存储为 PNG 或 JPEG。</translation>
     </message>
     <message>
-        <source>Save it as PNG or JPEG first.</source>
-        <translation>请先存储为 PNG 或 JPEG。</translation>
+        <source>Up to 64 megapixels.</source>
+        <translation>最多 6400 万像素。</translation>
     </message>
     <message>
-        <source>Make it smaller: up to 64 megapixels.</source>
-        <translation>请缩小到 6400 万像素以内。</translation>
-    </message>
-    <message>
-        <source>Attach a part of it.</source>
+        <source>Attach a part.</source>
         <translation>请附加其中一部分。</translation>
     </message>
     <message>
-        <source>Attach a copy without a password.</source>
-        <translation>请添加无密码的副本。</translation>
+        <source>Remove the password.</source>
+        <translation>请移除密码。</translation>
     </message>
     <message>
         <source>Run text recognition (OCR) first.</source>
         <translation>请先进行文字识别（OCR）。</translation>
     </message>
     <message>
-        <source>Save it again in another app.</source>
+        <source>Resave it in another app.</source>
         <translation>请用其他应用重新存储。</translation>
     </message>
     <message>
@@ -1583,10 +1567,6 @@
         <translation>目前：%1。</translation>
     </message>
     <message>
-        <source>Applies immediately.</source>
-        <translation>立即生效。</translation>
-    </message>
-    <message>
         <source>Match system</source>
         <translation>跟随系统</translation>
     </message>
@@ -1599,16 +1579,16 @@
         <translation>系统托盘图标</translation>
     </message>
     <message>
-        <source>For Quick Ask. Hunch stays open without a window.</source>
-        <translation>用于快速提问。关闭窗口后 Hunch 继续运行。</translation>
+        <source>Keeps Hunch open for Quick Ask.</source>
+        <translation>关闭窗口后仍可快速提问。</translation>
     </message>
     <message>
         <source>Tell me about updates</source>
         <translation>有更新时通知我</translation>
     </message>
     <message>
-        <source>Asks once a day, never in offline mode. Installs nothing.</source>
-        <translation>每天检查一次，离线模式下不检查，也不会自动安装。</translation>
+        <source>Asks once a day. Installs nothing.</source>
+        <translation>每天检查一次，不会自动安装。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1710,12 +1690,12 @@
         <translation>令牌</translation>
     </message>
     <message>
-        <source>For private and gated models. Stays on this Mac.</source>
-        <translation>用于私有或需授权的模型，只存储在本机。</translation>
+        <source>For private and gated models.</source>
+        <translation>用于私有或需授权的模型。</translation>
     </message>
     <message>
-        <source>No token for this address. The one for %1 is never sent here.</source>
-        <translation>此地址没有令牌。%1 的令牌不会发送到这里。</translation>
+        <source>The token for %1 is never sent here.</source>
+        <translation>%1 的令牌不会发送到这里。</translation>
     </message>
     <message>
         <source>Now %1.</source>
@@ -1726,7 +1706,7 @@
         <translation>不加密发送令牌</translation>
     </message>
     <message>
-        <source>For http addresses. Others can read it.</source>
+        <source>For http. Others can read it.</source>
         <translation>用于 http 地址。他人可能看到。</translation>
     </message>
     <message>
@@ -1734,8 +1714,8 @@
         <translation>镜像</translation>
     </message>
     <message>
-        <source>Used if the hub is unreachable. Separate with spaces. Never sent the token.</source>
-        <translation>无法连接 Hub 时使用，用空格分隔。不会发送令牌。</translation>
+        <source>Separate with spaces. Never sent the token.</source>
+        <translation>用空格分隔。不会发送令牌。</translation>
     </message>
     <message>
         <source>Proxy</source>
@@ -1750,8 +1730,8 @@
         <translation>下载限速</translation>
     </message>
     <message>
-        <source>Total, in MB per second.</source>
-        <translation>所有下载合计，MB/秒。</translation>
+        <source>MB per second.</source>
+        <translation>MB/秒。</translation>
     </message>
     <message>
         <source>None</source>
@@ -1809,8 +1789,8 @@
         <translation>正在导入…</translation>
     </message>
     <message>
-        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or “conversations” folder).</source>
-        <translation>来自 Hunch（JSON）、ChatGPT（导出的压缩包或 conversations.json）或 LM Studio（文件或“conversations”文件夹）的对话。</translation>
+        <source>From Hunch (JSON), ChatGPT (export or conversations.json) or LM Studio (“conversations”).</source>
+        <translation>来自 Hunch（JSON）、ChatGPT（压缩包或 conversations.json）或 LM Studio（“conversations”）的对话。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1876,8 +1856,8 @@
         <translation>没有写出内容</translation>
     </message>
     <message>
-        <source>Send a message to see what the draft brings.</source>
-        <translation>发送消息后，这里会显示草稿模型的效果。</translation>
+        <source>Send a message first.</source>
+        <translation>请先发送消息。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1912,11 +1892,11 @@
         <translation>尚难判断</translation>
     </message>
     <message>
-        <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <source>%1 of guesses right: %2 tokens per pass (break-even: %3).</source>
         <translation>猜测有 %1 正确：每轮 %2 个 token（收益起点：%3）。</translation>
     </message>
     <message>
-        <source>The starter pair knows its text by heart. Others gain less.</source>
+        <source>The starter pair knows its text; others gain less.</source>
         <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
     </message>
     <message>
@@ -1964,7 +1944,7 @@
         <translation>轮次</translation>
     </message>
     <message>
-        <source>The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.</source>
+        <source>One check: the main model keeps the guesses before the first mismatch and adds a token.</source>
         <translation>主模型一次检查全部猜测，保留第一个不同之处以前的部分，再加上一个 token。</translation>
     </message>
     <message>
@@ -1972,32 +1952,32 @@
         <translation>接受率</translation>
     </message>
     <message>
-        <source>Share of guessed tokens that the main model kept.</source>
-        <translation>猜测的 token 中被主模型保留的比例。</translation>
+        <source>Share of guesses kept.</source>
+        <translation>猜测中被保留的比例。</translation>
     </message>
     <message>
-        <source>Average tokens per pass. Without a draft: 1.</source>
-        <translation>每轮平均 token 数。不用草稿模型时为 1。</translation>
+        <source>Without a draft: 1.</source>
+        <translation>不用草稿模型时为 1。</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>收益起点</translation>
     </message>
     <message>
-        <source>Speed with the draft against speed without, measured on this Mac.</source>
-        <translation>使用草稿与不使用时的速度之比，在这台 Mac 上测得。</translation>
+        <source>Speed with the draft against without, on this Mac.</source>
+        <translation>在这台 Mac 上，使用草稿与不使用时的速度之比。</translation>
     </message>
     <message>
-        <source>More tokens per pass than this make replies faster.</source>
-        <translation>每轮 token 数高于它，回复就更快。</translation>
+        <source>Above this, replies are faster.</source>
+        <translation>高于它，回复就更快。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>更快、更慢</translation>
     </message>
     <message>
-        <source>How often each guess was kept, if all before it were.</source>
-        <translation>前面的猜测都正确时，各位置的猜测被接受的比例。</translation>
+        <source>Share kept, once all before were.</source>
+        <translation>前面都猜对时的接受比例。</translation>
     </message>
 </context>
 <context>
@@ -2019,8 +1999,8 @@
         <translation>竞速…</translation>
     </message>
     <message>
-        <source>Compare this reply with and without the draft</source>
-        <translation>比较用与不用草稿模型的此回复</translation>
+        <source>With and without the draft</source>
+        <translation>比较用与不用草稿模型</translation>
     </message>
 </context>
 <context>
@@ -2045,8 +2025,8 @@
         <translation>从 Hub 安装</translation>
     </message>
     <message>
-        <source>Name or page address of a repository with MLX weights.</source>
-        <translation>含 MLX 权重的仓库名称或页面地址。</translation>
+        <source>Repository name or page address.</source>
+        <translation>仓库名称或页面地址。</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2140,8 +2120,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>Quitting now loses the end of a reply or something you typed.</source>
-        <translation>现在退出会丢失回复的结尾或你输入的文字。</translation>
+        <source>Quitting now loses unsaved text.</source>
+        <translation>现在退出会丢失未存储的文字。</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>
@@ -2571,8 +2551,8 @@
         <translation>出了问题</translation>
     </message>
     <message>
-        <source>The engine reported an unknown error.</source>
-        <translation>引擎报告了未知错误。</translation>
+        <source>Unknown error.</source>
+        <translation>未知错误。</translation>
     </message>
     <message>
         <source>Model not found</source>
@@ -2583,8 +2563,8 @@
         <translation>%1 中没有模型。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted.</source>
-        <translation>可能已被移动或删除。</translation>
+        <source>Moved, deleted, or its disk is not connected.</source>
+        <translation>它已被移动或删除，或者所在磁盘未连接。</translation>
     </message>
     <message>
         <source>Weights missing</source>
@@ -2595,8 +2575,8 @@
         <translation>%1 没有 safetensors 权重。</translation>
     </message>
     <message>
-        <source>A file of %1 is damaged or incomplete.</source>
-        <translation>%1 的文件已损坏或不完整。</translation>
+        <source>A file of %1 is damaged.</source>
+        <translation>%1 的文件已损坏。</translation>
     </message>
     <message>
         <source>Model damaged</source>
@@ -2611,7 +2591,7 @@
         <translation>%1 的架构“%2”目前还不能用 MLX 运行。</translation>
     </message>
     <message>
-        <source>The configuration of %1 names no architecture.</source>
+        <source>%1 names no architecture.</source>
         <translation>%1 的配置没有写明架构。</translation>
     </message>
     <message>
@@ -2619,32 +2599,20 @@
         <translation>不支持的模型</translation>
     </message>
     <message>
-        <source>Choose another model family.</source>
-        <translation>请选择其他系列的模型。</translation>
-    </message>
-    <message>
-        <source>%1 needs to run its own code, which Hunch never does.</source>
-        <translation>%1 需要运行自带的代码，Hunch 不会这样做。</translation>
+        <source>%1 brings its own code, which Hunch never runs.</source>
+        <translation>%1 自带代码，Hunch 不会运行。</translation>
     </message>
     <message>
         <source>Model refused</source>
         <translation>无法使用该模型</translation>
     </message>
     <message>
-        <source>Choose another model.</source>
-        <translation>请选择其他模型。</translation>
-    </message>
-    <message>
-        <source>The tokenizer of %1 cannot be used.</source>
+        <source>%1 has an unusable tokenizer.</source>
         <translation>%1 的分词器无法使用。</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
         <translation>分词器已损坏</translation>
-    </message>
-    <message>
-        <source>Delete and reinstall the model.</source>
-        <translation>请删除模型后重新安装。</translation>
     </message>
     <message>
         <source>%1 needs %2 of memory; %3 is available.</source>
@@ -2687,12 +2655,12 @@
         <translation>词表不同</translation>
     </message>
     <message>
-        <source>Choose a draft of the same family.</source>
-        <translation>请选择同系列的草稿模型。</translation>
+        <source>Choose a small draft of the same family.</source>
+        <translation>请选择同系列的小型草稿模型。</translation>
     </message>
     <message>
-        <source>The same tokens mean different text to each model.</source>
-        <translation>同样的 token 在两个模型中代表不同的文字。</translation>
+        <source>The same tokens mean different text.</source>
+        <translation>同样的 token 代表不同的文字。</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2703,20 +2671,16 @@
         <translation>模型不可能猜得比自己更快。</translation>
     </message>
     <message>
-        <source>Choose a smaller draft of the same family.</source>
-        <translation>请选择同系列中更小的草稿模型。</translation>
-    </message>
-    <message>
-        <source>The draft (%1) is too large for the main model (%2).</source>
-        <translation>草稿模型（%1）相对主模型（%2）过大。</translation>
+        <source>Too large: %1, main model %2.</source>
+        <translation>过大：%1，主模型为 %2。</translation>
     </message>
     <message>
         <source>Draft too large</source>
         <translation>草稿模型过大</translation>
     </message>
     <message>
-        <source>Good drafts are at most a fifth of its size.</source>
-        <translation>草稿模型最好不超过主模型的五分之一。</translation>
+        <source>A fifth or less works well.</source>
+        <translation>最好不超过其五分之一。</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -2727,24 +2691,20 @@
         <translation>不能用作草稿模型</translation>
     </message>
     <message>
-        <source>Choose another kind of draft.</source>
-        <translation>请选择其他类型的草稿模型。</translation>
-    </message>
-    <message>
         <source>No model loaded</source>
         <translation>未加载模型</translation>
     </message>
     <message>
-        <source>Choose a main model. Your text is kept.</source>
-        <translation>请选择主模型，已写的文字会保留。</translation>
+        <source>Choose a main model.</source>
+        <translation>请选择主模型。</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
         <translation>没有可回复的内容</translation>
     </message>
     <message>
-        <source>This chat has no messages.</source>
-        <translation>这个对话没有消息。</translation>
+        <source>This chat is empty.</source>
+        <translation>这个对话是空的。</translation>
     </message>
     <message>
         <source>Write something first.</source>
@@ -2759,24 +2719,12 @@
         <translation>设置超出范围</translation>
     </message>
     <message>
-        <source>Change it in Settings.</source>
-        <translation>请在设置中修改。</translation>
-    </message>
-    <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
         <translation>这个对话有 %1 个 token，模型最多容纳 %2 个。</translation>
     </message>
     <message>
-        <source>The chat is too long</source>
+        <source>Chat too long</source>
         <translation>对话太长</translation>
-    </message>
-    <message>
-        <source>Shorten it, start a new chat, or choose a longer-context model.</source>
-        <translation>请缩短内容、开始新对话，或选择上下文更长的模型。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a longer-context model.</source>
-        <translation>请开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Chat template failed</source>
@@ -2791,24 +2739,24 @@
         <translation>找不到仓库</translation>
     </message>
     <message>
-        <source>The hub has no repository %1.</source>
-        <translation>Hub 上没有仓库 %1。</translation>
+        <source>%1 is not on the hub.</source>
+        <translation>Hub 上没有 %1。</translation>
     </message>
     <message>
-        <source>Check the spelling, or add a token for private ones.</source>
-        <translation>请检查拼写。私有仓库需要在设置中填写令牌。</translation>
+        <source>Check the spelling. Private ones need a token.</source>
+        <translation>请检查拼写。私有仓库需要令牌。</translation>
     </message>
     <message>
-        <source>%1 requires you to accept its terms.</source>
-        <translation>%1 要求先接受其条款。</translation>
+        <source>%1 has terms to accept.</source>
+        <translation>需要先接受 %1 的条款。</translation>
     </message>
     <message>
-        <source>Accept them on its hub page, then add your token in Settings.</source>
-        <translation>请在 Hub 的模型页面上接受，然后在设置中填写令牌。</translation>
+        <source>Accept them on its page, then add your token in Settings.</source>
+        <translation>请在其页面上接受，然后在设置中填写令牌。</translation>
     </message>
     <message>
-        <source>Add a token with read access in Settings.</source>
-        <translation>请在设置中填写有读取权限的令牌。</translation>
+        <source>Add a token with read access.</source>
+        <translation>请填写有读取权限的令牌。</translation>
     </message>
     <message>
         <source>No access</source>
@@ -2823,8 +2771,8 @@
         <translation>找不到 %1。这台 Mac 可能处于离线状态。</translation>
     </message>
     <message>
-        <source>Check your connection, and the hub address in Settings.</source>
-        <translation>请检查网络连接和设置中的 Hub 地址。</translation>
+        <source>Check your connection and the hub address.</source>
+        <translation>请检查网络连接和 Hub 地址。</translation>
     </message>
     <message>
         <source>Check your connection. Downloaded data is kept.</source>
@@ -2843,12 +2791,8 @@
         <translation>下载的文件已损坏</translation>
     </message>
     <message>
-        <source>%1 did not match its checksum and was discarded.</source>
+        <source>%1 failed its checksum and was discarded.</source>
         <translation>%1 与校验和不符，已丢弃。</translation>
-    </message>
-    <message>
-        <source>Other files are kept.</source>
-        <translation>其他文件会保留。</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2879,8 +2823,8 @@
         <translation>模型输出无效</translation>
     </message>
     <message>
-        <source>%1 produced invalid numbers. Its weights may be damaged.</source>
-        <translation>%1 输出了无效数字，权重可能已损坏。</translation>
+        <source>The weights of %1 may be damaged.</source>
+        <translation>%1 的权重可能已损坏。</translation>
     </message>
     <message>
         <source>Reinstall it, or choose another model.</source>
@@ -2891,12 +2835,8 @@
         <translation>不支持的草稿模型</translation>
     </message>
     <message>
-        <source>%1 needs “%2”, which Hunch cannot compute yet.</source>
+        <source>%1 needs “%2”, which Hunch lacks.</source>
         <translation>%1 需要“%2”，Hunch 目前还无法计算。</translation>
-    </message>
-    <message>
-        <source>Choose another draft model.</source>
-        <translation>请选择其他草稿模型。</translation>
     </message>
     <message>
         <source>Not a chat model</source>
@@ -2907,8 +2847,8 @@
         <translation>%1 只能为其他模型提供草稿。</translation>
     </message>
     <message>
-        <source>Choose a main model, then this as its draft.</source>
-        <translation>请先选择主模型，再选它作为草稿模型。</translation>
+        <source>Use it as a draft.</source>
+        <translation>请把它用作草稿模型。</translation>
     </message>
     <message>
         <source>Close other apps, or choose a smaller model.</source>
@@ -2919,11 +2859,11 @@
         <translation>主模型正在使用</translation>
     </message>
     <message>
-        <source>Another model is still writing, so %1 was not loaded.</source>
+        <source>%1 was not loaded: another model is writing.</source>
         <translation>正在使用另一个主模型生成回复，因此未加载 %1。</translation>
     </message>
     <message>
-        <source>Wait for them, or stop them.</source>
+        <source>Wait, or stop it.</source>
         <translation>请等待完成，或停止生成。</translation>
     </message>
     <message>
@@ -2935,7 +2875,7 @@
         <translation>为其他模型制作</translation>
     </message>
     <message>
-        <source>Choose the drafter made for this main model.</source>
+        <source>Choose one made for this model.</source>
         <translation>请选择专为这个主模型制作的草稿模型。</translation>
     </message>
     <message>
@@ -2943,40 +2883,40 @@
         <translation>它需要读取的键和值，这个模型没有。</translation>
     </message>
     <message>
-        <source>Drafters do not work with this model</source>
+        <source>No drafters for this model</source>
         <translation>此模型无法使用专用草稿模型</translation>
     </message>
     <message>
-        <source>Drafters need hidden states, which this model lacks.</source>
+        <source>Drafters need hidden states this model lacks.</source>
         <translation>专用草稿模型要读取隐藏状态，而此模型不提供。</translation>
-    </message>
-    <message>
-        <source>Choose a small draft of the same family.</source>
-        <translation>请选择同系列的小型草稿模型。</translation>
     </message>
     <message>
         <source>Drafter misread</source>
         <translation>草稿模型的读取方式有误</translation>
     </message>
     <message>
-        <source>Read another way, its guesses are right more often.</source>
+        <source>Read another way, it guesses better.</source>
         <translation>换一种方式读取其文件时，它的猜测更常正确。</translation>
     </message>
     <message>
-        <source>Choose another draft model. Replies are unaffected.</source>
-        <translation>请选择其他草稿模型。回复不受影响。</translation>
+        <source>Replies are unaffected.</source>
+        <translation>回复不受影响。</translation>
     </message>
     <message>
         <source>Only %1 tokens per pass in a test.</source>
         <translation>测试中每轮只有 %1 个 token。</translation>
     </message>
     <message>
-        <source>The model cannot see pictures</source>
+        <source>Shorten this chat, or choose a longer-context model.</source>
+        <translation>请缩短此对话，或选择上下文更长的模型。</translation>
+    </message>
+    <message>
+        <source>Model cannot see pictures</source>
         <translation>此模型无法识别图片</translation>
     </message>
     <message>
-        <source>The pictures in this chat are kept.</source>
-        <translation>此对话中的图片会保留。</translation>
+        <source>Pictures stay in this chat.</source>
+        <translation>图片会保留在对话中。</translation>
     </message>
     <message>
         <source>Start with your own message, or remove the system prompt.</source>
@@ -2995,28 +2935,24 @@
         <translation>它需要宽度 %1，而这个模型的宽度是 %2。</translation>
     </message>
     <message>
-        <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
+        <source>It expects %1 vocabulary tokens; this model has %2.</source>
         <translation>它适用于词表为 %1 个 token 的模型，而这个模型有 %2 个。</translation>
     </message>
     <message>
-        <source>The drafter hardly helps</source>
+        <source>Drafter hardly helps</source>
         <translation>草稿模型几乎没有帮助</translation>
     </message>
     <message>
-        <source>It may be for another model. Replies are unaffected.</source>
-        <translation>它可能是为其他模型制作的。回复不受影响。</translation>
+        <source>It may be for another model.</source>
+        <translation>它可能是为其他模型制作的。</translation>
     </message>
     <message>
-        <source>%1 is private, or this token has no access.</source>
+        <source>%1 is private or closed to this token.</source>
         <translation>%1 是私有仓库，或此令牌没有访问权限。</translation>
     </message>
     <message>
-        <source>%1 is not the address of a hub.</source>
+        <source>%1 is not a hub address.</source>
         <translation>%1 不是 Hub 地址。</translation>
-    </message>
-    <message>
-        <source>Correct the hub address in Settings.</source>
-        <translation>请在设置中更正 Hub 地址。</translation>
     </message>
     <message>
         <source>No connection to %1.</source>
@@ -3027,24 +2963,20 @@
         <translation>%1 拒绝了连接。</translation>
     </message>
     <message>
-        <source>Check the hub address in Settings, or try again later.</source>
-        <translation>请检查设置中的 Hub 地址，或稍后重试。</translation>
+        <source>%1 did not answer.</source>
+        <translation>%1 没有响应。</translation>
     </message>
     <message>
-        <source>%1 did not answer in time.</source>
-        <translation>%1 未能及时响应。</translation>
-    </message>
-    <message>
-        <source>The certificate of %1 is not trusted.</source>
+        <source>%1 has an untrusted certificate.</source>
         <translation>%1 的证书不受信任。</translation>
     </message>
     <message>
-        <source>Try another network, or check this Mac&apos;s date and the hub address.</source>
-        <translation>请换个网络，或检查这台 Mac 的日期和 Hub 地址。</translation>
+        <source>Check this Mac&apos;s date, network and hub address.</source>
+        <translation>请检查这台 Mac 的日期、网络和 Hub 地址。</translation>
     </message>
     <message>
-        <source>The proxy for %1 does not work.</source>
-        <translation>连接 %1 所用的代理无法工作。</translation>
+        <source>The proxy does not reach %1.</source>
+        <translation>代理无法连接到 %1。</translation>
     </message>
     <message>
         <source>Check the proxy in Settings.</source>
@@ -3059,7 +2991,7 @@
         <translation>请稍后重试，已下载的部分会保留。</translation>
     </message>
     <message>
-        <source>The connection to %1 was lost.</source>
+        <source>Connection to %1 lost.</source>
         <translation>与 %1 的连接中断了。</translation>
     </message>
     <message>
@@ -3067,27 +2999,27 @@
         <translation>离线模式已开启</translation>
     </message>
     <message>
-        <source>Hunch does not contact the hub in offline mode.</source>
+        <source>Offline mode blocks the hub.</source>
         <translation>离线模式下不会访问 Hub。</translation>
     </message>
     <message>
-        <source>Turn it off in Settings to get models.</source>
-        <translation>要获取模型，请在设置中关闭。</translation>
+        <source>Turn it off in Settings.</source>
+        <translation>请在设置中关闭。</translation>
     </message>
     <message>
         <source>Search not available</source>
         <translation>无法搜索</translation>
     </message>
     <message>
-        <source>%1 has no searchable model list.</source>
-        <translation>%1 没有可搜索的模型列表。</translation>
+        <source>%1 cannot be searched.</source>
+        <translation>无法在 %1 中搜索。</translation>
     </message>
     <message>
-        <source>Install models by repository name.</source>
-        <translation>请按仓库名称安装。</translation>
+        <source>Enter a repository name.</source>
+        <translation>请输入仓库名称。</translation>
     </message>
     <message>
-        <source>The hub sent an invalid response.</source>
+        <source>Invalid response from the hub.</source>
         <translation>Hub 返回了无效的响应。</translation>
     </message>
     <message>
@@ -3095,35 +3027,35 @@
         <translation>未发送令牌</translation>
     </message>
     <message>
-        <source>%1 is not encrypted; others could read the token.</source>
+        <source>%1 is not encrypted: others could read it.</source>
         <translation>%1 未加密，他人可能读到令牌。</translation>
     </message>
     <message>
-        <source>Use an https address, or allow it in Settings.</source>
-        <translation>请使用 https 地址，或在设置中允许。</translation>
+        <source>Use https, or allow it in Settings.</source>
+        <translation>请使用 https，或在设置中允许。</translation>
     </message>
     <message>
         <source>%1 has only drafters, in folders: %2.</source>
         <translation>%1 中没有模型，只有文件夹里的专用草稿模型：%2。</translation>
     </message>
     <message>
-        <source>Install one of them by name.</source>
+        <source>Install one by name.</source>
         <translation>请按名称安装其中一个。</translation>
     </message>
     <message>
-        <source>File missing on the hub</source>
+        <source>File missing</source>
         <translation>Hub 上缺少文件</translation>
     </message>
     <message>
-        <source>The hub lists %1 of %2, but does not have it.</source>
-        <translation>Hub 的列表中有 %2 的 %1，但 Hub 上没有该文件。</translation>
+        <source>The hub lacks %1 of %2.</source>
+        <translation>Hub 上没有 %2 的 %1。</translation>
     </message>
     <message>
         <source>File not usable</source>
         <translation>文件不可用</translation>
     </message>
     <message>
-        <source>%1 of %2 has %3; the limit is %4.</source>
+        <source>%1 of %2 has %3; limit: %4.</source>
         <translation>%2 的 %1 大小为 %3，上限为 %4。</translation>
     </message>
     <message>
@@ -3131,11 +3063,11 @@
         <translation>Hub 上 %2 的 %1 已损坏。</translation>
     </message>
     <message>
-        <source>%1 has safetensors files, but lacks: %2.</source>
-        <translation>%1 有 safetensors 文件，但缺少模型所需的文件：%2。</translation>
+        <source>%1 lacks: %2.</source>
+        <translation>%1 缺少所需的文件：%2。</translation>
     </message>
     <message>
-        <source>%1 needs %2; %3 is free, of which other downloads need %4.</source>
+        <source>%1 needs %2; of %3 free, other downloads need %4.</source>
         <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
     </message>
     <message>
@@ -3143,8 +3075,8 @@
         <translation>请取消一个下载，或删除一个模型。</translation>
     </message>
     <message>
-        <source>Delete a model you no longer use.</source>
-        <translation>请删除不再使用的模型。</translation>
+        <source>Delete a model.</source>
+        <translation>请删除一个模型。</translation>
     </message>
     <message>
         <source>Models folder not usable</source>
@@ -3155,24 +3087,20 @@
         <translation>另一个 Hunch 正在安装 %1。</translation>
     </message>
     <message>
-        <source>Try again when it is done.</source>
-        <translation>请等它完成后重试。</translation>
-    </message>
-    <message>
         <source>%1 is a file, not a folder.</source>
         <translation>%1 是文件，不是文件夹。</translation>
     </message>
     <message>
-        <source>Move the file, then try again.</source>
-        <translation>请移走该文件，然后重试。</translation>
+        <source>Move the file.</source>
+        <translation>请移走该文件。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
         <translation>无法写入 %1。</translation>
     </message>
     <message>
-        <source>Check that its disk is connected and writable.</source>
-        <translation>请确认磁盘已连接且有写入权限。</translation>
+        <source>Connect its disk, or allow writing.</source>
+        <translation>请连接磁盘，或允许写入。</translation>
     </message>
     <message>
         <source>Not deleted</source>
@@ -3187,12 +3115,8 @@
         <translation>正在用 %1 生成回复。请先停止。</translation>
     </message>
     <message>
-        <source>Hunch did not install %1. Delete it where it came from.</source>
-        <translation>%1 不是由 Hunch 安装的。请在其来源处删除。</translation>
-    </message>
-    <message>
-        <source>It was moved or deleted, or its disk is not connected.</source>
-        <translation>它已被移动或删除，或者所在磁盘未连接。</translation>
+        <source>Another app installed %1. Delete it there.</source>
+        <translation>%1 由其他应用安装，请在该应用中删除。</translation>
     </message>
     <message>
         <source>The disk with %1 is read-only.</source>
@@ -3207,19 +3131,15 @@
         <translation>无法删除 %1。</translation>
     </message>
     <message>
-        <source>Choose a model that can, or go on without them.</source>
-        <translation>请选择可识别图片的模型，或不带图片继续。</translation>
+        <source>Choose a model that can.</source>
+        <translation>请选择可识别图片的模型。</translation>
     </message>
     <message>
         <source>Out of memory</source>
         <translation>内存耗尽</translation>
     </message>
     <message>
-        <source>Hunch ran out of memory.</source>
-        <translation>内存用完了。</translation>
-    </message>
-    <message>
-        <source>The engine is closed</source>
+        <source>Engine closed</source>
         <translation>引擎已关闭</translation>
     </message>
     <message>
@@ -3235,20 +3155,20 @@
         <translation>无法加载 MLX</translation>
     </message>
     <message>
-        <source>It is not installed, and this is %1.</source>
+        <source>Not installed; this is %1.</source>
         <translation>MLX 未安装，本机为 %1。</translation>
     </message>
     <message>
-        <source>Install Hunch again.</source>
+        <source>Reinstall Hunch.</source>
         <translation>请重新安装 Hunch。</translation>
     </message>
     <message>
-        <source>It was installed for %2, and this is %1.</source>
+        <source>Installed for %2; this is %1.</source>
         <translation>已安装的版本适用于 %2，而本机为 %1。</translation>
     </message>
     <message>
-        <source>Update macOS, or install Hunch again on this Mac.</source>
-        <translation>请更新 macOS，或在这台 Mac 上重新安装 Hunch。</translation>
+        <source>Update macOS, or reinstall Hunch.</source>
+        <translation>请更新 macOS，或重新安装 Hunch。</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -3259,68 +3179,48 @@
         <translation>这是 Hunch 的错误。</translation>
     </message>
     <message>
-        <source>The log has the details.</source>
+        <source>See the log.</source>
         <translation>详情见日志。</translation>
     </message>
     <message>
-        <source>Not saved</source>
-        <translation>未存储</translation>
+        <source>Not saved; your text is kept</source>
+        <translation>未存储，文字已保留</translation>
     </message>
     <message>
         <source>The disk with %1 is full.</source>
         <translation>%1 所在的磁盘空间已满。</translation>
     </message>
     <message>
-        <source>Free some space. Your text is kept.</source>
-        <translation>请腾出空间。你写的内容会保留。</translation>
+        <source>Free some space.</source>
+        <translation>请腾出空间。</translation>
     </message>
     <message>
         <source>Another program locked your chats.</source>
         <translation>另一个程序锁定了对话文件。</translation>
     </message>
     <message>
-        <source>Close that program. Your text is kept.</source>
-        <translation>请关闭那个程序。你写的内容会保留。</translation>
+        <source>Close that program.</source>
+        <translation>请关闭那个程序。</translation>
     </message>
     <message>
         <source>No permission to write to %1.</source>
         <translation>Hunch 没有写入 %1 的权限。</translation>
     </message>
     <message>
-        <source>Allow access. Your text is kept.</source>
-        <translation>请授予权限。你写的内容会保留。</translation>
+        <source>Allow access.</source>
+        <translation>请授予权限。</translation>
     </message>
     <message>
-        <source>Writing to the disk with %1 failed.</source>
-        <translation>无法写入 %1 所在的磁盘。</translation>
-    </message>
-    <message>
-        <source>Check the disk. Your text is kept.</source>
-        <translation>请检查磁盘。你写的内容会保留。</translation>
+        <source>Check the disk.</source>
+        <translation>请检查磁盘。</translation>
     </message>
     <message>
         <source>Chats cannot be opened</source>
         <translation>无法打开对话</translation>
     </message>
     <message>
-        <source>Free some space.</source>
-        <translation>请腾出空间。</translation>
-    </message>
-    <message>
-        <source>Close that program.</source>
-        <translation>请关闭那个程序。</translation>
-    </message>
-    <message>
-        <source>Allow access.</source>
-        <translation>请授予权限。</translation>
-    </message>
-    <message>
-        <source>The chat file in %1 cannot be read. It is unchanged.</source>
+        <source>The chat file in %1 is unreadable, but unchanged.</source>
         <translation>无法读取 %1 中的对话文件。文件未作更改。</translation>
-    </message>
-    <message>
-        <source>Check the disk.</source>
-        <translation>请检查磁盘。</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -3367,15 +3267,15 @@
         <translation>草稿模型已关闭。</translation>
     </message>
     <message>
-        <source>No draft model is loaded.</source>
+        <source>No draft loaded.</source>
         <translation>没有加载草稿模型。</translation>
     </message>
     <message>
-        <source>The draft model is still reading the chat.</source>
+        <source>The draft is still reading the chat.</source>
         <translation>草稿模型还在读取对话。</translation>
     </message>
     <message>
-        <source>The draft model guesses ahead.</source>
+        <source>The draft guesses ahead.</source>
         <translation>草稿模型正在提前猜测。</translation>
     </message>
     <message>
@@ -3383,15 +3283,15 @@
         <translation>同时生成多条回复时，草稿模型暂停工作。</translation>
     </message>
     <message>
-        <source>Drafting is paused: it was slower here.</source>
+        <source>Drafting is paused: slower here.</source>
         <translation>使用草稿模型更慢，已暂停。</translation>
     </message>
     <message>
-        <source>Drafting is not supported: this model&apos;s cache cannot be rolled back.</source>
+        <source>No drafting: this model&apos;s cache cannot be rolled back.</source>
         <translation>此模型的缓存无法回退，不支持使用草稿模型。</translation>
     </message>
     <message>
-        <source>The draft model failed. The main model finished alone.</source>
+        <source>The draft failed; the main model finished alone.</source>
         <translation>草稿模型出错，由主模型单独完成。</translation>
     </message>
     <message>
@@ -3399,15 +3299,15 @@
         <translation>入门模型只了解 Hunch</translation>
     </message>
     <message>
-        <source>Install a larger model to chat about anything.</source>
-        <translation>安装更大的模型，就能聊任何话题。</translation>
+        <source>For anything else, install a larger model.</source>
+        <translation>想聊其他话题，请安装更大的模型。</translation>
     </message>
     <message>
-        <source>The reply was interrupted</source>
+        <source>Reply interrupted</source>
         <translation>回复被中断</translation>
     </message>
     <message>
-        <source>Hunch quit before the reply finished.</source>
+        <source>Hunch quit before it finished.</source>
         <translation>回复尚未完成，Hunch 就退出了。</translation>
     </message>
     <message>
@@ -3415,15 +3315,15 @@
         <translation>尚未存储</translation>
     </message>
     <message>
-        <source>The end of this reply is not saved. Hunch keeps trying.</source>
-        <translation>这条回复的结尾尚未存储。Hunch 会继续尝试。</translation>
+        <source>Hunch keeps trying to save this reply.</source>
+        <translation>Hunch 正在不断尝试存储这条回复。</translation>
     </message>
     <message>
-        <source>Free some disk space and leave Hunch open.</source>
-        <translation>请腾出磁盘空间，不要关闭 Hunch。</translation>
+        <source>Free some space and keep Hunch open.</source>
+        <translation>请腾出空间，不要关闭 Hunch。</translation>
     </message>
     <message>
-        <source>This message cannot be read</source>
+        <source>Message unreadable</source>
         <translation>无法读取这条消息</translation>
     </message>
     <message>
@@ -3431,7 +3331,7 @@
         <translation>对话文件的这一处已损坏。</translation>
     </message>
     <message>
-        <source>The model was changed</source>
+        <source>Model changed</source>
         <translation>模型已更换</translation>
     </message>
     <message>
@@ -3439,39 +3339,23 @@
         <translation>生成此回复的模型已卸载。</translation>
     </message>
     <message>
-        <source>Continue with the current model.</source>
-        <translation>可以用当前模型继续生成。</translation>
+        <source>Shorten this chat, or choose a smaller model.</source>
+        <translation>请缩短此对话，或选择更小的模型。</translation>
     </message>
     <message>
-        <source>The memory is full</source>
+        <source>Memory full</source>
         <translation>内存已满</translation>
     </message>
     <message>
-        <source>This chat is as long as this Mac&apos;s memory allows.</source>
-        <translation>此对话已达到这台 Mac 的内存所能容纳的长度。</translation>
-    </message>
-    <message>
-        <source>Start a new chat, or choose a smaller model.</source>
-        <translation>请开始新对话，或选择更小的模型。</translation>
-    </message>
-    <message>
-        <source>The context is full</source>
+        <source>Context full</source>
         <translation>上下文已满</translation>
     </message>
     <message>
-        <source>This chat has reached the model&apos;s limit.</source>
-        <translation>这个对话已达到模型的上限。</translation>
+        <source>Reply limit reached</source>
+        <translation>已达到回复长度上限</translation>
     </message>
     <message>
-        <source>The reply reached its length limit</source>
-        <translation>回复达到长度上限</translation>
-    </message>
-    <message>
-        <source>It stops at the reply limit.</source>
-        <translation>已停在回复长度上限处。</translation>
-    </message>
-    <message>
-        <source>Continue it, or raise the limit in Settings.</source>
+        <source>Continue, or raise it in Settings.</source>
         <translation>可以继续生成，或在设置中提高上限。</translation>
     </message>
 </context>
@@ -3538,8 +3422,8 @@
         <translation>作者说明</translation>
     </message>
     <message>
-        <source>Accept the author&apos;s terms on the model page, then add your token in Settings.</source>
-        <translation>请在模型页面上接受条款，然后在设置中填写令牌。</translation>
+        <source>Accept the terms on its page, then add your token in Settings.</source>
+        <translation>请在其页面上接受条款，然后在设置中填写令牌。</translation>
     </message>
 </context>
 <context>
@@ -3577,7 +3461,7 @@
         <translation>正用作草稿模型</translation>
     </message>
     <message>
-        <source>Updated on disk; the old version is still loaded.</source>
+        <source>Updated on disk, not reloaded yet.</source>
         <translation>文件已更新，但加载的仍是旧版本。</translation>
     </message>
     <message>
@@ -3732,12 +3616,12 @@
         <translation>其主模型尚未安装</translation>
     </message>
     <message>
-        <source>not supported: reading several tokens at once changes its results</source>
+        <source>not supported: several tokens at once change its results</source>
         <translation>不支持：一次读取多个 token 时结果会不同</translation>
     </message>
     <message>
-        <source>none installed; needs its own drafter, or a small model with its vocabulary</source>
-        <translation>尚未安装；需要专用草稿模型，或词表相同的小模型</translation>
+        <source>none installed</source>
+        <translation>尚未安装</translation>
     </message>
     <message>
         <source>has its own drafter</source>
@@ -3824,7 +3708,7 @@
         <translation>它可以作为 %1 的草稿模型。</translation>
     </message>
     <message>
-        <source>Reading its files, %1</source>
+        <source>Reading files, %1</source>
         <translation>正在读取文件… %1</translation>
     </message>
     <message>
@@ -3832,8 +3716,8 @@
         <translation>所有文件完好。</translation>
     </message>
     <message>
-        <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>已损坏或缺失：%1。点按“修复”可重新下载这些文件。</translation>
+        <source>Damaged or missing: %1.</source>
+        <translation>已损坏或缺失：%1。</translation>
     </message>
     <message>
         <source>Cannot tell: not installed by Hunch.</source>
@@ -3848,8 +3732,8 @@
         <translation>已是最新版本。</translation>
     </message>
     <message>
-        <source>Update available. This version stays until it is complete.</source>
-        <translation>有可用更新。完成之前保留当前版本。</translation>
+        <source>Update available.</source>
+        <translation>有可用更新。</translation>
     </message>
     <message>
         <source>Paused</source>
@@ -3875,8 +3759,8 @@
         <translation>要删除 %1 吗？</translation>
     </message>
     <message>
-        <source>Frees %1. You can reinstall it.</source>
-        <translation>将释放 %1，可重新安装。</translation>
+        <source>Frees %1.</source>
+        <translation>将释放 %1。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -3903,7 +3787,7 @@
         <translation>其他文件夹</translation>
     </message>
     <message>
-        <source>Lists models from these folders without changing them.</source>
+        <source>Their models are listed, never changed.</source>
         <translation>也列出这些文件夹中的模型，不会改动其内容。</translation>
     </message>
     <message>
@@ -3929,7 +3813,7 @@
 <context>
     <name>MoveOffer</name>
     <message>
-        <source>It runs from a place that goes away, such as a disk image.</source>
+        <source>It runs from a temporary place, such as a disk image.</source>
         <translation>当前从磁盘映像等临时位置运行。</translation>
     </message>
     <message>
@@ -4010,8 +3894,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted: guesses the main model kept. Underlined: where it chose otherwise.</source>
-        <translation>着色：主模型保留的猜测。下划线：主模型另选的内容。</translation>
+        <source>Tinted: foreseen words. Underlined: corrections.</source>
+        <translation>着色：猜中的文字。下划线：改写处。</translation>
     </message>
 </context>
 <context>
@@ -4021,8 +3905,8 @@
         <translation>未标记草稿文字。</translation>
     </message>
     <message>
-        <source>Marked: words that the draft foresaw.</source>
-        <translation>已标记：草稿模型猜中的文字。</translation>
+        <source>Marked: foreseen words.</source>
+        <translation>已标记：猜中的文字。</translation>
     </message>
     <message>
         <source>None in sight.</source>
@@ -4076,7 +3960,7 @@
         <translation>模型：%1</translation>
     </message>
     <message>
-        <source>Not in memory. Your next message reloads it.</source>
+        <source>Unloaded; your next message reloads it.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
     </message>
     <message>
@@ -4150,7 +4034,7 @@
         <translation>在这台 Mac 上约 %1（估计）</translation>
     </message>
     <message>
-        <source>not measured on this Mac yet</source>
+        <source>not measured here yet</source>
         <translation>尚未在这台 Mac 上测量</translation>
     </message>
     <message>
@@ -4158,7 +4042,7 @@
         <translation>搭配 %1：%2</translation>
     </message>
     <message>
-        <source>Named after another model: it may seldom guess right.</source>
+        <source>Named after another model: may guess poorly.</source>
         <translation>名称属于其他模型：可能很少猜对。</translation>
     </message>
     <message>
@@ -4174,8 +4058,8 @@
         <translation>%2 个 token 中有 %1 个不同，均非文本。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens match. The draft guesses only these.</source>
-        <translation>%2 个 token 中有 %1 个相同。草稿模型只用这些来猜测。</translation>
+        <source>%1 of %2 tokens match.</source>
+        <translation>%2 个 token 中有 %1 个相同。</translation>
     </message>
     <message>
         <source>Weights: %1, draft %2</source>
@@ -4206,11 +4090,11 @@
         <translation>未能比较分词方式</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens each, but different ones</source>
+        <source>Sample (%1): %2 tokens each, but different</source>
         <translation>示例文本（%1）：两者都是 %2 个 token，但不相同</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens, draft %3</source>
+        <source>Sample (%1): %2 tokens, draft %3</source>
         <translation>示例文本（%1）：主模型 %2 个 token，草稿模型 %3 个</translation>
     </message>
     <message>
@@ -4308,8 +4192,8 @@
         <translation>专用草稿模型</translation>
     </message>
     <message>
-        <source>Comparing its tokens with the main model&apos;s…</source>
-        <translation>正在与主模型的 token 比较…</translation>
+        <source>Comparing tokens…</source>
+        <translation>正在比较 token…</translation>
     </message>
     <message>
         <source>Recommended</source>
@@ -4328,8 +4212,8 @@
         <translation>返回模型列表</translation>
     </message>
     <message>
-        <source>More: compare, tune, Off or Auto</source>
-        <translation>更多：比较、调校、关闭或自动</translation>
+        <source>More</source>
+        <translation>更多</translation>
     </message>
 </context>
 <context>
@@ -4443,16 +4327,12 @@
         <translation>请选择其他位置。</translation>
     </message>
     <message>
-        <source>The folder %1 no longer exists.</source>
+        <source>%1 no longer exists.</source>
         <translation>文件夹 %1 已不存在。</translation>
     </message>
     <message>
-        <source>Writing to the disk with %1 failed.</source>
+        <source>%1 cannot be written to.</source>
         <translation>无法写入 %1 所在的磁盘。</translation>
-    </message>
-    <message>
-        <source>Check the disk, or choose another place.</source>
-        <translation>请检查磁盘，或选择其他位置。</translation>
     </message>
     <message>
         <source>Not exported</source>
@@ -4495,31 +4375,19 @@
         <translation>已损坏，或不是 JSON</translation>
     </message>
     <message>
-        <source>incomplete: its end is missing</source>
-        <translation>不完整，缺少结尾</translation>
+        <source>incomplete</source>
+        <translation>不完整</translation>
     </message>
     <message>
-        <source>damaged: nested too deep</source>
-        <translation>已损坏：嵌套过深</translation>
-    </message>
-    <message>
-        <source>damaged: the same entry twice</source>
-        <translation>已损坏：同一条目重复</translation>
-    </message>
-    <message>
-        <source>damaged: its messages form a circle</source>
-        <translation>已损坏：消息互相循环引用</translation>
-    </message>
-    <message>
-        <source>damaged: an entry of the wrong kind</source>
-        <translation>已损坏：条目类型不正确</translation>
+        <source>damaged</source>
+        <translation>已损坏</translation>
     </message>
     <message>
         <source>too large</source>
         <translation>过大</translation>
     </message>
     <message>
-        <source>from a newer version of Hunch</source>
+        <source>from a newer Hunch</source>
         <translation>来自较新版本的 Hunch</translation>
     </message>
     <message>
@@ -4531,12 +4399,12 @@
         <translation>未找到</translation>
     </message>
     <message>
-        <source>no permission to read it</source>
+        <source>no permission</source>
         <translation>没有读取权限</translation>
     </message>
     <message>
-        <source>could not be read from disk</source>
-        <translation>磁盘无法读取</translation>
+        <source>not readable</source>
+        <translation>无法读取</translation>
     </message>
     <message>
         <source>too complex</source>
@@ -4635,8 +4503,8 @@
 <context>
     <name>PromptField</name>
     <message>
-        <source>Limited to %1 characters. The rest was left out.</source>
-        <translation>最多 %1 个字符，其余部分没有输入。</translation>
+        <source>Cut to %1 characters.</source>
+        <translation>已截断为 %1 个字符。</translation>
     </message>
 </context>
 <context>
@@ -4725,12 +4593,12 @@
         <translation>无法竞速。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on, as rounding can cause.</source>
-        <translation>从第 %1 个 token 起文本不同，可能由舍入误差引起。</translation>
+        <source>The texts differ from token %1 on, by rounding.</source>
+        <translation>从第 %1 个 token 起，文本因舍入误差而不同。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
-        <translation>从第 %1 个 token 起文本不同：“草稿速度优先”开启时，文本取决于草稿模型。</translation>
+        <source>The texts differ from token %1 on, by “Fastest drafting”.</source>
+        <translation>从第 %1 个 token 起，文本因“草稿速度优先”而不同。</translation>
     </message>
     <message>
         <source>Too short to measure.</source>
@@ -4749,7 +4617,7 @@
         <translation>差距太小，难以判断。</translation>
     </message>
     <message>
-        <source>This Mac was busy, so the times say little.</source>
+        <source>This Mac was busy; times are rough.</source>
         <translation>这台 Mac 正忙，用时参考意义不大。</translation>
     </message>
     <message>
@@ -4775,8 +4643,8 @@
 <context>
     <name>RaceWindow</name>
     <message>
-        <source>Load a main model and a draft first.</source>
-        <translation>请先加载主模型和草稿模型。</translation>
+        <source>Load a pair first.</source>
+        <translation>请先加载一组模型。</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -4807,8 +4675,8 @@
         <translation>采样</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token.</source>
-        <translation>“贪心”总是选取概率最高的 token。</translation>
+        <source>Always the likeliest token.</source>
+        <translation>总是选取概率最高的 token。</translation>
     </message>
 </context>
 <context>
@@ -4919,11 +4787,11 @@
         <translation>每轮 %1 token（收益起点：%2）</translation>
     </message>
     <message>
-        <source>Answered together, so hardly anything was drafted.</source>
+        <source>Answered together, so little was drafted.</source>
         <translation>同时生成，因此几乎没有使用草稿模型。</translation>
     </message>
     <message>
-        <source>Drafting is paused: it was %1 slower here.</source>
+        <source>Drafting is paused: %1 slower here.</source>
         <translation>使用草稿模型会慢 %1，已暂停。</translation>
     </message>
     <message>
@@ -5088,8 +4956,8 @@
         <translation>系统提示词</translation>
     </message>
     <message>
-        <source>Sent to the model at the start of every chat.</source>
-        <translation>在每个对话开始时发送给模型。</translation>
+        <source>Sent at the start of every chat.</source>
+        <translation>在每个对话开始时发送。</translation>
     </message>
     <message>
         <source>Example: Answer briefly, in Korean.</source>
@@ -5120,16 +4988,8 @@
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Limits choices to this total probability.</source>
-        <translation>只从累计概率达到此值的词中选取。</translation>
-    </message>
-    <message>
         <source>Min-p</source>
         <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Skips words below this share of the likeliest.</source>
-        <translation>跳过概率低于“最可能的词 × 此比例”的词。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -5142,10 +5002,6 @@
     <message>
         <source>Top-k</source>
         <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Limits choices to this many; 0 is off.</source>
-        <translation>只从这么多个词中选取，0 为关闭。</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -5168,7 +5024,7 @@
         <translation>“草稿速度优先”开启时，种子相同文本仍会变化。</translation>
     </message>
     <message>
-        <source>Same seed, same reply, barring near-ties between tokens.</source>
+        <source>Same seed, same reply, but for near-ties.</source>
         <translation>种子相同则回复相同；两个 token 几乎持平时除外。</translation>
     </message>
     <message>
@@ -5176,7 +5032,7 @@
         <translation>种子相同则回复相同，与草稿模型无关。</translation>
     </message>
     <message>
-        <source>Same seed, same reply, barring near-ties between tokens (here: under %1 nats).</source>
+        <source>Same seed, same reply, but for near-ties (under %1 nats).</source>
         <translation>种子相同则回复相同；两个 token 几乎持平时除外（此处小于 %1 奈特）。</translation>
     </message>
     <message>
@@ -5208,8 +5064,20 @@
         <translation>0 最稳定，越高越自由。</translation>
     </message>
     <message>
-        <source>Keeps more guesses, but seeds no longer fix the text.</source>
-        <translation>接受更多猜测，但种子不再固定文本。</translation>
+        <source>Limits choices to this total probability.</source>
+        <translation>只从累计概率达到此值的词中选取。</translation>
+    </message>
+    <message>
+        <source>Skips words below this share of the likeliest.</source>
+        <translation>跳过概率低于“最可能的词 × 此比例”的词。</translation>
+    </message>
+    <message>
+        <source>Limits choices to this many; 0 is off.</source>
+        <translation>只从这么多个词中选取，0 为关闭。</translation>
+    </message>
+    <message>
+        <source>Faster, but seeds no longer fix the text.</source>
+        <translation>更快，但种子不再固定文本。</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -5345,8 +5213,8 @@
         <translation>始终使用已载入的模型。</translation>
     </message>
     <message>
-        <source>Programs get replies and see model names and figures, never chats, files or settings. Your messages come first.</source>
-        <translation>程序可以获取回复，并看到模型的名称和数据，但看不到对话、文件或设置。你自己的消息优先处理。</translation>
+        <source>Programs never see chats, files or settings. Your messages come first.</source>
+        <translation>程序看不到对话、文件或设置。你的消息优先。</translation>
     </message>
 </context>
 <context>
@@ -5657,7 +5525,7 @@
         <translation>变慢时暂停。</translation>
     </message>
     <message>
-        <source>Guesses ahead only as far as it helps.</source>
+        <source>As far as it helps.</source>
         <translation>只在有收益时提前猜测。</translation>
     </message>
     <message>
@@ -5711,8 +5579,8 @@
         <translation>%1 的对话模板</translation>
     </message>
     <message>
-        <source>How chats are formatted for the model. Hunch runs none of the model&apos;s code.</source>
-        <translation>对话传给模型时采用的格式。Hunch 不会运行模型自带的代码。</translation>
+        <source>How chats are formatted for the model.</source>
+        <translation>将对话整理给模型的格式。</translation>
     </message>
     <message>
         <source>No readable chat template found.</source>
@@ -5808,7 +5676,7 @@
         <translation>要清除全部统计吗？</translation>
     </message>
     <message>
-        <source>Chats and the figures under replies are kept.</source>
+        <source>Chats and their figures stay.</source>
         <translation>对话和回复下方的数据会保留。</translation>
     </message>
     <message numerus="yes">
@@ -5926,8 +5794,8 @@
         <translation>永久删除</translation>
     </message>
     <message>
-        <source>This chat was deleted. Restore it to continue.</source>
-        <translation>此对话已删除，恢复后才能继续。</translation>
+        <source>This chat is deleted.</source>
+        <translation>此对话已删除。</translation>
     </message>
     <message>
         <source>Restore</source>
@@ -5970,7 +5838,7 @@
         <translation>清空</translation>
     </message>
     <message>
-        <source>Also removed from daily copies. This cannot be undone.</source>
+        <source>Daily copies included. This cannot be undone.</source>
         <translation>每日副本中的内容也会删除，且无法撤销。</translation>
     </message>
     <message>
@@ -6058,8 +5926,8 @@
 <context>
     <name>TuneCard</name>
     <message>
-        <source>Load a main model and a draft first.</source>
-        <translation>请先加载主模型和草稿模型。</translation>
+        <source>Load a pair first.</source>
+        <translation>请先加载一组模型。</translation>
     </message>
     <message>
         <source>Stop measuring</source>
@@ -6082,8 +5950,8 @@
         <translation>优化这组模型</translation>
     </message>
     <message>
-        <source>Teaches Auto with short replies. Takes a few minutes.</source>
-        <translation>用短回复训练“自动”，需几分钟。</translation>
+        <source>Teaches Auto in a few minutes.</source>
+        <translation>用几分钟让“自动”学习。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -6137,16 +6005,16 @@
         <translation>回复太短，无法测量。</translation>
     </message>
     <message>
-        <source>Drafting does not pay here: %1 plain speed at best. Auto pauses it.</source>
-        <translation>这组模型使用草稿模型没有收益：最好也只有不用草稿模型时的 %1。“自动”会自行暂停。</translation>
+        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
+        <translation>使用草稿模型没有收益（最好也只有 %1）。“自动”会自行暂停。</translation>
     </message>
     <message>
-        <source>Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>这里每次提前猜测 %1 个 token 最快：速度是不用草稿模型时的 %2。“自动”已从中学习。</translation>
+        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
+        <translation>每次提前猜测 %1 个 token 最快：速度是不用草稿模型时的 %2。“自动”已学会。</translation>
     </message>
     <message>
-        <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>“自动”最适合这组模型：速度是不用草稿模型时的 %1。</translation>
+        <source>Auto is best: %1 plain speed.</source>
+        <translation>“自动”最合适：速度是不用草稿模型时的 %1。</translation>
     </message>
 </context>
 <context>
@@ -6258,9 +6126,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Same text: all %Ln token(s) are identical.</source>
+        <source>Same text: %Ln token(s).</source>
         <translation>
-            <numerusform>文本相同：%Ln 个 token 完全一致。</numerusform>
+            <numerusform>文本相同：%Ln 个 token。</numerusform>
         </translation>
     </message>
 </context>

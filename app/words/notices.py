@@ -58,17 +58,17 @@ def drafting_sentence(state: DraftingState) -> str:
     """Why a reply was drafted, or was not."""
     return {
         DraftingState.OFF: QCoreApplication.translate("Messages", "Drafting is off."),
-        DraftingState.NO_DRAFT: QCoreApplication.translate("Messages", "No draft model is loaded."),
-        DraftingState.CATCHING_UP: QCoreApplication.translate("Messages", "The draft model is still reading the chat."),
-        DraftingState.ACTIVE: QCoreApplication.translate("Messages", "The draft model guesses ahead."),
+        DraftingState.NO_DRAFT: QCoreApplication.translate("Messages", "No draft loaded."),
+        DraftingState.CATCHING_UP: QCoreApplication.translate("Messages", "The draft is still reading the chat."),
+        DraftingState.ACTIVE: QCoreApplication.translate("Messages", "The draft guesses ahead."),
         DraftingState.BATCHED: QCoreApplication.translate(
             "Messages", "Drafting pauses while several replies are written."
         ),
-        DraftingState.PARKED: QCoreApplication.translate("Messages", "Drafting is paused: it was slower here."),
+        DraftingState.PARKED: QCoreApplication.translate("Messages", "Drafting is paused: slower here."),
         DraftingState.UNSUPPORTED: QCoreApplication.translate(
-            "Messages", "Drafting is not supported: this model's cache cannot be rolled back."
+            "Messages", "No drafting: this model's cache cannot be rolled back."
         ),
         DraftingState.FAILED: QCoreApplication.translate(
-            "Messages", "The draft model failed. The main model finished alone."
+            "Messages", "The draft failed; the main model finished alone."
         ),
     }[state]

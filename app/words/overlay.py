@@ -58,5 +58,5 @@ def _visible(word: str) -> str:
 def explanation() -> str:
     return QCoreApplication.translate(
         "Overlay",
-        "Tinted: guesses the main model kept. Underlined: where it chose otherwise.",
+        "Tinted: foreseen words. Underlined: corrections.",
     )

@@ -181,9 +181,7 @@ def drafting_text(
 def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool, is_draft: bool) -> list[str]:
     """For what is used as a draft no draft is offered."""
     if not about.speculates:
-        sentence = QCoreApplication.translate(
-            "Models", "not supported: reading several tokens at once changes its results"
-        )
+        sentence = QCoreApplication.translate("Models", "not supported: several tokens at once change its results")
         return [sentence]
     parts = [QCoreApplication.translate("Models", "has its own drafter")] if own_head else []
     if drafts:
@@ -192,7 +190,7 @@ def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool,
         return parts
     sentence = QCoreApplication.translate(
         "Models",
-        "none installed; needs its own drafter, or a small model with its vocabulary",
+        "none installed",
     )
     return [sentence]
 
@@ -229,7 +227,7 @@ def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain |
     said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
     if predicted is not None:
         said.append(predicted_text(predicted))
-    not_known = QCoreApplication.translate("Pairs", "not measured on this Mac yet")
+    not_known = QCoreApplication.translate("Pairs", "not measured here yet")
     words = QCoreApplication.translate("Pairs", "With %1: %2")
     return fill(words, human_name(name), " · ".join(said or [not_known]))
 
@@ -258,7 +256,7 @@ def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
         return notice_for(check.error).sentence
     found = check.vocabularies
     if found is None and not is_recommended:
-        return QCoreApplication.translate("Pairs", "Named after another model: it may seldom guess right.")
+        return QCoreApplication.translate("Pairs", "Named after another model: may guess poorly.")
     if found is None:
         return QCoreApplication.translate("Pairs", "Made for this main model.")
     if not check.by_text:
@@ -267,7 +265,7 @@ def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
     if not found.differing_text_tokens:
         sentence = QCoreApplication.translate("Pairs", "%1 of %2 tokens differ; none is text.")
         return fill(sentence, count(found.differing_tokens), of)
-    sentence = QCoreApplication.translate("Pairs", "%1 of %2 tokens match. The draft guesses only these.")
+    sentence = QCoreApplication.translate("Pairs", "%1 of %2 tokens match.")
     return fill(sentence, count(found.shared_tokens), of)
 
 
@@ -303,9 +301,9 @@ def _vocabulary_lines(found: Vocabularies) -> list[str]:
 def _probe_line(probe: Probe) -> str:
     language, main, draft = languages_text((probe.language,)), count(probe.main_tokens), count(probe.draft_tokens)
     if probe.main_tokens == probe.draft_tokens:
-        words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens each, but different ones")
+        words = QCoreApplication.translate("Pairs", "Sample (%1): %2 tokens each, but different")
         return fill(words, language, main)
-    words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens, draft %3")
+    words = QCoreApplication.translate("Pairs", "Sample (%1): %2 tokens, draft %3")
     return fill(words, language, main, draft)
 
 

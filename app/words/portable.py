@@ -26,12 +26,12 @@ def not_exported(problem: NotExported) -> Notice:
             QCoreApplication.translate("Portable", "Choose another place."),
         ),
         WhyNotWritten.GONE: (
-            QCoreApplication.translate("Portable", "The folder %1 no longer exists."),
+            QCoreApplication.translate("Portable", "%1 no longer exists."),
             QCoreApplication.translate("Portable", "Choose another place."),
         ),
         WhyNotWritten.DISK: (
-            QCoreApplication.translate("Portable", "Writing to the disk with %1 failed."),
-            QCoreApplication.translate("Portable", "Check the disk, or choose another place."),
+            QCoreApplication.translate("Portable", "%1 cannot be written to."),
+            QCoreApplication.translate("Portable", "Choose another place."),
         ),
     }[problem.why]
     title = QCoreApplication.translate("Portable", "Not exported")
@@ -66,17 +66,17 @@ def _why(why: WhyNotRead) -> str:
         WhyNotRead.UNKNOWN: QCoreApplication.translate("Portable", "not a supported chat file"),
         WhyNotRead.EMPTY: QCoreApplication.translate("Portable", "no messages"),
         WhyNotRead.NOT_JSON: QCoreApplication.translate("Portable", "damaged, or not JSON"),
-        WhyNotRead.TRUNCATED: QCoreApplication.translate("Portable", "incomplete: its end is missing"),
+        WhyNotRead.TRUNCATED: QCoreApplication.translate("Portable", "incomplete"),
         WhyNotRead.TOO_LARGE: QCoreApplication.translate("Portable", "too large"),
-        WhyNotRead.TOO_DEEP: QCoreApplication.translate("Portable", "damaged: nested too deep"),
-        WhyNotRead.DUPLICATE: QCoreApplication.translate("Portable", "damaged: the same entry twice"),
-        WhyNotRead.CIRCLE: QCoreApplication.translate("Portable", "damaged: its messages form a circle"),
-        WhyNotRead.WRONG: QCoreApplication.translate("Portable", "damaged: an entry of the wrong kind"),
-        WhyNotRead.NEWER: QCoreApplication.translate("Portable", "from a newer version of Hunch"),
+        WhyNotRead.TOO_DEEP: QCoreApplication.translate("Portable", "damaged"),
+        WhyNotRead.DUPLICATE: QCoreApplication.translate("Portable", "damaged"),
+        WhyNotRead.CIRCLE: QCoreApplication.translate("Portable", "damaged"),
+        WhyNotRead.WRONG: QCoreApplication.translate("Portable", "damaged"),
+        WhyNotRead.NEWER: QCoreApplication.translate("Portable", "from a newer Hunch"),
         WhyNotRead.ENCRYPTED: QCoreApplication.translate("Portable", "password-protected"),
         WhyNotRead.GONE: QCoreApplication.translate("Portable", "not found"),
-        WhyNotRead.FORBIDDEN: QCoreApplication.translate("Portable", "no permission to read it"),
-        WhyNotRead.DISK: QCoreApplication.translate("Portable", "could not be read from disk"),
+        WhyNotRead.FORBIDDEN: QCoreApplication.translate("Portable", "no permission"),
+        WhyNotRead.DISK: QCoreApplication.translate("Portable", "not readable"),
         WhyNotRead.TOO_MUCH: QCoreApplication.translate("Portable", "too complex"),
     }[why]
 

@@ -215,13 +215,13 @@ def source_sentence(stats: RequestStats) -> str:
     if is_company_why(stats):
         return QCoreApplication.translate(
             "ReplyStats",
-            "Answered together, so hardly anything was drafted.",
+            "Answered together, so little was drafted.",
         )
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
     drafting = told_drafting(stats)
     if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
-        rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: it was %1 slower here.")
+        rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: %1 slower here.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
     return drafting_sentence(drafting)
 
@@ -239,42 +239,38 @@ def _tooltip(stats: RequestStats) -> str:
 # By how a reply ended. One with no words that was cut short is not continued but tried again.
 _ENDS = {
     ReplyStatus.INTERRUPTED: Notice(
-        QT_TRANSLATE_NOOP("Messages", "The reply was interrupted"),
-        QT_TRANSLATE_NOOP("Messages", "Hunch quit before the reply finished."),
+        QT_TRANSLATE_NOOP("Messages", "Reply interrupted"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch quit before it finished."),
         action=NoticeAction.CONTINUE,
     ),
     ReplyStatus.UNSAVED: Notice(
         QT_TRANSLATE_NOOP("Messages", "Not saved yet"),
-        QT_TRANSLATE_NOOP("Messages", "The end of this reply is not saved. Hunch keeps trying."),
-        QT_TRANSLATE_NOOP("Messages", "Free some disk space and leave Hunch open."),
+        QT_TRANSLATE_NOOP("Messages", "Hunch keeps trying to save this reply."),
+        QT_TRANSLATE_NOOP("Messages", "Free some space and keep Hunch open."),
     ),
     ReplyStatus.UNREADABLE: Notice(
-        QT_TRANSLATE_NOOP("Messages", "This message cannot be read"),
+        QT_TRANSLATE_NOOP("Messages", "Message unreadable"),
         QT_TRANSLATE_NOOP("Messages", "The chat file is damaged here."),
     ),
     ReplyStatus.MODEL_CHANGED: Notice(
-        QT_TRANSLATE_NOOP("Messages", "The model was changed"),
+        QT_TRANSLATE_NOOP("Messages", "Model changed"),
         QT_TRANSLATE_NOOP("Messages", "Its model was unloaded."),
-        QT_TRANSLATE_NOOP("Messages", "Continue with the current model."),
-        NoticeAction.CONTINUE,
+        action=NoticeAction.CONTINUE,
     ),
     ReplyStatus.MEMORY: Notice(
-        QT_TRANSLATE_NOOP("Messages", "The memory is full"),
-        QT_TRANSLATE_NOOP("Messages", "This chat is as long as this Mac's memory allows."),
-        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a smaller model."),
-        NoticeAction.NEW_CHAT,
+        QT_TRANSLATE_NOOP("Messages", "Memory full"),
+        QT_TRANSLATE_NOOP("Messages", "Shorten this chat, or choose a smaller model."),
+        action=NoticeAction.NEW_CHAT,
     ),
     ReplyStatus.CONTEXT: Notice(
-        QT_TRANSLATE_NOOP("Messages", "The context is full"),
-        QT_TRANSLATE_NOOP("Messages", "This chat has reached the model's limit."),
-        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
-        NoticeAction.NEW_CHAT,
+        QT_TRANSLATE_NOOP("Messages", "Context full"),
+        QT_TRANSLATE_NOOP("Messages", "Shorten this chat, or choose a longer-context model."),
+        action=NoticeAction.NEW_CHAT,
     ),
     ReplyStatus.LENGTH: Notice(
-        QT_TRANSLATE_NOOP("Messages", "The reply reached its length limit"),
-        QT_TRANSLATE_NOOP("Messages", "It stops at the reply limit."),
-        QT_TRANSLATE_NOOP("Messages", "Continue it, or raise the limit in Settings."),
-        NoticeAction.CONTINUE,
+        QT_TRANSLATE_NOOP("Messages", "Reply limit reached"),
+        QT_TRANSLATE_NOOP("Messages", "Continue, or raise it in Settings."),
+        action=NoticeAction.CONTINUE,
     ),
 }
 _CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.MODEL_CHANGED)
@@ -297,7 +293,7 @@ def install_notice() -> Notice:
     """Under a refusal of the starter pair."""
     return Notice(
         QCoreApplication.translate("Messages", "The starter pair knows only Hunch"),
-        QCoreApplication.translate("Messages", "Install a larger model to chat about anything."),
+        QCoreApplication.translate("Messages", "For anything else, install a larger model."),
         action=NoticeAction.INSTALL_MODEL,
     )
 

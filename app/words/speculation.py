@@ -62,15 +62,13 @@ def measured_against(stats: RequestStats | None) -> str:
 def plain_sentence(stats: RequestStats | None) -> str:
     """The whole of it in one sentence."""
     if stats is None:
-        return QCoreApplication.translate("Inspector", "Send a message to see what the draft brings.")
+        return QCoreApplication.translate("Inspector", "Send a message first.")
     if not stats.generated_tokens:
         return ""
     if not stats.drafted or tone_of(stats) is Tone.NONE:
         return _why_not(stats)
     each, needed = formats.number(stats.tokens_per_pass or 0.0, 1), formats.number(stats.break_even or 0.0, 1)
-    words = QCoreApplication.translate(
-        "Inspector", "%1 of the guesses were right: %2 tokens per pass (break-even: %3)."
-    )
+    words = QCoreApplication.translate("Inspector", "%1 of guesses right: %2 tokens per pass (break-even: %3).")
     return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)
 
 
@@ -86,7 +84,7 @@ def has_charts(stats: RequestStats) -> bool:
 
 
 def starter_sentence() -> str:
-    return QCoreApplication.translate("Inspector", "The starter pair knows its text by heart. Others gain less.")
+    return QCoreApplication.translate("Inspector", "The starter pair knows its text; others gain less.")
 
 
 # The charts: names, figures, and the same as text for those who cannot see them
@@ -197,34 +195,34 @@ _MEANINGS = (
         QT_TRANSLATE_NOOP("Inspector", "Pass"),
         QT_TRANSLATE_NOOP(
             "Inspector",
-            "The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.",
+            "One check: the main model keeps the guesses before the first mismatch and adds a token.",
         ),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Accept rate"),
-        QT_TRANSLATE_NOOP("Inspector", "Share of guessed tokens that the main model kept."),
+        QT_TRANSLATE_NOOP("Inspector", "Share of guesses kept."),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Tokens per pass"),
-        QT_TRANSLATE_NOOP("Inspector", "Average tokens per pass. Without a draft: 1."),
+        QT_TRANSLATE_NOOP("Inspector", "Without a draft: 1."),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Break-even"),
         QT_TRANSLATE_NOOP(
             "Inspector",
-            "More tokens per pass than this make replies faster.",
+            "Above this, replies are faster.",
         ),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Faster, slower"),
         QT_TRANSLATE_NOOP(
             "Inspector",
-            "Speed with the draft against speed without, measured on this Mac.",
+            "Speed with the draft against without, on this Mac.",
         ),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Accepted by position"),
-        QT_TRANSLATE_NOOP("Inspector", "How often each guess was kept, if all before it were."),
+        QT_TRANSLATE_NOOP("Inspector", "Share kept, once all before were."),
     ),
 )
 

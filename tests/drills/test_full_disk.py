@@ -160,7 +160,7 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
             qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.DONE)
             banner = harness.window.banner
             while banner.isVisible():  # nothing is left to be tried, nor said below what came later
-                assert banner.title.text() != "Not saved"
+                assert banner.title.text() != "Not saved; your text is kept"
                 banner.close_button.click()
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()

@@ -58,7 +58,7 @@ def test_a_listed_file_that_the_hub_does_not_have_is_named(
     hub.faults[f"{REPO}/model.safetensors"] = Fault(status=404, code=code)
     error = refusal(store, recorder)
     assert isinstance(error, FileMissing)
-    assert notice_for(error).sentence == f"The hub lists model.safetensors of {REPO}, but does not have it."
+    assert notice_for(error).sentence == f"The hub lacks model.safetensors of {REPO}."
 
 
 @pytest.mark.parametrize("place", ["models", "models/.downloads", "models/org", f"models/{REPO}"])

@@ -334,13 +334,13 @@ def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_pat
     qtbot.waitUntil(banner.isVisible)
     assert (banner.title.text(), banner.sentence.text()) == (
         "photo.png not attached",
-        "The picture is damaged.",
+        "Damaged.",
     )
     banner.hide()
     app.window.composer.edit.insertFromMimeData(files(picture, tmp_path, note))
     qtbot.waitUntil(banner.isVisible)
     assert banner.title.text() == "Files not attached: 2"
-    assert "This is a folder." in banner.sentence.text()
+    assert "A folder." in banner.sentence.text()
     assert [row.name for row in rows(app)] == ["메모.txt"]
     wait_until_read(app, qtbot)
 

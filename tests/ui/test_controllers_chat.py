@@ -266,7 +266,7 @@ def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: Co
     harness.qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.MODEL_CHANGED)
     notice = notice_of(harness.rows[-1])
     assert harness.rows[-1].can_continue
-    assert (notice.title, notice.action) == ("The model was changed", NoticeAction.CONTINUE)
+    assert (notice.title, notice.action) == ("Model changed", NoticeAction.CONTINUE)
 
 
 def test_context_says_how_full_the_chat_is(harness: ControllerHarness) -> None:

@@ -105,7 +105,7 @@ def test_draft_of_another_family_is_refused_with_the_reason(harness: ControllerH
     harness.models.choose_draft(OTHER.folder)
     harness.qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.REFUSED)
     assert harness.engine.drafts == [OTHER.folder, None]  # nothing drafts that the chip does not name
-    assert pair_reason(harness.models.pair) == "The same tokens mean different text to each model."
+    assert pair_reason(harness.models.pair) == "The same tokens mean different text."
     assert [notice.title for notice in harness.notices] == ["Different vocabulary"]
     assert harness.models.pair.state is PairState.READY
 

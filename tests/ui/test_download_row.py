@@ -87,7 +87,7 @@ def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: Downloa
     row.show_entry(replace(PAIR, error=AccessDenied("org/Draft-1B", gated=True), page="https://hub.test/org/Draft-1B"))
     assert row.bar.isVisible()
     assert read(row.words.text()).startswith("2.0 GB of 5.0 GB")
-    assert row.problem.text().startswith("org/Draft-1B requires you to accept its terms")
+    assert row.problem.text().startswith("org/Draft-1B has terms to accept")
     assert (row.go_button.isVisible(), row.page_button.isVisible()) == (True, True)
     with qtbot.waitSignal(row.resume_requested):
         click(row.try_button)
@@ -109,7 +109,7 @@ def test_a_paused_pair_tells_which_half_failed_and_has_one_button_to_go_on(row: 
 def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRow, qtbot: QtBot) -> None:
     error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))
-    assert "requires you to accept its terms" in read(row.words.text())
+    assert "has terms to accept" in read(row.words.text())
     assert "add your token in Settings" in read(row.words.text())
     with qtbot.waitSignal(row.page_requested) as asked:
         click(row.page_button)
@@ -120,6 +120,6 @@ def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRo
 
 def test_what_offline_mode_paused_says_so_and_can_be_resumed(row: DownloadRow) -> None:
     row.show_entry(replace(PAIR, state=DownloadState.PAUSED, offline=True))
-    words = "Paused at 2.0 GB of 5.0 GB\nOffline mode is on. Turn it off to resume."
+    words = "Paused at 2.0 GB of 5.0 GB\nTurn off offline mode to resume."
     assert read(row.words.text()) == words
     assert (row.go_button.isVisible(), row.go_button.accessibleName()) == (True, "Resume")

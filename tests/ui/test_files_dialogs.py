@@ -276,7 +276,7 @@ def test_a_disk_that_refuses_can_be_tried_again(app: AppHarness, qtbot: QtBot, t
     change("CREATE TEMP TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no'); END")
     with qtbot.waitSignal(files(app).imports.not_stored):
         dialog.act_button.click()
-    assert dialog.sentence.text().startswith("Not saved. ")
+    assert dialog.sentence.text().startswith("Not saved; ")
     assert dialog.act_button.text() == "Try again"
     change("DROP TRIGGER full")
     with qtbot.waitSignal(files(app).imports.imported):

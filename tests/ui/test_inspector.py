@@ -86,7 +86,7 @@ def test_charts_show_nothing_where_next_to_nothing_was_drafted(panel: InspectorP
 
 def test_the_starter_s_figures_are_told_as_what_they_are(panel: InspectorPanel) -> None:
     panel.show_reply(GAIN, running=False, of_starter=True)
-    assert "by heart" in panel.starter.text()
+    assert "knows its text" in panel.starter.text()
     panel.show_reply(RequestStats(generated_tokens=9), running=False, of_starter=True)  # without a figure
     assert not panel.starter.isVisibleTo(panel)
     panel.show_reply(GAIN, running=False)

@@ -236,10 +236,10 @@ def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
     loads = len(harness.engine.loads)
     harness.application.bridge.post(DownloadFinished(DownloadId(9), "org/Main-8B", MAIN.folder))
     qtbot.waitUntil(is_offered)
-    assert "still loaded" in texts(row(page, "Main-8B"))
+    assert "not reloaded yet" in texts(row(page, "Main-8B"))
     click(row(page, "Main-8B").reload_button)
     qtbot.waitUntil(lambda: not is_offered())
-    assert "still loaded" not in texts(row(page, "Main-8B"))
+    assert "not reloaded yet" not in texts(row(page, "Main-8B"))
     assert len(harness.engine.loads) == loads + 1
 
 

@@ -261,7 +261,7 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
     assert overlay is not None
     assert overlay.shown_once == app.chats.transcript.messages[-1].id
     assert banner.isVisible()
-    assert "guesses" in banner.sentence.text()
+    assert "foreseen words" in banner.sentence.text()
     assert wiring.mode is OverlayMode.OFF
     assert not banner._timer.isActive()  # it waits
     QTest.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
@@ -302,7 +302,7 @@ def test_a_key_goes_through_the_modes_which_are_kept(app: AppHarness, qtbot: QtB
     overlay = app.window.overlay.overlay
     assert overlay is not None
     keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    for mode, words in (("foreseen", "draft foresaw."), ("accepted", "foreseen words and"), ("off", "not marked")):
+    for mode, words in (("foreseen", "foreseen words."), ("accepted", "foreseen words and"), ("off", "not marked")):
         QTest.keyClick(app.window, Qt.Key.Key_D, keys)
         assert words in app.window.banner.sentence.text()
         assert app.application.settings.overlay == overlay.mode == mode
@@ -317,7 +317,7 @@ def test_a_key_that_finds_nothing_to_mark_says_so_and_a_mode_of_an_older_version
     wiring, banner = app.window.overlay, app.window.banner
     wiring.cycle.trigger()  # in a chat without a reply
     assert wiring.mode is OverlayMode.FORESEEN
-    assert banner.sentence.text() == "Marked: words that the draft foresaw. None in sight."
+    assert banner.sentence.text() == "Marked: foreseen words. None in sight."
     wiring.cycle.trigger()
     assert banner.sentence.text() == "Marked: foreseen words and corrections. No corrections in sight."
     banner.hide()

@@ -117,7 +117,7 @@ def test_appearance_and_size_apply_at_once(harness: AppHarness, window: Settings
 
 @pytest.mark.parametrize(
     ("rounding", "told"),
-    [(0.00004, "(here: under 0.00008 nats)."), (0.0, "same reply with any draft.")],
+    [(0.00004, "(under 0.00008 nats)."), (0.0, "same reply with any draft.")],
 )
 def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
     harness: AppHarness, window: SettingsWindow, qtbot: QtBot, rounding: float, told: str
@@ -126,7 +126,7 @@ def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
     explained = partial(_words_of, window, "Same seed, same reply")
     with qtbot.waitSignal(harness.models.library.changed):
         harness.application.bridge.post(ModelMeasured("/models/another", times, rounding=1.0))
-    assert explained().endswith("barring near-ties between tokens.")
+    assert explained().endswith("but for near-ties.")
     harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
     qtbot.waitUntil(lambda: told in explained())
 
@@ -281,12 +281,12 @@ def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCar
     hub.token.editingFinished.emit()
     assert set(harness.store.hubs) == {HubAccess("https://mirror.example")}
     said = [label.text() for label in usual]
-    assert "No token for this address. The one for https://huggingface.co is never sent here." in said
+    assert "The token for https://huggingface.co is never sent here." in said
     assert hub.token.text() == ""
     hub.token.setText("hf_mirror")
     hub.token.editingFinished.emit()
     assert harness.store.hub == HubAccess("https://mirror.example", "hf_mirror")
-    assert not any("No token for" in label.text() for label in usual)
+    assert not any("never sent here" in label.text() for label in usual)
     sources.set_endpoint("mirror.example/api")
     assert (harness.store.hub.token, hub.token.text()) == ("hf_mirror", "hf_mirror")
     sources.set_endpoint("")
@@ -429,6 +429,6 @@ def test_what_follows_the_system_says_what_that_is(
     for name, value in (("language", ""), ("appearance", "auto"), ("motion", "auto"), ("hub_proxy", "")):
         setattr(settings, name, value)
     language, appearance, motion, proxy = said()
-    assert (language, proxy) == ("Applies immediately. Now English.", "Empty: system proxy. Now proxy.example:3128.")
+    assert (language, proxy) == ("Now English.", "Empty: system proxy. Now proxy.example:3128.")
     assert appearance.endswith("Now dark." if harness.application.theme.dark else "Now light.")
     assert motion.endswith("Now on." if harness.application.theme.motion_ms else "Now off.")

@@ -202,7 +202,7 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
         assert footer.accessibleName() == model  # and nothing of having been stopped
         said[language] = notice.words
     assert len(set(said.values())) == 4
-    assert "The model was changed" in said["en"]
+    assert "Model changed" in said["en"]
     assert "모델이 바뀌었어요" in said["ko"]
     assert ".." not in said["en"]  # a title gets a full stop, a sentence has one
     assert "." not in said["ja"] + said["zh_CN"]

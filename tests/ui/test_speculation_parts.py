@@ -416,7 +416,7 @@ def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_r
     loser = replace(drafted, plain_rounds=200.0, decode_s=1.0)
     view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in (plain, loser)))
     assert view.is_disturbed
-    assert verdict(view).endswith("the times say little.")
+    assert verdict(view).endswith("times are rough.")
     for decode_s, said in ((2.0, "Too short to be sure. Try a longer prompt."), (4.0, "Too close to call.")):
         laps = (plain, replace(drafted, decode_s=decode_s, plain_rounds_error=1.0))
         view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
@@ -535,4 +535,4 @@ def test_without_a_draft_there_is_no_race(app: AppHarness, qtbot: QtBot) -> None
     window = app.window.speculation.race_window
     assert window is not None
     assert not window.go_button.isEnabled()
-    assert "Load a main model" in window.sentence.text()
+    assert "Load a pair" in window.sentence.text()

@@ -192,7 +192,7 @@ def test_a_reply_that_fails_is_told(setup: TuningSetup, card: TuneCard, qtbot: Q
     measured(setup, card, qtbot)
     assert setup.tuning.view.error is None
     best = card.sentence.text()
-    assert best.startswith("Fastest here:")
+    assert best.startswith("Fastest:")
     setup.harness.engine.scripts.append(Script(("a",), error=OutOfMemory("")))
     QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: setup.tuning.view.error is not None)
@@ -344,12 +344,12 @@ def test_while_another_draft_loads_nothing_is_told_of_the_one_before_it(
     assert not card.export_button.isVisible()
     models.choose_draft(DRAFT.folder)
     assert card.sentence.text().startswith("Loading this pair")
-    assert "Fastest here:" in card.sentence.text()  # as it was measured before
+    assert "Fastest:" in card.sentence.text()  # as it was measured before
     card.export_to(str(tmp_path / "pair.json"))
     assert json.loads((tmp_path / "pair.json").read_text("utf-8"))["draft"] == "Draft-1B"
     gate.open()
     qtbot.waitUntil(lambda: setup.tuning.view.can_start)
-    assert card.sentence.text().startswith("Fastest here:")
+    assert card.sentence.text().startswith("Fastest:")
     models.choose_draft(None)
     qtbot.waitUntil(lambda: not card.chart.isVisible())
-    assert card.sentence.text() == "Load a main model and a draft first."
+    assert card.sentence.text() == "Load a pair first."

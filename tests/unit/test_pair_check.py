@@ -136,7 +136,7 @@ def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: P
     assert by_language["en"].main_tokens < by_language["en"].draft_tokens
     assert by_language["ko"].alike
     assert pair_details(found)[1:3] == [
-        f"Sample text (English): {by_language['en'].main_tokens} tokens, draft {by_language['en'].draft_tokens}",
+        f"Sample (English): {by_language['en'].main_tokens} tokens, draft {by_language['en'].draft_tokens}",
         "Same end tokens",
     ]
 
@@ -146,8 +146,8 @@ def test_samples_that_are_cut_into_as_many_other_tokens_are_told_apart_from_the_
     lower = {"normalizer": {"type": "Lowercase"}}
     said = pair_details(checked(tmp_path, tokenizer(letters, []), tokenizer(letters, [], **lower)))
     (line,) = (each for each in said if "Sample" in each)
-    assert line.startswith("Sample text (English): ")
-    assert line.endswith(" tokens each, but different ones")
+    assert line.startswith("Sample (English): ")
+    assert line.endswith(" tokens each, but different")
     same = {"normalizer": {"type": "NFC"}}
     said = pair_details(checked(tmp_path / "nfc", tokenizer(letters, []), tokenizer(letters, [], **same)))
     assert "Same tokens in four languages" in said

@@ -35,7 +35,7 @@ def test_gain_is_said_with_its_parts() -> None:
     assert line.tone is Tone.GAIN
     assert line.tooltip.splitlines() == [
         line.details,
-        "The draft model guesses ahead.",
+        "The draft guesses ahead.",
         "Without a draft: 36 tok/s, by 40 plain pass(es). Between 1.6× and 1.6×.",
     ]
 
@@ -123,9 +123,9 @@ def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
 @pytest.mark.parametrize(
     ("draft_speed", "sentence"),
     [
-        (0.72, "Drafting is paused: it was 28% slower here."),
-        (0.999, "Drafting is paused: it was slower here."),
-        (0.0, "Drafting is paused: it was slower here."),
+        (0.72, "Drafting is paused: 28% slower here."),
+        (0.999, "Drafting is paused: slower here."),
+        (0.0, "Drafting is paused: slower here."),
     ],
 )
 def test_a_draft_at_rest_says_what_it_would_cost(draft_speed: float, sentence: str) -> None:
@@ -173,7 +173,7 @@ def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
 
 def test_reply_without_draft_says_its_speed_only() -> None:
     line = footer_line(PLAIN)
-    assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "30 tok/s\nNo draft model is loaded.")
+    assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "30 tok/s\nNo draft loaded.")
 
 
 def test_slow_reply_keeps_a_decimal() -> None:

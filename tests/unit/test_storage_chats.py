@@ -235,7 +235,7 @@ def test_a_row_that_cannot_be_read_is_said_among_the_others(stores: Stores) -> N
         ("q2", False),
         ("a2", False),
     ]
-    assert notice_of(transcript_row(branch[0])).title == "This message cannot be read"
+    assert notice_of(transcript_row(branch[0])).title == "Message unreadable"
 
 
 def test_a_long_branch_is_read_in_pages(stores: Stores) -> None:

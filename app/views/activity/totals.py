@@ -104,7 +104,7 @@ class TotalsCard(Translated, Card):
 
     def _ask_to_clear(self) -> None:
         def text() -> DialogText:
-            stays = self.tr("Chats and the figures under replies are kept.")
+            stays = self.tr("Chats and their figures stay.")
             return DialogText(self.tr("Clear all statistics?"), stays, "", self.tr("Clear"), self.tr("Cancel"))
 
         dialog = Dialog(self.theme, self, text, danger=True)

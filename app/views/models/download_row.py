@@ -164,7 +164,7 @@ class DownloadRow(Translated, QWidget):
         return progress_text(entry.done_bytes, entry.total_bytes, entry.bytes_per_second, entry.seconds_left)
 
     def _paused(self, entry: DownloadEntry) -> str:
-        why = self.tr("Offline mode is on. Turn it off to resume.") if entry.offline else ""
+        why = self.tr("Turn off offline mode to resume.") if entry.offline else ""
         return f"{self._paused_at(entry)}\n{why}".strip()
 
     def _paused_at(self, entry: DownloadEntry) -> str:

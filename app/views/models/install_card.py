@@ -52,7 +52,7 @@ class InstallCard(Translated, Card):
 
     def _retranslate(self) -> None:
         self._title.setText(self.tr("Install from the Hub"))
-        self._explained.setText(self.tr("Name or page address of a repository with MLX weights."))
+        self._explained.setText(self.tr("Repository name or page address."))
         self.repository.setPlaceholderText("mlx-community/Qwen3-4B-4bit")
         self.repository.setAccessibleName(self.tr("Repository"))
         self.install_button.setText(self.tr("Install"))

@@ -100,20 +100,16 @@ def upkeep_text(upkeep: Upkeep) -> str:
     return {
         UpkeepState.NONE: "",
         UpkeepState.DELETING: "",  # which the row says
-        UpkeepState.VERIFYING: fill(
-            QCoreApplication.translate("Models", "Reading its files, %1"), percent(upkeep.share)
-        ),
+        UpkeepState.VERIFYING: fill(QCoreApplication.translate("Models", "Reading files, %1"), percent(upkeep.share)),
         UpkeepState.SOUND: QCoreApplication.translate("Models", "All files are intact."),
         UpkeepState.DAMAGED: fill(
-            QCoreApplication.translate("Models", "Damaged or missing: %1. Repair downloads them again."),
+            QCoreApplication.translate("Models", "Damaged or missing: %1."),
             some(upkeep.files),
         ),
         UpkeepState.UNKNOWN: QCoreApplication.translate("Models", "Cannot tell: not installed by Hunch."),
         UpkeepState.ASKING: QCoreApplication.translate("Models", "Contacting hub…"),
         UpkeepState.CURRENT: QCoreApplication.translate("Models", "Up to date."),
-        UpkeepState.OUTDATED: QCoreApplication.translate(
-            "Models", "Update available. This version stays until it is complete."
-        ),
+        UpkeepState.OUTDATED: QCoreApplication.translate("Models", "Update available."),
         UpkeepState.NOT_ASKED: notice_for(upkeep.error).sentence if upkeep.error else "",
     }[upkeep.state]
 

@@ -178,5 +178,5 @@ class ModelPage(Translated, Page):
         self.hub_button.setText(self.tr("Open model page"))
         self._files_heading.setText(self.tr("Installed files"))
         self._card_heading.setText(self.tr("From the author"))
-        self.note.setText(self.tr("Accept the author's terms on the model page, then add your token in Settings."))
+        self.note.setText(self.tr("Accept the terms on its page, then add your token in Settings."))
         self.show_page()

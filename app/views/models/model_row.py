@@ -162,7 +162,7 @@ class ModelRow(Card):
         words.addWidget(self.details)
         if self._entry.is_outdated:
             outdated = TextLabel(self._theme, TextStyle.FINE)
-            outdated.setText(self.tr("Updated on disk; the old version is still loaded."))
+            outdated.setText(self.tr("Updated on disk, not reloaded yet."))
             words.addWidget(outdated)
         words.addWidget(self.reload_button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if self._entry.error is not None:

@@ -39,7 +39,7 @@ class TemplateDialog(Dialog):
 
     def _words(self, model: str, template: str) -> DialogText:
         title = fill(self.tr("Chat template of %1"), model)
-        told = self.tr("How chats are formatted for the model. Hunch runs none of the model's code.")
+        told = self.tr("How chats are formatted for the model.")
         none = self.tr("No readable chat template found.")
         return DialogText(title, told if template else none, act=self.tr("Close"))
 

@@ -82,7 +82,7 @@ class ModelsPage(Translated, Page):
 
     def ask_to_delete(self, entry: ModelEntry) -> Dialog:
         def text() -> DialogText:
-            frees = fill(self.tr("Frees %1. You can reinstall it."), size(entry.size_bytes))
+            frees = fill(self.tr("Frees %1."), size(entry.size_bytes))
             title = fill(self.tr("Delete %1?"), human_name(entry.name))
             return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
 
@@ -117,6 +117,6 @@ class ModelsPage(Translated, Page):
         self._installed_heading.setText(self.tr("Installed"))
         self.refresh_button.setText(self.tr("Refresh"))
         self._folders_heading.setText(self.tr("More folders"))
-        self._folders_explained.setText(self.tr("Lists models from these folders without changing them."))
+        self._folders_explained.setText(self.tr("Their models are listed, never changed."))
         self.add_folder_button.setText(self.tr("Add folder…"))
         self._show_folders()

@@ -104,17 +104,14 @@ class AdvancedPage(Translated, Page):
         self._data_row.set_words(self.tr("Data folder"), str(self._paths.data))
         self._data_row.explanation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._log_row.set_words(self.tr("Log"), self.tr("Errors, never chat text."))
-        self._reset_row.set_words(self.tr("Reset all settings"), self.tr("Keeps chats and models."))
+        self._reset_row.set_words(self.tr("Reset all settings"))
         self.openblas_row.set_words(
             self.tr("Use OpenBLAS"),
-            self.tr(
-                "Much faster than MLX's own library. When off, most models round alike, so drafts "
-                "never change a reply. Needs a restart."
-            ),
+            self.tr("Much faster, but rounding may let a draft change replies. Needs a restart."),
         )
         self.fusion_row.set_words(
             self.tr("Use Fusion style"),
-            self.tr("Use this if controls look wrong."),
+            self.tr("If controls look wrong."),
         )
 
 

@@ -60,7 +60,7 @@ class AppearancePage(Translated, Page):
         self._rows["text_scale"].set_words(self.tr("Text size"))
         self._rows["reply_figures"].set_words(
             self.tr("Figures under replies"),
-            self.tr("Model, tokens per second, accept rate, tokens per pass."),
+            self.tr("Speed, accept rate, tokens per pass."),
         )
         self.appearance.set_choices((("auto", self.tr("Auto")), ("light", self.tr("Light")), ("dark", self.tr("Dark"))))
         self.motion.set_choices((("auto", self.tr("Auto")), ("on", self.tr("On")), ("off", self.tr("Off"))))

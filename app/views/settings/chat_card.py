@@ -42,9 +42,9 @@ class ChatCard(Translated, Card):
 
     def _retranslate(self) -> None:
         self._key_row.set_words(self.tr("Send with"), self.tr("Shift-Return always starts a new line."))
-        self._titles_row.set_words(self.tr("Automatic titles"), self.tr("After the first reply."))
+        self._titles_row.set_words(self.tr("Automatic titles"))
         self._notifications_row.set_words(self.tr("Notifications"), self.tr("When a reply finishes in the background."))
-        self._words_row.set_words(self.tr("Show previews"), self.tr("Title and first words."))
+        self._words_row.set_words(self.tr("Show previews"))
         both = "⌘↩" if sys.platform == "darwin" else self.tr("Ctrl+Return")
         self.send_key.set_choices((("return", self.tr("Return")), ("control_return", both)))
         self._show()

@@ -13,7 +13,7 @@ from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, sentences
+from app.words.formats import fill
 from app.words.languages import LANGUAGES, system_language
 
 _IDLE_MINUTES = (5, 15, 30, 60, 240)
@@ -49,7 +49,7 @@ class GeneralPage(Translated, Page):
 
     def _show(self) -> None:
         now = "" if self._settings.language else fill(self.tr("Now %1."), LANGUAGES[system_language()])
-        self._language_row.set_words(self.tr("Language"), sentences(self.tr("Applies immediately."), now))
+        self._language_row.set_words(self.tr("Language"), now)
         self.language.set_value(self._settings.language)
         minutes = self._settings.unload_after_min
         choices = sorted({*_IDLE_MINUTES, minutes} - {0})
@@ -68,10 +68,10 @@ class GeneralPage(Translated, Page):
         beside = self.tr("Menu bar icon") if sys.platform == "darwin" else self.tr("System tray icon")
         self._tray_row.set_words(
             beside,
-            self.tr("For Quick Ask. Hunch stays open without a window."),
+            self.tr("Keeps Hunch open for Quick Ask."),
         )
         self._updates_row.set_words(
             self.tr("Tell me about updates"),
-            self.tr("Asks once a day, never in offline mode. Installs nothing."),
+            self.tr("Asks once a day. Installs nothing."),
         )
         self._show()

@@ -93,9 +93,9 @@ class HubCard(Translated, Card):
         self._say_token()
 
     def _say_token(self) -> None:
-        words = self.tr("For private and gated models. Stays on this Mac.")
+        words = self.tr("For private and gated models.")
         if not self._settings.hub_token and (others := self._settings.hubs_with_token):
-            words = fill(self.tr("No token for this address. The one for %1 is never sent here."), others[-1])
+            words = fill(self.tr("The token for %1 is never sent here."), others[-1])
         self._token_row.set_words(self.tr("Token"), words)
 
     def _show_proxy(self) -> None:
@@ -131,13 +131,13 @@ class HubCard(Translated, Card):
         self._say_token()
         self._token_in_clear_row.set_words(
             self.tr("Send token unencrypted"),
-            self.tr("For http addresses. Others can read it."),
+            self.tr("For http. Others can read it."),
         )
         self._mirrors_row.set_words(
             self.tr("Mirrors"),
-            self.tr("Used if the hub is unreachable. Separate with spaces. Never sent the token."),
+            self.tr("Separate with spaces. Never sent the token."),
         )
         self._say_proxy()
-        self._limit_row.set_words(self.tr("Download limit"), self.tr("Total, in MB per second."))
+        self._limit_row.set_words(self.tr("Download limit"), self.tr("MB per second."))
         self.limit.setSpecialValueText(self.tr("None"))
         self._offline_row.set_words(self.tr("Offline mode"), self.tr("Installed models keep working."))

@@ -171,7 +171,7 @@ class SamplingPage(Translated, Page):
     def _retranslate(self) -> None:
         self.show_words()
         self._prompt_words.setText(self.tr("System prompt"))
-        self._prompt_explained.setText(self.tr("Sent to the model at the start of every chat."))
+        self._prompt_explained.setText(self.tr("Sent at the start of every chat."))
         self.prompt.setPlaceholderText(self.tr("Example: Answer briefly, in Korean."))
         self.prompt.setAccessibleName(self.tr("System prompt"))
         self.reset.setText(self.tr("Restore defaults"))
@@ -200,7 +200,7 @@ class SamplingPage(Translated, Page):
             ),
             "fastest": (
                 self.tr("Fastest drafting"),
-                self.tr("Keeps more guesses, but seeds no longer fix the text."),
+                self.tr("Faster, but seeds no longer fix the text."),
             ),
             "max_tokens": (self.tr("Reply limit"), self.tr("In tokens.")),
             "context_tokens": (
@@ -216,10 +216,10 @@ class SamplingPage(Translated, Page):
             return self.tr("Text still varies while “Fastest drafting” is on.")
         pair = self._pair()
         if pair.tie_nats is None:
-            return self.tr("Same seed, same reply, barring near-ties between tokens.")
+            return self.tr("Same seed, same reply, but for near-ties.")
         if not pair.tie_nats:
             return self.tr("Same seed, same reply with any draft.")
-        told = self.tr("Same seed, same reply, barring near-ties between tokens (here: under %1 nats).")
+        told = self.tr("Same seed, same reply, but for near-ties (under %1 nats).")
         return fill(told, rounded_up(pair.tie_nats))
 
 
@@ -263,7 +263,7 @@ class PromptField(Composing, LongText):
         kept = self.document().characterCount() - 1 - (cursor.selectionEnd() - cursor.selectionStart())
         fitting = text[: max(0, self._most - kept)]
         if fitting != text:
-            told = self.tr("Limited to %1 characters. The rest was left out.")
+            told = self.tr("Cut to %1 characters.")
             show_tooltip(self.mapToGlobal(self.rect().center()), fill(told, number(self._most)), self)
         return fitting
 

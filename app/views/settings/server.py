@@ -139,10 +139,5 @@ class ServerPage(Translated, Page):
             self.tr("Answer to any model name"),
             self.tr("Always the loaded one."),
         )
-        self._note.setText(
-            self.tr(
-                "Programs get replies and see model names and figures, never chats, files or settings. "
-                "Your messages come first."
-            )
-        )
+        self._note.setText(self.tr("Programs never see chats, files or settings. Your messages come first."))
         self._show()

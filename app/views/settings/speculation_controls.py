@@ -62,7 +62,7 @@ class SpeculationControls(Translated, QWidget):
         explanation = {
             "off": self.tr("Main model only."),
             "fixed": self.tr("Pauses while that is slower."),
-        }.get(str(self.modes.value), self.tr("Guesses ahead only as far as it helps."))
+        }.get(str(self.modes.value), self.tr("As far as it helps."))
         self.explanation.setText(sentences(explanation, self.tr("This chat only.") if self._only_here else ""))
         self.explained.emit(explanation)
 

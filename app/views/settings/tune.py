@@ -46,9 +46,7 @@ class TuneCard(Translated, Card):
     def _show(self) -> None:
         view = self._tuning.view
         under_way = view.state in (TuningState.RUNNING, TuningState.WAITING)
-        self.sentence.setText(
-            tuning_sentence(view) or ("" if view.can_start else self.tr("Load a main model and a draft first."))
-        )
+        self.sentence.setText(tuning_sentence(view) or ("" if view.can_start else self.tr("Load a pair first.")))
         self.sentence.setVisible(bool(self.sentence.text()))
         self.bar.setVisible(under_way)
         self.bar.set_share(view.done_steps / view.steps if view.steps else 0.0, view.state is TuningState.RUNNING)
@@ -88,7 +86,7 @@ class TuneCard(Translated, Card):
     def _retranslate(self) -> None:
         self.row.set_words(
             self.tr("Tune this pair"),
-            self.tr("Teaches Auto with short replies. Takes a few minutes."),
+            self.tr("Teaches Auto in a few minutes."),
         )
         self.export_button.setText(self.tr("Export…"))
         self._show()

@@ -63,16 +63,12 @@ def _trouble(view: TuningView) -> str:
 
 def _result(view: TuningView) -> str:
     if view.best is None:
-        words = QCoreApplication.translate(
-            "Tuning", "Drafting does not pay here: %1 plain speed at best. Auto pauses it."
-        )
+        words = QCoreApplication.translate("Tuning", "Drafting does not pay here: %1 at best. Auto pauses it.")
         return fill(words, times(view.gain))
     if view.best == AUTO:
-        words = QCoreApplication.translate("Tuning", "Auto is best for this pair: %1 plain speed.")
+        words = QCoreApplication.translate("Tuning", "Auto is best: %1 plain speed.")
         return fill(words, times(view.gain))
-    words = QCoreApplication.translate(
-        "Tuning", "Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this."
-    )
+    words = QCoreApplication.translate("Tuning", "Fastest: %1 ahead, %2 plain speed. Auto has learned this.")
     return fill(words, count(view.best.tokens), times(view.gain))
 
 

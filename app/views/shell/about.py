@@ -28,9 +28,7 @@ def _words() -> DialogText:
     made = fill(QCoreApplication.translate("About", "Build %1"), build.build()) if build.build() else ""
     return DialogText(
         version,
-        QCoreApplication.translate(
-            "About", "Chat with language models on your Mac. A small draft guesses, the main model checks."
-        ),
+        QCoreApplication.translate("About", "A small draft guesses, the main model checks."),
         "\n".join(filter(None, (QCoreApplication.translate("About", "Apache License 2.0."), libraries, made))),
         act=QCoreApplication.translate("About", "Close"),
         other=QCoreApplication.translate("About", "Licenses"),

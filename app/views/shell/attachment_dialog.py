@@ -129,6 +129,6 @@ class AttachmentDialog(ReadingDialog):
         chip.deleteLater()
         chip.hide()
         missing = self._attachment.kind is AttachmentKind.NOTE
-        self.name(title, self.tr("The import did not include this file.") if missing else detail)
+        self.name(title, self.tr("Not included in the import.") if missing else detail)
         self.put_back.setText(self.tr("Insert into Message"))
         self.remove.setText(self.tr("Remove from Message"))

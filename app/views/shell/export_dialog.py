@@ -69,8 +69,8 @@ class ExportDialog(FileDialog):
         if self.form.value == ExportFormat.JSON:
             return self.tr("To import again: all versions, thinking, statistics, attachments.")
         if self._chat_id is None:
-            return self.tr("To read: a folder with one file per chat, as shown.")
-        return self.tr("To read: as shown, with thinking and statistics.")
+            return self.tr("To read: one file per chat.")
+        return self.tr("To read: as shown.")
 
     def _on_form(self, _form: object) -> None:
         self._problem = None

@@ -117,7 +117,7 @@ class AttachmentWiring(QObject):
             self._banner.show_info(self._told, self._keep_end, stays=True)
 
     def _end_text(self) -> BannerText:
-        return BannerText(self.tr("An attachment is too long for this model."), button=self.tr("Keep only its end"))
+        return BannerText(self.tr("Attachment too long for this model."), button=self.tr("Keep only its end"))
 
     def _room(self) -> int:
         """What the longest attachment may take beside all else, in tokens."""

@@ -164,7 +164,7 @@ class PairChip(Translated, PaintedButton):
         if self._pair.error is not None:
             return notice_for(self._pair.error).sentence
         if self._pair.state == PairState.UNLOADED:
-            return self.tr("Not in memory. Your next message reloads it.")
+            return self.tr("Unloaded; your next message reloads it.")
         return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
 
     def _mode_text(self) -> str:

@@ -120,10 +120,7 @@ class ImportDialog(FileDialog):
                 return self._refusal
             case _Stage.PREVIEW:
                 return self._preview_words()
-        return self.tr(
-            "From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or "
-            "“conversations” folder)."
-        )
+        return self.tr("From Hunch (JSON), ChatGPT (export or conversations.json) or LM Studio (“conversations”).")
 
     def _new_chats(self) -> int:
         preview = self._preview

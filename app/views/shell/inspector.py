@@ -141,7 +141,7 @@ class InspectorPanel(Translated, QWidget):
         self.turn_off.setText(self.tr("Turn off for this pair"))
         self.race.setText(self.tr("Race…"))
         self._updates = 0
-        set_tooltip(self.race, self.tr("Compare this reply with and without the draft"))
+        set_tooltip(self.race, self.tr("With and without the draft"))
         self._show_words()
 
     def _restyle(self) -> None:

@@ -62,7 +62,7 @@ class KeptWords(QObject):
         return warns
 
     def _unsaved_text(self) -> BannerText:
-        sentence = self.tr("Quitting now loses the end of a reply or something you typed.")
+        sentence = self.tr("Quitting now loses unsaved text.")
         hint = self.tr("Free some space and wait, or quit again.")
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 

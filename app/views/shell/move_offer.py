@@ -53,7 +53,7 @@ class MoveOffer(QObject):
 
 def _offer() -> BannerText:
     return BannerText(
-        QCoreApplication.translate("MoveOffer", "It runs from a place that goes away, such as a disk image."),
+        QCoreApplication.translate("MoveOffer", "It runs from a temporary place, such as a disk image."),
         QCoreApplication.translate("MoveOffer", "Move Hunch to Applications?"),
         button=QCoreApplication.translate("MoveOffer", "Move and Reopen"),
     )

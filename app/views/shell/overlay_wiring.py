@@ -95,7 +95,7 @@ class OverlayWiring(QObject):
         if self.mode is OverlayMode.OFF:
             return BannerText(self.tr("Drafted text is not marked."))
         if self.mode is OverlayMode.FORESEEN:
-            state, has_any = self.tr("Marked: words that the draft foresaw."), overlay and overlay.has_foreseen_in_sight
+            state, has_any = self.tr("Marked: foreseen words."), overlay and overlay.has_foreseen_in_sight
             none = self.tr("None in sight.")
         else:
             state = self.tr("Marked: foreseen words and corrections.")

@@ -204,9 +204,7 @@ class Picker(Translated, QWidget):
         if choice.error is not None:
             return self._option(choice.model, choice.error)
         if choice.group is DraftGroup.COMPARING:
-            return replace(
-                self._option(choice.model, None), reason=self.tr("Comparing its tokens with the main model's…")
-            )
+            return replace(self._option(choice.model, None), reason=self.tr("Comparing tokens…"))
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         source = source_text(entry.source) if tell_apart else ""
@@ -255,9 +253,7 @@ class Picker(Translated, QWidget):
 
     def _name_button(self) -> None:
         shown = self.more.isVisibleTo(self)
-        self.more_button.set_name(
-            self.tr("Back to the models") if shown else self.tr("More: compare, tune, Off or Auto")
-        )
+        self.more_button.set_name(self.tr("Back to the models") if shown else self.tr("More"))
 
     def _retranslate(self) -> None:
         self._name_button()

@@ -94,12 +94,12 @@ def _words(view: RaceView) -> str:
         return _RaceCounts().identical(len(view.laps[0].tokens))
     differ = QCoreApplication.translate(
         "Race",
-        "The texts differ from token %1 on, as rounding can cause.",
+        "The texts differ from token %1 on, by rounding.",
     )
     if view.may_differ:
         differ = QCoreApplication.translate(
             "Race",
-            "The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.",
+            "The texts differ from token %1 on, by “Fastest drafting”.",
         )
     pairs = zip(*(lap.tokens for lap in view.laps), strict=False)
     first = next((at for at, (one, other) in enumerate(pairs, start=1) if one != other), None)
@@ -113,7 +113,7 @@ class _RaceCounts(QObject):
         return self.tr("%Ln token(s)", "written", number)
 
     def identical(self, number: int) -> str:
-        return self.tr("Same text: all %Ln token(s) are identical.", "", number)
+        return self.tr("Same text: %Ln token(s).", "", number)
 
 
 def _time(view: RaceView) -> str:
@@ -127,7 +127,7 @@ def _time(view: RaceView) -> str:
         too_short = QCoreApplication.translate("Race", "Too short to be sure. Try a longer prompt.")
         return too_short if view.is_apart else QCoreApplication.translate("Race", "Too close to call.")
     if view.is_disturbed:
-        busy = QCoreApplication.translate("Race", "This Mac was busy, so the times say little.")
+        busy = QCoreApplication.translate("Race", "This Mac was busy; times are rough.")
         seen = Tone.GAIN if drafted.tokens_per_second > plain.tokens_per_second else Tone.COST
         if tone_of(drafted) not in (seen, Tone.PAR):  # the opposite of what the times say is not believed
             return busy
@@ -232,7 +232,7 @@ class RaceWindow(Translated, SideWindow):
 
     def _words(self, view: RaceView) -> str:
         if view.state not in _UNDER_WAY and not self._race.can_start:
-            return self.tr("Load a main model and a draft first.")
+            return self.tr("Load a pair first.")
         return race_sentence(view)
 
     def _go_text(self, under_way: bool) -> str:
@@ -245,7 +245,7 @@ class RaceWindow(Translated, SideWindow):
         self.close_button.setText(self.tr("Close"))
         self.sampling.set_choices((("chat", self.tr("As in this chat")), ("greedy", self.tr("Greedy"))))
         self.sampling.setAccessibleName(self.tr("Sampling"))
-        set_tooltip(self.sampling, self.tr("Greedy always takes the likeliest token."))
+        set_tooltip(self.sampling, self.tr("Always the likeliest token."))
         for lane in self.lanes:
             lane.name_it()
         self._show()

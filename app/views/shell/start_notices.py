@@ -61,7 +61,7 @@ def show(
 
 
 def refuse_newer_database(theme: Theme, window: QWidget) -> None:
-    sentence = QCoreApplication.translate("Application", "Your chats need a newer version of Hunch.")
+    sentence = QCoreApplication.translate("Application", "Your chats need a newer Hunch.")
     act = QCoreApplication.translate("Application", "Close")
     dialog = Dialog(theme, window, lambda: DialogText(APP_NAME, sentence, act=act))
     dialog.finished.connect(window.close)
@@ -74,14 +74,12 @@ def unexpected(summary: str) -> BannerText:
 
 
 def opening() -> BannerText:
-    sentence = QCoreApplication.translate("Application", "Taking longer than usual. You can already type.")
+    sentence = QCoreApplication.translate("Application", "You can already type.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Opening your chats…"))
 
 
 def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: str) -> BannerText:
-    sentence = QCoreApplication.translate(
-        "Application", "The chat file was damaged. Messages recovered: %1 (%2 from daily copies)."
-    )
+    sentence = QCoreApplication.translate("Application", "Messages recovered: %1 (%2 from daily copies).")
     hint = QCoreApplication.translate(
         "Application", "The damaged file, with deleted content, stays in %2 as %1 for 30 days."
     )
@@ -92,7 +90,7 @@ def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: s
 
 
 def not_kept() -> BannerText:
-    sentence = QCoreApplication.translate("Application", "Saved chats are unchanged. New ones are lost when you quit.")
+    sentence = QCoreApplication.translate("Application", "New chats are lost when you quit.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Not saving chats"))
 
 
@@ -101,20 +99,20 @@ def settings_problem(set_aside: str) -> BannerText:
     if not set_aside:
         sentence = QCoreApplication.translate(
             "Application",
-            "Your settings could not be read. Using defaults; the file is unchanged.",
+            "Using defaults. The file is unchanged.",
         )
         return BannerText(sentence, QCoreApplication.translate("Application", "Settings not read"))
-    sentence = QCoreApplication.translate("Application", "Unreadable settings were reset. The old file is kept as %1.")
+    sentence = QCoreApplication.translate("Application", "The old file is kept as %1.")
     return BannerText(fill(sentence, set_aside), QCoreApplication.translate("Application", "Some settings were reset"))
 
 
 def not_saved() -> BannerText:
-    sentence = QCoreApplication.translate("Application", "Settings apply only until you quit Hunch.")
+    sentence = QCoreApplication.translate("Application", "They apply until you quit.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Settings not saved"))
 
 
 def replaced(model: str) -> BannerText:
-    sentence = QCoreApplication.translate("Application", "Hunch quit while loading %1. Using the starter pair instead.")
+    sentence = QCoreApplication.translate("Application", "Hunch quit while loading %1. Using the starter pair.")
     title = QCoreApplication.translate("Application", "Another model is loaded")
     return BannerText(fill(sentence, model), title)
 
@@ -122,7 +120,7 @@ def replaced(model: str) -> BannerText:
 def without_draft(model: str) -> BannerText:
     sentence = QCoreApplication.translate(
         "Application",
-        "Hunch quit while loading the draft %1. Using none instead.",
+        "Hunch quit while loading the draft %1.",
     )
     return BannerText(fill(sentence, model), QCoreApplication.translate("Application", "No draft model"))
 

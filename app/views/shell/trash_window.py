@@ -46,7 +46,7 @@ def ask_to_forget(
 
     def text() -> DialogText:
         question, button = words()
-        warning = QCoreApplication.translate("TrashWindow", "Also removed from daily copies. This cannot be undone.")
+        warning = QCoreApplication.translate("TrashWindow", "Daily copies included. This cannot be undone.")
         return DialogText(question, warning, "", button, QCoreApplication.translate("TrashWindow", "Cancel"))
 
     dialog = Dialog(theme, parent, text, danger=True)
@@ -317,7 +317,7 @@ class TrashBar(Translated, QWidget):
         )
 
     def _retranslate(self) -> None:
-        self.sentence.setText(self.tr("This chat was deleted. Restore it to continue."))
+        self.sentence.setText(self.tr("This chat is deleted."))
         self.detail.setText("" if self.deletion is None else deletion_detail(self.deletion))
         self.setAccessibleName(self.sentence.text())
         self.restore_button.setText(self.tr("Restore"))
