@@ -259,7 +259,7 @@
         <translation>一部の設定をリセットしました</translation>
     </message>
     <message>
-        <source>They apply until you quit.</source>
+        <source>Settings apply until you quit.</source>
         <translation>終了するまで有効です。</translation>
     </message>
     <message>

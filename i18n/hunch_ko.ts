@@ -259,7 +259,7 @@
         <translation>일부 설정을 초기화했어요</translation>
     </message>
     <message>
-        <source>They apply until you quit.</source>
+        <source>Settings apply until you quit.</source>
         <translation>종료할 때까지만 적용돼요.</translation>
     </message>
     <message>

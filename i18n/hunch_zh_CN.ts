@@ -259,7 +259,7 @@
         <translation>部分设置已还原</translation>
     </message>
     <message>
-        <source>They apply until you quit.</source>
+        <source>Settings apply until you quit.</source>
         <translation>退出之前有效。</translation>
     </message>
     <message>

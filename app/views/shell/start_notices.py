@@ -107,7 +107,7 @@ def settings_problem(set_aside: str) -> BannerText:
 
 
 def not_saved() -> BannerText:
-    sentence = QCoreApplication.translate("Application", "They apply until you quit.")
+    sentence = QCoreApplication.translate("Application", "Settings apply until you quit.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Settings not saved"))
 
 
