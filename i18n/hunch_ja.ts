@@ -2831,6 +2831,10 @@
         <translation>インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
+        <source>Choose another model family.</source>
+        <translation>別の系列のモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>Draft model not supported</source>
         <translation>対応していないドラフトモデルです</translation>
     </message>

@@ -2831,6 +2831,10 @@
         <translation>다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
+        <source>Choose another model family.</source>
+        <translation>다른 계열의 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>Draft model not supported</source>
         <translation>지원하지 않는 초안 모델이에요</translation>
     </message>

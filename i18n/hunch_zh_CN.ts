@@ -2831,6 +2831,10 @@
         <translation>请重新安装，或选择其他模型。</translation>
     </message>
     <message>
+        <source>Choose another model family.</source>
+        <translation>请选择其他系列的模型。</translation>
+    </message>
+    <message>
         <source>Draft model not supported</source>
         <translation>不支持的草稿模型</translation>
     </message>

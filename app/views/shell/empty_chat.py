@@ -66,7 +66,6 @@ class EmptyChat(Translated, QScrollArea):
         self._asks = starter and has_model
         self._card.setVisible(starter or not has_model)
         self._offer_best()
-        self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -105,6 +104,7 @@ class EmptyChat(Translated, QScrollArea):
             if coming is None:
                 self._pair = next(iter(self._models.library.offers(QLocale().name())), None)
         self._describe_offer()
+        self._fit()
 
     def _show_download(self, coming: DownloadEntry | None) -> None:
         """In place of the offer, with its own buttons."""
@@ -112,9 +112,7 @@ class EmptyChat(Translated, QScrollArea):
             self.download.show_entry(coming)
         self._offers = coming is None
         self.offer.setVisible(self._offers)
-        if self.download.isHidden() is not self._offers:
-            self.download.setVisible(not self._offers)
-            self._fit()
+        self.download.setVisible(not self._offers)
 
     def _on_click(self) -> None:
         if self._models is None or self._pair is None:
