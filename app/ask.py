@@ -34,7 +34,7 @@ _OF_ENGINE = {
     "--stop": "TEXT",
 }
 _STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
-DECODER = "app.documents.sent_pictures:decoded"
+DECODER = "app.documents.sent_pictures:Decoder"
 _STDIN = "-"
 
 

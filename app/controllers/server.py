@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.controllers.replies import status_after
-from app.documents.sent_pictures import decoded
+from app.documents.sent_pictures import Decoder
 from app.settings import Settings
 from app.storage import ReplyStatus
 from app.system.machine import network_address
@@ -163,7 +163,7 @@ class ServerController(QObject):
             return
         self._served, self.state = wanted, ServerState()
         if wanted is not None:
-            self._server = Server(self._engine, wanted, self._hear, decoded)
+            self._server = Server(self._engine, wanted, self._hear, Decoder())
             self._server.start()
 
     def _options(self) -> ServerOptions:

@@ -19,19 +19,27 @@ _PROBLEMS = {
 }
 
 
-def decoded(data: bytes) -> Picture:
-    """As one that is attached in the window: by the limited child, and with the digest that it would have there.
+class Decoder:
+    """As of pictures that are attached in the window: by the limited child, and with the digests of those."""
 
-    Raises PictureRefused.
-    """
-    with NamedTemporaryFile() as file:
-        file.write(data)
-        file.flush()
+    def __init__(self) -> None:
+        self._stop = Stop()
+
+    def __call__(self, data: bytes) -> Picture:
+        """Raises PictureRefused or, after `stop`, Stopped."""
         try:
-            png = picture_of(Path(file.name), kind_of(data[:64]) or "", Stop()).png
+            with NamedTemporaryFile() as file:
+                file.write(data)
+                file.flush()
+                png = picture_of(Path(file.name), kind_of(data[:64]) or "", self._stop).png
         except Refused as refused:
             raise PictureRefused(_PROBLEMS.get(refused.why, PictureProblem.DAMAGED)) from refused
-    found = rgb_of(png)
-    if found is None:
-        raise PictureRefused(PictureProblem.DAMAGED)
-    return Picture(*found, sha256(png).hexdigest())
+        except OSError as error:
+            raise PictureRefused(PictureProblem.NO_ROOM) from error
+        found = rgb_of(png)
+        if found is None:
+            raise PictureRefused(PictureProblem.DAMAGED)
+        return Picture(*found, sha256(png).hexdigest())
+
+    def stop(self) -> None:
+        self._stop.ask()

@@ -45,28 +45,32 @@ class ChildFailed(Exception):
 
 
 class Stop:
-    """A wish to end a piece of work, from any thread; ends its child too."""
+    """A wish to end some work, from any thread; ends its children too."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._asked = False
-        self._child: subprocess.Popen[bytes] | None = None
+        self._children: set[subprocess.Popen[bytes]] = set()
 
     def ask(self) -> None:
         with self._lock:
             self._asked = True
-            if self._child is not None:
-                self._child.kill()
+            for child in self._children:
+                child.kill()
 
     def check(self) -> None:
         if self._asked:
             raise Stopped
 
-    def hold(self, child: subprocess.Popen[bytes] | None) -> None:
+    def hold(self, child: subprocess.Popen[bytes]) -> None:
         with self._lock:
-            self._child = child
-            if self._asked and child is not None:
+            self._children.add(child)
+            if self._asked:
                 child.kill()
+
+    def let_go(self, child: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._children.discard(child)
 
 
 def lines_of(flag: str, arguments: Sequence[str], limits: Limits, stop: Stop) -> Iterator[bytes]:
@@ -87,7 +91,7 @@ def lines_of(flag: str, arguments: Sequence[str], limits: Limits, stop: Stop) ->
             yield from _limited(output, limits.output_bytes)
             status = child.wait()
         finally:
-            stop.hold(None)
+            stop.let_go(child)
             child.kill()
             child.wait()
     stop.check()

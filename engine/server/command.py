@@ -29,7 +29,7 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN", help="of pages that may use it")
     serve.add_argument("--any-name", action="store_true", help="answer to any model's name with the loaded one")
     serve.add_argument(
-        "--decoder", metavar="MODULE:NAME", help="a function that makes pixels of pictures; without it none are taken"
+        "--decoder", metavar="MODULE:NAME", help="a class that makes pixels of pictures; without it none are taken"
     )
     serve.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
 
@@ -54,7 +54,7 @@ def decoder_of(arguments: argparse.Namespace) -> PictureDecoder | None:
         return None
     module, _, name = arguments.decoder.partition(":")
     try:
-        decode: PictureDecoder = getattr(importlib.import_module(module), name)
+        decode: PictureDecoder = getattr(importlib.import_module(module), name)()
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidRequest("decoder", arguments.decoder[:200], "MODULE:NAME") from error
     return decode

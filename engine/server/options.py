@@ -60,6 +60,7 @@ class PictureProblem(StrEnum):
     TOO_LARGE = "too_large"  # too many pixels
     TOO_NARROW = "too_narrow"
     DAMAGED = "damaged"
+    NO_ROOM = "no_room"  # the disk that it would be decoded by takes nothing: no fault of the file
 
 
 class PictureRefused(Exception):
@@ -69,11 +70,16 @@ class PictureRefused(Exception):
 
 
 class PictureDecoder(Protocol):
+    """Of one server."""
+
     def __call__(self, data: bytes) -> Picture:
         """The pixels of a file that is not trusted. Called on threads of the server's, where it may take its time.
 
-        Raises PictureRefused.
+        Raises PictureRefused; anything after `stop`.
         """
+
+    def stop(self) -> None:
+        """End the calls that run, and every later one, at once. Any thread."""
 
 
 def _is_loopback(host: str) -> bool:

@@ -16,7 +16,7 @@ from hashlib import sha256
 
 from engine.api.types import EngineState, Message, ModelInfo, Picture, Request
 from engine.server.options import MEGABYTE, PictureDecoder, PictureProblem, PictureRefused
-from engine.server.problems import Problem, full, invalid, no_sight
+from engine.server.problems import Problem, full, invalid, no_sight, shutting_down
 
 MOST_PICTURES = 64  # of a request
 LARGEST_PICTURE = 20 * MEGABYTE  # as a file
@@ -33,6 +33,7 @@ _SENTENCES = {
     PictureProblem.TOO_NARROW: ("is too long for its width", "invalid_image"),
     PictureProblem.DAMAGED: ("is damaged", "image_parse_error"),
 }
+_NO_ROOM = "Pictures cannot be read now: this machine's disk for temporary files is full or refuses."
 
 
 class SentPictures:
@@ -74,10 +75,18 @@ class PictureReader:
         self._most_held = most_held
         self._held = 0  # bytes of pixels, of all open requests
         self._threads = ThreadPoolExecutor(_AT_A_TIME, "pictures")
+        self._closed = False
         self._lock = threading.Lock()  # of what follows
         self._kept: dict[bytes, Picture] = {}  # by their files' digests; the latest are last
 
+    def stop(self) -> None:
+        """Pictures that are being read, or wait for it, are refused at once: the end of the program waits for them."""
+        self._closed = True
+        if self._decode is not None:
+            self._decode.stop()
+
     def close(self) -> None:
+        self.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     @contextmanager
@@ -116,6 +125,8 @@ class PictureReader:
             data = binascii.a2b_base64("".join(text.split()), strict_mode=True)
         except ValueError as error:
             raise _refused("A picture is not in base64.", "invalid_base64_image") from error
+        if self._closed:
+            raise shutting_down()
         digest = sha256(data).digest()
         with self._lock:
             picture = self._kept.pop(digest, None)
@@ -131,9 +142,15 @@ class PictureReader:
         assert self._decode is not None
         try:
             return self._decode(data)
-        except PictureRefused as refused:
-            sentence, code = _SENTENCES[refused.why]
-            raise _refused(f"A picture {sentence}.", code) from refused
+        except Exception as error:
+            if self._closed:
+                raise shutting_down() from error
+            if not isinstance(error, PictureRefused):
+                raise
+            if error.why is PictureProblem.NO_ROOM:
+                raise Problem(503, _NO_ROOM, "server_error", "no_room", retry=False) from error
+            sentence, code = _SENTENCES[error.why]
+            raise _refused(f"A picture {sentence}.", code) from error
 
 
 def _with(message: Message, pictures: Sequence[Picture]) -> Message:

@@ -20,6 +20,7 @@ from engine.server.options import PictureDecoder, ServerOptions, ServerPhase, Se
 if TYPE_CHECKING:
     import uvicorn
 
+    from engine.server.pictures import PictureReader
     from engine.server.replies import Desk
 
 _log = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class Server:
         self._stopping = False
         self._uvicorn: uvicorn.Server | None = None
         self._desk: Desk | None = None
+        self._pictures: PictureReader | None = None
 
     @property
     def state(self) -> ServerState:
@@ -106,7 +108,7 @@ class Server:
             for each in sockets:
                 each.close()
             with self._lock:
-                self._loop = self._uvicorn = self._desk = None
+                self._loop = self._uvicorn = self._desk = self._pictures = None
             self._change(last)
 
     async def _serve(self, sockets: list[socket.socket]) -> None:
@@ -135,7 +137,8 @@ class Server:
         )
         server = uvicorn.Server(config)
         with self._lock:
-            self._desk, self._uvicorn, self._loop = desk, server, asyncio.get_running_loop()
+            self._desk, self._pictures, self._uvicorn = desk, pictures, server
+            self._loop = asyncio.get_running_loop()
             stopping = self._stopping
         if not stopping:
             addresses = tuple(_address(each) for each in sockets)
@@ -149,6 +152,8 @@ class Server:
         self._change(replace(self.state, phase=ServerPhase.STOPPING))
         if self._desk is not None:
             self._desk.close()
+        if self._pictures is not None:
+            self._pictures.stop()
         if self._uvicorn is not None:
             self._uvicorn.should_exit = True
 

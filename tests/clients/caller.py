@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.documents.sent_pictures import decoded
+from app.documents.sent_pictures import Decoder
 from engine import (
     Message,
     MessageRole,
@@ -117,7 +117,7 @@ def main(key: str) -> int:
     assert isinstance(EngineClient(engine).load(Path(MAIN.folder)), ModelReady)
     running = threading.Event()
     options = ServerOptions(port=0, key=key, any_name=True)
-    server = Server(engine, options, lambda state: _on_change(state.phase, running), decoded)
+    server = Server(engine, options, lambda state: _on_change(state.phase, running), Decoder())
     server.start()
     assert running.wait(60)
     print(json.dumps({"serving": server.state.addresses}), flush=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import queue
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 
-from engine import ChatEngine, PictureDecoder, Server, ServerOptions, ServerPhase, ServerState
+from engine import ChatEngine, Picture, Server, ServerOptions, ServerPhase, ServerState
 
 PATIENCE_S = 120.0
 
@@ -66,8 +66,21 @@ def post_bytes(path: str, body: bytes, **headers: str) -> bytes:
     return "\r\n".join(lines).encode() + body
 
 
+class Decoding:
+    """A function as a decoder."""
+
+    def __init__(self, decode: Callable[[bytes], Picture], stop: Callable[[], None] = lambda: None) -> None:
+        self._decode, self._stop = decode, stop
+
+    def __call__(self, data: bytes) -> Picture:
+        return self._decode(data)
+
+    def stop(self) -> None:
+        self._stop()
+
+
 @contextmanager
-def serving(engine: ChatEngine, decode: PictureDecoder | None = None, **options: Any) -> Iterator[Served]:
+def serving(engine: ChatEngine, decode: Decoding | None = None, **options: Any) -> Iterator[Served]:
     states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
     server = Server(engine, ServerOptions(port=0, **options), states.put, decode)
     server.start()

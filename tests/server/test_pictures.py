@@ -32,7 +32,7 @@ from engine.server.pictures import MOST_PICTURES, PictureReader
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine
 from tests.helpers.picture_files import pixels_of_png, rgb_png
-from tests.helpers.served import PATIENCE_S, Served, post_bytes, serving
+from tests.helpers.served import PATIENCE_S, Decoding, Served, post_bytes, serving
 from tests.helpers.tiny_eyes import picture, save_seeing
 
 SHOWN, OTHER = picture(40, 30), picture(33, 20, seed=1)
@@ -113,7 +113,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def house(engine: Engine) -> Iterator[Served]:
-    with serving(engine, decode) as served:
+    with serving(engine, Decoding(decode)) as served:
         path, asked = chat(url(packed(SHOWN)))
         served.post(path, COMMON | asked)  # its thread is the server's, and no test's
         yield served
@@ -196,7 +196,7 @@ def test_a_tools_answer_may_be_a_picture(seeing: FakeEngine) -> None:
             ],
         },
     }
-    with serving(seeing, decode) as served:
+    with serving(seeing, Decoding(decode)) as served:
         for path, body in bodies.items():
             assert served.post(path, {"model": "default"} | body).status_code == 200
             last = seeing.requests[-1].messages[-1]
@@ -274,7 +274,7 @@ def test_pictures_are_counted_and_so_are_their_bytes(house: Served, monkeypatch:
 def test_pictures_of_requests_under_way_have_a_limit_together(seeing: FakeEngine) -> None:
     seeing.gate.hold()
     path, asked = chat(url(packed(Picture(400, 300, bytes(400 * 300 * 3), ""))))
-    with serving(seeing, decode, most_held=500_000) as served:
+    with serving(seeing, Decoding(decode), most_held=500_000) as served:
         with served.connect() as first:
             first.sendall(post_bytes(path, json.dumps(COMMON | asked).encode()))
             served.wait_for_requests(1)
@@ -288,7 +288,7 @@ def test_pictures_of_requests_under_way_have_a_limit_together(seeing: FakeEngine
 
 def test_pictures_that_are_kept_are_few_however_small() -> None:
     """Each takes more than its pixels."""
-    reader = PictureReader(lambda data: Picture(1, 1, b"rgb", data.hex()), 1 << 20)
+    reader = PictureReader(Decoding(lambda data: Picture(1, 1, b"rgb", data.hex())), 1 << 20)
     for number in range(MOST_PICTURES + 9):
         reader._picture(base64.b64encode(number.to_bytes(3)).decode())
     assert len(reader._kept) == MOST_PICTURES
@@ -305,7 +305,7 @@ def test_only_its_own_client_waits_for_a_picture(seeing: FakeEngine) -> None:
         may_go_on.wait(PATIENCE_S)
         return decode(data)
 
-    with serving(seeing, slowly) as served, ExitStack() as open_ones:
+    with serving(seeing, Decoding(slowly)) as served, ExitStack() as open_ones:
         open_ones.callback(may_go_on.set)
         clients = []
         for seed in range(4):
@@ -338,7 +338,7 @@ def test_more_requests_than_may_wait_are_refused_before_their_pictures_are_read(
         return decode(data)
 
     path, asked = chat(url(packed(SHOWN)))
-    with serving(seeing, slowly, most_requests=1) as served, served.connect() as client:
+    with serving(seeing, Decoding(slowly), most_requests=1) as served, served.connect() as client:
         client.sendall(post_bytes(path, json.dumps(COMMON | asked).encode()))
         begun.get(timeout=PATIENCE_S)
         try:
@@ -349,6 +349,40 @@ def test_more_requests_than_may_wait_are_refused_before_their_pictures_are_read(
         assert client.recv(1 << 16).startswith(b"HTTP/1.1 200")
         assert served.post(path, COMMON | asked).status_code == 200
     assert begun.empty()
+
+
+def test_the_end_waits_for_no_picture(seeing: FakeEngine) -> None:
+    """Two are being read and one waits: each is refused."""
+    begun: queue.SimpleQueue[None] = queue.SimpleQueue()
+    ended = threading.Event()
+
+    def until_stopped(_data: bytes) -> Picture:
+        begun.put(None)
+        ended.wait(PATIENCE_S)
+        raise ChildProcessError
+
+    with serving(seeing, Decoding(until_stopped, ended.set)) as served, ExitStack() as open_ones:
+        open_ones.callback(ended.set)
+        clients = [open_ones.enter_context(served.connect()) for _ in range(3)]
+        for seed, client in enumerate(clients):
+            path, asked = chat(url(packed(picture(20, 20, seed))))
+            client.sendall(post_bytes(path, json.dumps(COMMON | asked).encode()))
+        for _ in range(2):
+            begun.get(timeout=PATIENCE_S)
+        assert served.server.stop(PATIENCE_S)
+        assert [client.recv(1 << 16)[:12] for client in clients] == [b"HTTP/1.1 503"] * 3
+    assert begun.empty()
+
+
+def test_a_disk_that_takes_no_picture_is_no_fault_of_the_client(seeing: FakeEngine) -> None:
+    def refusing(_data: bytes) -> Picture:
+        raise PictureRefused(PictureProblem.NO_ROOM)
+
+    with serving(seeing, Decoding(refusing)) as served:
+        path, asked = chat(url(packed(SHOWN)))
+        answer = served.post(path, COMMON | asked)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "no_room")
+        assert "disk for temporary files" in answer.json()["error"]["message"]
 
 
 def test_who_sees_is_told(house: Served) -> None:
@@ -378,7 +412,7 @@ def test_without_a_decoder_no_picture_is_taken_and_none_is_promised(engine: Engi
 
 
 def test_a_model_that_reads_text_only_says_so(scripted: FakeEngine) -> None:
-    with serving(scripted, decode) as served:
+    with serving(scripted, Decoding(decode)) as served:
         for body in DIALECTS.values():
             path, asked = body(packed(SHOWN))
             answer = served.post(path, COMMON | asked)

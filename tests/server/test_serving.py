@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from app.ask import DECODER
-from app.documents.sent_pictures import decoded
+from app.documents.sent_pictures import Decoder
 from engine.__main__ import main
 from engine.server.command import decoder_of
 from tests.architecture.project import ROOT
@@ -64,8 +64,8 @@ def test_a_key_that_is_none_is_refused(
     assert json.loads(capsys.readouterr().err)["allowed"] == allowed
 
 
-def test_a_decoder_is_a_function_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert decoder_of(argparse.Namespace(decoder=DECODER)) is decoded
+def test_a_decoder_is_a_class_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert decoder_of(argparse.Namespace(decoder=DECODER)).__class__ is Decoder
     assert main([*COMMAND[3:], "--decoder", "app.documents.sent_pictures:none"]) == 1
     assert json.loads(capsys.readouterr().err)["field"] == "decoder"
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import resource
+import signal
 import struct
+import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +17,8 @@ from PySide6.QtGui import QColorSpace, QImage
 from app.documents import picture_values, pictures
 from app.documents.pictures import StoredPicture, kind_of, picture_of
 from app.documents.problems import Refused, WhyNot
-from app.documents.sent_pictures import decoded
-from app.system.limited_child import Stop
+from app.documents.sent_pictures import Decoder
+from app.system.limited_child import Stop, Stopped
 from engine import PictureProblem, PictureRefused
 from tests.helpers.picture_files import image, pixels_of_png, png, rgb_png, with_orientation, written
 
@@ -147,12 +150,32 @@ def test_a_cut_jpeg_is_refused(tmp_path: Path) -> None:
         (png(1, 300), PictureProblem.TOO_NARROW),
         (b"GIF89a" + bytes(20), PictureProblem.DAMAGED),
     ],
-    ids=[*PictureProblem],
+    ids=lambda each: each if isinstance(each, str) else "data",
 )
 def test_what_a_program_sends_is_refused_with_the_same_reasons(data: bytes, why: PictureProblem) -> None:
     with pytest.raises(PictureRefused) as refused:
-        decoded(data)
+        Decoder()(data)
     assert refused.value.why is why
+
+
+def test_where_the_disk_takes_no_file_that_is_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "full"))
+    with pytest.raises(PictureRefused) as refused:
+        Decoder()(png(2, 2))
+    assert refused.value.why is PictureProblem.NO_ROOM
+
+
+def test_a_stop_ends_every_child_that_runs_and_lets_none_begin() -> None:
+    stop, decoder = Stop(), Decoder()
+    children = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
+    for child in children[:2]:
+        stop.hold(child)
+    stop.ask()
+    stop.hold(children[2])
+    assert [child.wait() for child in children] == [-signal.SIGKILL] * 3
+    decoder.stop()
+    with pytest.raises(Stopped):
+        decoder(png(2, 2))
 
 
 BOMBS = [
