@@ -84,9 +84,18 @@ def start(bundle: Path) -> None:
 
 
 # A script, because nothing can be compiled here. By the variable macOS takes the process, which is Python's, for
-# the app: else Dock and menu bar would name that.
+# the app: else Dock and menu bar would name that. A Hunch that was installed elsewhere since then is found by its
+# command; `-I` keeps other packages of that name away.
 _LAUNCHER = """#!/bin/sh
-CFProcessPath="$0" exec {python} -I -m app "$@"
+start() {{
+    CFProcessPath="$0" exec "$python" -I -m app "$@"
+}}
+python={python}
+if [ -x "$python" ] && [ -e {mark} ]; then start "$@"; fi
+python=$(dirname "$(readlink -f "$HOME/.local/bin/hunch")")/python
+if "$python" -I -c 'import app.system.bundle_files' 2>/dev/null; then start "$@"; fi
+/bin/sh "$(dirname "$0")/../Resources/{alert}" gone
+exit 1
 """
 
 
@@ -112,7 +121,10 @@ def write_app(folder: Path, python: str = sys.executable) -> Path:
         launcher.parent.mkdir(parents=True)
         (new / "Contents" / "Resources").mkdir()
         bundle_files.write(new, own_version())
-        launcher.write_text(_LAUNCHER.format(python=shlex.quote(python)), "utf-8")
+        command = Path(python).with_name("hunch")  # goes with Hunch, where the Python stays
+        mark = command if command.exists() else Path(python)
+        quoted = {"python": shlex.quote(python), "mark": shlex.quote(str(mark))}
+        launcher.write_text(_LAUNCHER.format(**quoted, alert=bundle_files.ALERT), "utf-8")
         launcher.chmod(0o755)
 
     folder.mkdir(exist_ok=True)

@@ -1,8 +1,10 @@
-"""What macOS reads of the app, assembled or written by `hunch --install-app`: Info.plist, names, icon."""
+"""What is beside the code of the app, assembled or written by `hunch --install-app`: Info.plist, names, icon, and what
+it says where it cannot start (`alert.sh`)."""
 
 from __future__ import annotations
 
 import plistlib
+import shutil
 from pathlib import Path
 
 from app.system.build import ROOT
@@ -11,12 +13,14 @@ from app.system.icns import write_icns
 LICENCE = "Apache-2.0"
 MINIMUM_MACOS = (15, 0)  # PySide6's own modules say so; its Qt says 13, MLX says 14
 LANGUAGES = {"en": "en", "ko": "ko", "ja": "ja", "zh_CN": "zh-Hans"}  # ours, and Apple's names
+ALERT = "alert.sh"
+_ALERTS = ROOT / "resources" / "alerts"
 IDENTIFIER = "io.github.hunch.Hunch"
 _DOCUMENTS = {
-    "CFBundleTypeName": "Text",
+    "CFBundleTypeName": "Text, PDF and pictures",
     "CFBundleTypeRole": "Viewer",
     "LSHandlerRank": "Alternate",
-    "LSItemContentTypes": ["public.text", "public.source-code", "com.adobe.pdf"],
+    "LSItemContentTypes": ["public.text", "public.source-code", "com.adobe.pdf", "public.image"],
 }
 
 
@@ -48,9 +52,11 @@ def write(app: Path, version: str) -> None:
     }
     (contents / "Info.plist").write_bytes(plistlib.dumps(info))
     (contents / "PkgInfo").write_bytes(b"APPL????")
-    for language in LANGUAGES.values():
+    for ours, language in LANGUAGES.items():
         folder = contents / "Resources" / f"{language}.lproj"
         folder.mkdir(parents=True)
         strings = {"CFBundleName": "Hunch", "CFBundleDisplayName": "Hunch"}
         (folder / "InfoPlist.strings").write_bytes(plistlib.dumps(strings))
+        shutil.copyfile(_ALERTS / f"{ours}.txt", folder / "Alerts.txt")
+    shutil.copyfile(_ALERTS / ALERT, contents / "Resources" / ALERT)
     write_icns(ROOT / "resources" / "app_icon.svg", contents / "Resources" / "Hunch.icns")

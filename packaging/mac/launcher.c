@@ -1,17 +1,19 @@
 // The executable of Hunch.app: runs `python -I -m app` in this process, from the Python beside it, so that Dock, menu
-// bar and permissions belong to Hunch. Errors go to stderr and to the exit status.
+// bar and permissions belong to Hunch. Errors go to stderr and to the exit status; where it was started without a
+// command, as from the Dock, a window says that there was one.
 #include <dlfcn.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <wchar.h>
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
 #define LIBRARY "lib/libpython" PYTHON_VERSION ".dylib"
 #else
-#include <unistd.h>
 #define LIBRARY "lib/libpython" PYTHON_VERSION ".so.1.0"
 #endif
 
@@ -28,11 +30,24 @@ static int executable(char *path) {
     return realpath(found, path) != NULL;
 }
 
+static int alerts; // whether a window says what goes wrong
+static char alert[2 * PATH_MAX];
+
+static int refuse(void) {
+    pid_t child = alerts ? fork() : -1;
+    if (child == 0) {
+        execl("/bin/sh", "sh", alert, "damaged", (char *)NULL);
+        _exit(1);
+    }
+    if (child > 0) waitpid(child, NULL, 0);
+    return 1;
+}
+
 static void *function(void *library, const char *name) {
     void *found = dlsym(library, name);
     if (found == NULL) {
         fprintf(stderr, "Hunch: %s\n", dlerror());
-        exit(1);
+        exit(refuse());
     }
     return found;
 }
@@ -49,12 +64,14 @@ int main(int count, char **arguments) {
         fprintf(stderr, "Hunch: %s is not in an app\n", path);
         return 1;
     }
+    alerts = count == 1 && !isatty(STDERR_FILENO);
+    snprintf(alert, sizeof alert, "%.*s/Resources/alert.sh", (int)(contents - path), path);
     snprintf(home, sizeof home, "%.*s/Resources/python", (int)(contents - path), path);
     snprintf(library_path, sizeof library_path, "%s/%s", home, LIBRARY);
     void *library = dlopen(library_path, RTLD_NOW | RTLD_GLOBAL);
     if (library == NULL) {
         fprintf(stderr, "Hunch: %s\n", dlerror());
-        return 1;
+        return refuse();
     }
     wchar_t *(*decode)(const char *, size_t *) = function(library, "Py_DecodeLocale");
     void (*set_home)(const wchar_t *) = function(library, "Py_SetPythonHome");
@@ -68,5 +85,6 @@ int main(int count, char **arguments) {
     if (all == NULL) return 1;
     memcpy(all, own, sizeof own);
     memcpy(all + own_count, arguments + 1, (count - 1) * sizeof *all);
-    return run(own_count + count - 1, all);
+    int status = run(own_count + count - 1, all);
+    return status == 0 ? 0 : refuse();
 }

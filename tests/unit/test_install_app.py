@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import plistlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app import __main__ as command_line
-from app.system import bundle
+from app.system import bundle, bundle_files
 from app.system.build import own_version
 from tests.architecture.project import ROOT
 
@@ -31,6 +33,87 @@ def test_an_app_is_written_that_starts_this_python(tmp_path: Path) -> None:
     launcher.write_text(launcher.read_text("utf-8").replace("-I -m app", tell), "utf-8")
     told = subprocess.run([launcher, "--a", "b c"], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == f"['--a', 'b c'] {launcher}"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """With stand-ins for what only macOS has: what a window would say is in the file `said`."""
+    home = tmp_path / "home"
+    home.mkdir()
+    command(home / "osascript", 'printf "%s\\n" "$@" > "$(dirname "$0")/said"')
+    command(home / "defaults", 'cat "$(dirname "$0")/languages"')
+    return home
+
+
+def command(path: Path, line: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+    return path
+
+
+def started(app: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    alert = app / "Contents" / "Resources" / "alert.sh"
+    alert.write_text(alert.read_text("utf-8").replace("/usr/bin/", f"{home}/"), "utf-8")
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    run = [app / "Contents" / "MacOS" / "Hunch", *arguments]
+    return subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+
+
+SAID = {
+    '(\n    "fr-FR",\n    "ko-KR",\n    "en-US"\n)': "Hunch가 더 이상 설치되어 있지 않아요",
+    '(\n    "zh-Hans-CN"\n)': "Hunch 已不在这台 Mac 上",
+    "(\n    ja\n)": "Hunch はもうインストールされていません",
+    "": "Hunch is no longer installed",
+}
+
+
+def test_where_the_tool_is_gone_the_app_says_so_in_the_users_language(tmp_path: Path, home: Path) -> None:
+    python = command(tmp_path / "tool" / "python", "exit 0")
+    app = bundle.write_app(tmp_path / "Applications", str(python))
+    python.unlink()
+    for languages, title in SAID.items():
+        (home / "languages").write_text(languages)
+        assert started(app, home).returncode == 1
+        *_, shown, sentence = (home / "said").read_text("utf-8").splitlines()
+        assert shown == title
+        assert "hunch --install-app" in sentence
+
+
+def test_a_tool_that_was_installed_elsewhere_since_then_is_started(tmp_path: Path, home: Path) -> None:
+    answers = 'case "$2" in -c) exit 0 ;; *) echo "$@" ;; esac'
+    former, new = tmp_path / "former", tmp_path / "new tool" / "bin"
+    python = command(former / "python", 'echo "the former one"')
+    tool = command(former / "hunch", "")
+    app = bundle.write_app(tmp_path / "Applications", str(python))
+    assert started(app, home).stdout == "the former one\n"
+    tool.unlink()  # the Python it ran with stays
+    command(new / "python", answers)
+    (home / ".local" / "bin").mkdir(parents=True)
+    (home / ".local" / "bin" / "hunch").symlink_to(command(new / "hunch", ""))
+    assert started(app, home, "--quick-ask").stdout == "-I -m app --quick-ask\n"
+    command(new / "python", "exit 1")  # another program of that name
+    assert started(app, home).returncode == 1
+    assert (home / "said").exists()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="it is compiled")
+def test_an_assembled_app_that_is_damaged_says_so(tmp_path: Path, home: Path) -> None:
+    app = tmp_path / "Hunch.app"
+    (app / "Contents" / "MacOS").mkdir(parents=True)
+    source, made = ROOT / "packaging" / "mac" / "launcher.c", app / "Contents" / "MacOS" / "Hunch"
+    subprocess.run(["cc", '-DPYTHON_VERSION="3.13"', source, "-o", made, "-ldl"], check=True)
+    bundle_files.write(app, "1")
+    assert started(app, home, "ask", "What?").returncode == 1
+    assert not (home / "said").exists()  # somebody reads the terminal, or a program does
+    assert started(app, home).returncode == 1
+    assert "Hunch cannot start" in (home / "said").read_text("utf-8")
+
+
+def test_every_alert_is_there_in_every_language() -> None:
+    files = [ROOT / "resources" / "alerts" / f"{each}.txt" for each in bundle_files.LANGUAGES]
+    lines = [[line.split("|") for line in each.read_text("utf-8").splitlines()] for each in files]
+    assert [[name for name, _title, _sentence in each] for each in lines] == [["gone", "damaged"]] * len(files)
 
 
 def test_it_takes_the_place_of_an_older_one_and_a_refusal_leaves_that(
