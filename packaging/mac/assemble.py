@@ -21,6 +21,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,9 +81,7 @@ def main() -> int:
     if target.name == "mac":
         sign(options.tools, app)
         set_times(app)
-    written = [app, write_zip(app)]
-    if target.name == "mac" and (image := write_image(app)) is not None:
-        written.append(image)
+    written = [app, *(file for file in pack(app, with_image=target.name == "mac") if file is not None)]
     for path in written:
         print(f"{checks.megabytes(path):7.1f} MB  {path}")
     if options.python is None:
@@ -162,7 +161,7 @@ def compile_modules(python: Path) -> None:
     if compiler is None or subprocess.run([compiler, "-V"], capture_output=True, check=False).returncode:
         print(f"not compiled, so each start takes longer: there is no {folder.name} here")
         return
-    how = ["-I", "-m", "compileall", "-q", "-s", python, "--invalidation-mode", "unchecked-hash"]
+    how = ["-I", "-m", "compileall", "-q", "-j", "0", "-s", python, "--invalidation-mode", "unchecked-hash"]
     # It ends with 1 for files that are no Python, which some packages have in their tests.
     subprocess.run([compiler, *how, folder], check=False, timeout=_CHILD_S)
 
@@ -179,9 +178,25 @@ def sign(tools: Path, app: Path) -> None:
     run([tools / "bin" / "python", HERE / "sign.py", app, HERE / "entitlements.plist"])
 
 
-def write_zip(app: Path) -> Path:
+def pack(app: Path, *, with_image: bool) -> list[Path | None]:
+    """As a zip and an image, both at the same time."""
+    folder = app.parent / "image"
+    folder.mkdir()
+    try:
+        (folder / "Applications").symlink_to("/Applications")
+        app.rename(folder / app.name)
+        with ThreadPoolExecutor() as pool:
+            jobs = [pool.submit(write_zip, folder / app.name, app.with_suffix(".zip"))]
+            if with_image:
+                jobs.append(pool.submit(write_image, folder, app.with_suffix(".dmg")))
+            return [job.result() for job in jobs]
+    finally:
+        (folder / app.name).rename(app)
+        shutil.rmtree(folder)
+
+
+def write_zip(app: Path, target: Path) -> Path | None:
     """With modes and links, which macOS restores."""
-    target = app.with_suffix(".zip")
     moment = (2026, 1, 1, 0, 0, 0)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for path in sorted(app.rglob("*")):
@@ -196,29 +211,21 @@ def write_zip(app: Path) -> Path:
     return target
 
 
-def write_image(app: Path) -> Path | None:
-    """With the app and a link to Applications. None where there is neither hdiutil nor xorrisofs."""
-    image, folder = app.with_suffix(".dmg"), app.parent / "image"
-    folder.mkdir()
-    try:
-        (folder / "Applications").symlink_to("/Applications")
-        app.rename(folder / app.name)
-        if shutil.which("hdiutil"):
-            what = ["-volname", "Hunch", "-srcfolder", folder, "-format", "ULFO", "-ov", image]
-            run(["hdiutil", "create", "-quiet", *what])
-        elif shutil.which("xorrisofs"):
-            volume = app.with_suffix(".iso")
-            date = ["--modification-date=2026010100000000"]
-            run(["xorrisofs", "-quiet", "-D", "-l", "-R", "-V", "Hunch", *date, "-o", volume, folder])
-            udif.write_dmg(volume, image)
-            volume.unlink()
-        else:
-            print("no image: that takes hdiutil, or xorrisofs (on Debian: sudo apt install xorriso)")
-            return None
-        return image
-    finally:
-        (folder / app.name).rename(app)
-        shutil.rmtree(folder)
+def write_image(folder: Path, image: Path) -> Path | None:
+    """Of the app and a link to Applications. None where there is neither hdiutil nor xorrisofs."""
+    if shutil.which("hdiutil"):
+        what = ["-volname", "Hunch", "-srcfolder", folder, "-format", "ULFO", "-ov", image]
+        run(["hdiutil", "create", "-quiet", *what])
+    elif shutil.which("xorrisofs"):
+        volume = image.with_suffix(".iso")
+        date = ["--modification-date=2026010100000000", "--set_all_file_dates", "2026010100000000"]
+        run(["xorrisofs", "-quiet", "-D", "-l", "-R", "-V", "Hunch", *date, "-o", volume, folder])
+        udif.write_dmg(volume, image)
+        volume.unlink()
+    else:
+        print("no image: that takes hdiutil, or xorrisofs (on Debian: sudo apt install xorriso)")
+        return None
+    return image
 
 
 def run(command: Iterable[object], environment: dict[str, str] | None = None) -> None:

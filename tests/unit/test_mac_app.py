@@ -9,6 +9,8 @@ import random
 import shutil
 import struct
 import sys
+import time
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -96,6 +98,25 @@ def test_an_image_has_the_bytes_of_the_volume(tmp_path: Path, tools: Callable[[s
     assert struct.unpack_from(">I", data, 72)[0] == zlib.crc32(volume)
     assert struct.unpack_from(">I", trailer, 88)[0] == zlib.crc32(image[:plist_at])
     assert struct.unpack_from(">Q", trailer, 492)[0] == len(volume) // 512
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("xorrisofs") is None, reason="it makes the volume")
+def test_the_same_app_makes_the_same_zip_and_image(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    made = []
+    for build in ("one", "another"):
+        app = tmp_path / build / "Hunch.app"
+        (app / "Contents").mkdir(parents=True)
+        (app / "Contents" / "file").write_bytes(b"words")
+        (app / "link").symlink_to("Contents/file")
+        tools("assemble").set_times(app)
+        files = tools("assemble").pack(app, with_image=True)
+        assert [each.name for each in files] == ["Hunch.zip", "Hunch.dmg"]
+        made.append([each.read_bytes() for each in files])
+        assert sorted(each.name for each in app.parent.iterdir()) == ["Hunch.app", "Hunch.dmg", "Hunch.zip"]
+        time.sleep(1.01)  # dates have seconds
+    assert made[0] == made[1]
+    assert zipfile.ZipFile(tmp_path / "one" / "Hunch.zip").read("Hunch.app/link") == b"Contents/file"
 
 
 LIBRARIES = Path("Contents/Resources/python/lib/python3.13/site-packages/mlx/lib")
@@ -187,7 +208,7 @@ def test_addresses_and_documents_that_the_app_opens_are_those_that_macos_is_told
     assert told["CFBundleURLTypes"][0]["CFBundleURLSchemes"] == [SCHEME]
     (documents,) = told["CFBundleDocumentTypes"]
     assert documents["LSHandlerRank"] == "Alternate"  # nothing of the user's opens in Hunch by itself
-    assert "com.adobe.pdf" in documents["LSItemContentTypes"]
+    assert {"public.text", "com.adobe.pdf", "public.image"} <= set(documents["LSItemContentTypes"])
 
 
 def test_another_version_than_the_project_is_named(app: Path, tools: Callable[[str], Any]) -> None:

@@ -1,0 +1,127 @@
+"""What the workflows run: commands that are here, with few rights; and the Mac's script, with stand-ins."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.architecture.project import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SCRIPT = ROOT / "packaging" / "mac" / "on_a_mac.sh"
+# Programs of a Mac, or of a network: each notes its name and arguments, and does what the script goes on with.
+STAND_INS = {
+    "brew": 'case "$1" in --repository) echo tap ;; esac',
+    "codesign": "",
+    "ditto": 'cp -R "$PWD$1" "$2"',
+    "hdiutil": 'case "$1" in attach) printf "/dev/disk4\\tApple_HFS\\t/Volumes/Hunch\\n" ;; esac',
+    "lsappinfo": 'echo "name=\\"Hunch\\""; echo pid; echo bundle',
+    "make": "mkdir -p build/app/Hunch.app && echo image >build/app/Hunch.dmg && echo zip >build/app/Hunch.zip",
+    "open": "",
+    "osascript": "",
+    "shasum": 'shift 2; sha256sum "$@"',
+    "sleep": "",
+    "spctl": 'echo "Hunch.app: rejected"; exit 3',
+    "sw_vers": "echo 15.0",
+    "sysctl": "echo Apple M4",
+    "xattr": "",
+}
+PYTHON = 'case "$1" in *cask.py) echo "cask of $2 at $3, $4" ;; esac'
+UV = 'case "$*" in "tool dir --bin") echo "$PWD/bin" ;; python*) mkdir -p build/python/cpython-3.13.1-macos ;; esac'
+HUNCH = 'echo "{\\"reply\\": \\"$*\\"}"'
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
+def test_every_step_runs_what_is_here(workflow: Path) -> None:
+    told = yaml.safe_load(workflow.read_text("utf-8"))
+    assert told["permissions"] == {"contents": "read"}
+    commands = set(re.findall(r"^(\w+)\(\) \{", SCRIPT.read_text("utf-8"), re.MULTILINE))
+    for step in _steps(told):
+        assert ("run" in step) != ("uses" in step)
+        words = re.sub(r"^env -i( \S+=\S+)+ ", "", step.get("run", "")).split()
+        if words[:1] == ["make"]:
+            assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text("utf-8")
+        elif words:
+            assert os.access(ROOT / words[0], os.X_OK)
+            assert words[0] != "packaging/mac/on_a_mac.sh" or words[1] in commands
+        else:
+            assert re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
+
+
+def _steps(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for job in told["jobs"].values():
+        assert job["timeout-minutes"] <= 150
+        yield from job["steps"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "a checkout"
+    for name, line in STAND_INS.items():
+        program(folder / "bin" / name, line)
+    program(folder / ".venv" / "bin" / "python", PYTHON)
+    program(folder / ".venv" / "bin" / "uv", UV)
+    for app in (folder / "Volumes" / "Hunch", folder / "home" / "Applications"):
+        program(app / "Hunch.app" / "Contents" / "MacOS" / "Hunch", HUNCH)
+    program(folder / "bin" / "hunch", HUNCH)
+    (folder / "packaging" / "mac").mkdir(parents=True)
+    shutil.copy(SCRIPT, folder / "packaging" / "mac")
+    (folder / "build" / "app").mkdir(parents=True)
+    return folder
+
+
+def program(path: Path, line: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\necho "$(basename "$0") $*" >>"$LOG"\n{line}\n')
+    path.chmod(0o755)
+
+
+def ran(checkout: Path, command: str, **more: str) -> tuple[str, str]:
+    """What the programs were told, and the summary."""
+    log, summary = checkout / "log", checkout / "summary"
+    environment = {"PATH": f"{checkout / 'bin'}:{os.environ['PATH']}", "LOG": str(log), **more}
+    environment |= {"GITHUB_STEP_SUMMARY": str(summary), "HOME": str(checkout / "home")}
+    script = checkout / "packaging" / "mac" / "on_a_mac.sh"
+    done = subprocess.run([script, command], env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return log.read_text("utf-8"), summary.read_text("utf-8") if summary.exists() else ""
+
+
+def test_a_macs_script_assembles_and_writes_the_cask(checkout: Path) -> None:
+    told, summary = ran(checkout, "assemble", GITHUB_SERVER_URL="https://hub.example", GITHUB_REPOSITORY="me/hunch")
+    assert "make app ARGS=--python build/python/cpython-3.13.1-macos\n" in told
+    assert "codesign --verify --strict" in told
+    assert (checkout / "build" / "app" / "Hunch.sha256").read_text().count("build/app/Hunch.") == 2
+    page = "https://hub.example/me/hunch"
+    cask = f"cask of build/app/Hunch.dmg at {page}/releases/download/v#{{version}}/Hunch.dmg, {page}\n"
+    assert (checkout / "build" / "app" / "Hunch.rb").read_text() == cask
+    assert "Hunch.dmg" in summary
+    assert not (checkout / "build" / "app" / "Hunch.app").exists()
+
+
+def test_a_macs_script_starts_what_was_built(checkout: Path) -> None:
+    told, summary = ran(checkout, "start")
+    assert "xattr -w com.apple.quarantine" in told
+    assert "Hunch --smoke build/smoke.png" in told
+    assert "Gatekeeper: Hunch.app: rejected" in summary
+    assert '{"reply": "--smoke build/smoke.png"}' in summary
+    assert "Speeds here mean nothing." in summary
+
+
+def test_a_macs_script_installs_the_tool_and_audits_the_cask(checkout: Path) -> None:
+    told, summary = ran(checkout, "tool")
+    assert "hunch --install-app\n" in told
+    assert "open " in told
+    assert "the app of the tool" in summary.lower()
+    (checkout / "build" / "app" / "Hunch.rb").write_text("cask")
+    told, _ = ran(checkout, "cask")
+    assert "brew audit --cask hunch/local/hunch\n" in told
+    assert (checkout / "tap" / "Casks" / "hunch.rb").read_text() == "cask"
