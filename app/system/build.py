@@ -11,13 +11,14 @@ from pathlib import Path
 from app.system.machine import machine_name
 
 ROOT = Path(__file__).resolve().parents[2]
+DISTRIBUTION = "hunch-chat"  # as pyproject.toml calls it
 _COMMIT = ROOT / "resources" / "build.txt"  # written as the app is assembled
 _LIBRARIES = {"Qt": "PySide6-Essentials", "MLX": "mlx", "mlx-lm": "mlx-lm"}
 
 
 def own_version() -> str:
     try:
-        return version("hunch")
+        return version(DISTRIBUTION)
     except PackageNotFoundError:  # a folder of sources
         return str(project()["version"])
 

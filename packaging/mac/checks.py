@@ -94,9 +94,13 @@ def _of_description(app: Path) -> Iterator[str]:
 
 def _of_licences(app: Path) -> Iterator[str]:
     packages = [str(folder) for folder in app.rglob("site-packages")]
-    for component in map(licences.component_of, distributions(path=packages)):
+    for package in distributions(path=packages):
+        component = licences.component_of(package)
         if not component.licence or not all(component.texts) or not component.texts:
             yield f"{component.name}: About has no licence of it"
+        for inside in licences.crates_in(package):
+            if not all(map(licences.text_of, licences.chosen(inside))):
+                yield f"{component.name}: About has no text of {inside}, as which it names what is in it"
 
 
 def _of_seal(app: Path) -> Iterator[str]:

@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-OF_PYTHON = ("test", "idlelib", "tkinter", "turtledemo", "turtle.py", "ensurepip", "lib2to3", "config-*", "pydoc_data")
+_TOOLS = ("test", "_test*", "_ctypes_test*", "idlelib", "turtledemo", "ensurepip", "lib2to3", "config-*", "pydoc_data")
+OF_PYTHON = (*_TOOLS, "tkinter", "_tkinter*", "turtle.py")  # its libraries, Tcl and Tk, are not in the app
 
 # Of the folder of all packages. A folder goes with all that is in it.
 _LEFT_OUT = (
