@@ -991,6 +991,17 @@
     </message>
 </context>
 <context>
+    <name>Dock</name>
+    <message>
+        <source>New Chat</source>
+        <translation>新規チャット</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>クイック質問…</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRing</name>
     <message>
         <source>Downloads paused at %1</source>
@@ -4345,6 +4356,14 @@
     <message>
         <source>Exported to “%1”.</source>
         <translation>「%1」に書き出しました。</translation>
+    </message>
+    <message>
+        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat, Markdown takes all.</source>
+        <translation>含まれていない画像：%1 枚。JSON に入るのはチャットごとに 150 MB までです。Markdown にはすべて入ります。</translation>
+    </message>
+    <message>
+        <source>Pictures left out because their files are missing or damaged: %1.</source>
+        <translation>ファイルがないか破損しているため含まれていない画像：%1 枚。</translation>
     </message>
     <message>
         <source>Show</source>

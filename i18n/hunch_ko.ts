@@ -991,6 +991,17 @@
     </message>
 </context>
 <context>
+    <name>Dock</name>
+    <message>
+        <source>New Chat</source>
+        <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>빠른 질문…</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRing</name>
     <message>
         <source>Downloads paused at %1</source>
@@ -4345,6 +4356,14 @@
     <message>
         <source>Exported to “%1”.</source>
         <translation>‘%1’ 이름으로 내보냈어요.</translation>
+    </message>
+    <message>
+        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat, Markdown takes all.</source>
+        <translation>빠진 이미지: %1개. JSON에는 채팅마다 150MB까지만 담겨요. Markdown에는 모두 담겨요.</translation>
+    </message>
+    <message>
+        <source>Pictures left out because their files are missing or damaged: %1.</source>
+        <translation>파일이 없거나 손상되어 빠진 이미지: %1개.</translation>
     </message>
     <message>
         <source>Show</source>

@@ -991,6 +991,17 @@
     </message>
 </context>
 <context>
+    <name>Dock</name>
+    <message>
+        <source>New Chat</source>
+        <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Quick Ask…</source>
+        <translation>快速提问…</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRing</name>
     <message>
         <source>Downloads paused at %1</source>
@@ -4345,6 +4356,14 @@
     <message>
         <source>Exported to “%1”.</source>
         <translation>已导出到“%1”。</translation>
+    </message>
+    <message>
+        <source>Pictures left out: %1. JSON takes 150 MB of them from each chat, Markdown takes all.</source>
+        <translation>未包含的图片：%1 张。JSON 中每个对话最多包含 150 MB 图片，Markdown 则全部包含。</translation>
+    </message>
+    <message>
+        <source>Pictures left out because their files are missing or damaged: %1.</source>
+        <translation>因文件丢失或损坏而未包含的图片：%1 张。</translation>
     </message>
     <message>
         <source>Show</source>

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from app.portable import own
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
 from app.portable.unfinished import Unfinished
-from app.portable.writing import write_json, write_markdown, write_markdown_folder
-from app.storage import Storage, portable
+from app.portable.writing import BytesOf, write_json, write_markdown, write_markdown_folder
+from app.storage import Pictures, Storage, portable
 from app.storage.portable import PortableChat
 from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker
@@ -42,8 +42,36 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
+    """`too_many`, `unreadable`: pictures that it lacks, because their chat has too many, or their files say nothing."""
+
     chats: int
     path: Path
+    too_many: int = 0
+    unreadable: int = 0
+
+
+class _Pictures:
+    """The bytes of pictures for one export, and which of them are not in it."""
+
+    def __init__(self, stored: Pictures) -> None:
+        self._stored = stored
+        self._unreadable, self._left_out = set[str](), set[str]()
+
+    def get(self, digest: str) -> bytes | None:
+        data = self._stored.get(digest)
+        if data is None:
+            self._unreadable.add(digest)
+        return data
+
+    def put_into(self, chats: Iterable[PortableChat]) -> Iterator[PortableChat]:
+        for chat in chats:
+            whole = own.with_bytes(chat, self.get)
+            self._left_out |= own.without_bytes(whole)
+            yield whole
+
+    def told(self, exported: Exported) -> Exported:
+        too_many = len(self._left_out - self._unreadable)
+        return replace(exported, too_many=too_many, unreadable=len(self._unreadable))
 
 
 class ExportController(QObject):
@@ -93,17 +121,16 @@ class ExportController(QObject):
         stores = self._storage.another_reader()
         try:
             numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
-            chats, bytes_of = portable.chats(stores.database, numbers, identity), self._storage.pictures.get
+            chats, pictures = portable.chats(stores.database, numbers, identity), _Pictures(self._storage.pictures)
 
             told = self._teller(len(numbers))
             if wanted.form is ExportFormat.JSON:
-                whole = (own.with_bytes(chat, bytes_of) for chat in chats)
-                count = write_json(whole, wanted.path, self._unfinished, stop, told, presets)
-                return Exported(count, wanted.path)
+                count = write_json(pictures.put_into(chats), wanted.path, self._unfinished, stop, told, presets)
+                return pictures.told(Exported(count, wanted.path))
             if wanted.chat_id is not None:
-                return self._write_one(chats, words, wanted.path)
-            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, told, bytes_of)
-            return Exported(len(numbers), made)
+                return pictures.told(self._write_one(chats, words, wanted.path, pictures.get))
+            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, told, pictures.get)
+            return pictures.told(Exported(len(numbers), made))
         finally:
             stores.database.close()
 
@@ -119,10 +146,12 @@ class ExportController(QObject):
 
         return told
 
-    def _write_one(self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path) -> Exported:
+    def _write_one(
+        self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path, bytes_of: BytesOf
+    ) -> Exported:
         chat = next(chats, None)
         if chat is not None:
-            write_markdown(chat, words, path, self._unfinished, self._storage.pictures.get)
+            write_markdown(chat, words, path, self._unfinished, bytes_of)
         return Exported(int(chat is not None), path)
 
     # Back on the GUI thread

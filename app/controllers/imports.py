@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat import ChatController
 from app.controllers.imported_pictures import chat_of, keep_pictures
+from app.portable import own
 from app.portable.reading import Found, find_chats
 from app.storage import NotStored, Storage, Stores, portable
 from app.storage.portable import Grown, Importing, Known, shrink
@@ -71,6 +72,10 @@ class ImportController(QObject):
         self._worker.ask(lambda: _remove_unfinished(storage.path.parent), _ignore, _ignore)
 
     # Looking
+
+    def ask_whether_ours(self, path: str, answer: Callable[[bool], None]) -> None:
+        """Whether a file has chats that Hunch exported."""
+        self._worker.ask(lambda: own.is_export(Path(path)), answer, lambda _error: answer(False))
 
     def look(self, paths: Sequence[str]) -> None:
         """Reads files and folders; `previewed` or `cancelled` follows."""

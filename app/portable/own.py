@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
@@ -20,6 +21,7 @@ from app.storage.records import ReplyStatus
 
 FORMAT = "hunch.chats"
 VERSION = 1
+_BEGIN = f'{{"format": "{FORMAT}"'.encode()
 
 MOST_PRESETS = 500
 MOST_PICTURE_BYTES = 150_000_000  # of one chat: as base64 they and its words are less than an import reads of a chat
@@ -28,10 +30,21 @@ _LONGEST_NAME = 100
 
 def head(presets: Sequence[dict[str, Any]] = ()) -> str:
     kept = f'"presets": {json.dumps(list(presets), ensure_ascii=False, allow_nan=False)}, ' if presets else ""
-    return f'{{"format": "{FORMAT}", "version": {VERSION}, {kept}"chats": ['
+    return f'{_BEGIN.decode()}, "version": {VERSION}, {kept}"chats": ['
 
 
 TAIL = "\n]}\n"
+
+
+def is_export(path: Path) -> bool:
+    """By its first bytes, as `head` writes them."""
+    try:
+        if not path.is_file():  # to open a pipe would wait for its writer
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_BEGIN)) == _BEGIN
+    except OSError:
+        return False
 
 
 def line_of(chat: PortableChat) -> str:
@@ -89,7 +102,8 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
     """Pictures with what is stored of them, as base64 in place of the text that they do not have: each once.
 
-    Versions of a message have the same ones. Those that are too many are left out, so that the words can be read.
+    Versions of a message have the same ones. Those that are too many are left out, so that the words can be read;
+    `without_bytes` names them.
     """
     written, left = {""}, MOST_PICTURE_BYTES
 
@@ -104,6 +118,12 @@ def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> P
 
     messages = (replace(each, attachments=tuple(map(whole, each.attachments))) for each in chat.messages)
     return replace(chat, messages=tuple(messages))
+
+
+def without_bytes(chat: PortableChat) -> set[str]:
+    """The digests of pictures whose bytes `with_bytes` has not put in."""
+    pictures = [each for message in chat.messages for each in message.attachments if each.is_picture]
+    return {each.digest for each in pictures} - {each.digest for each in pictures if each.text}
 
 
 def _without_thumbnails(message: PortableMessage) -> PortableMessage:

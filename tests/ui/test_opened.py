@@ -12,6 +12,8 @@ import pytest
 from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
+from app.portable import own
+from app.views.shell.import_dialog import ImportDialog
 from app.views.shell.opened import prompt_in
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
@@ -66,6 +68,21 @@ def test_words_stand_in_the_composer_after_what_is_there_files_are_attached_and_
     app.application.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / "메모.txt")))
     qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["메모.txt"])
     assert app.engine.requests == []
+
+
+@pytest.mark.parametrize("name", ["chats.json", "data.json"])
+def test_chats_that_hunch_exported_are_imported_after_a_question(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, name: str
+) -> None:
+    ours = name == "chats.json"
+    (tmp_path / name).write_text(own.head() + own.TAIL if ours else "[1]", "utf-8")
+    app.application.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / name)))
+    if ours:
+        qtbot.waitUntil(lambda: bool(app.window.findChildren(ImportDialog)))
+    else:
+        qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == [name])
+    assert bool(app.window.findChildren(ImportDialog)) == ours
+    assert bool(app.window.composer.attached_rows()) != ours
 
 
 def test_what_comes_before_the_chats_are_open_waits() -> None:

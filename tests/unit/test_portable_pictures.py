@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from app.controllers import exports
+from app.controllers.exports import Exported
 from app.controllers.imported_pictures import chat_of, keep_pictures
 from app.documents.picture_values import as_stored
 from app.portable import own
@@ -21,6 +23,7 @@ from app.portable.writing import write_markdown, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Pictures
 from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import Stop
+from app.words.portable import exported_words
 from tests.helpers.picture_files import image
 from tests.unit.test_portable_storage import WORDS
 
@@ -85,6 +88,31 @@ def test_of_too_many_pictures_for_an_import_the_words_come_back(
     spool = spool_of(tmp_path, own.line_of(own.with_bytes(chat, here.get)))
     keep_pictures(spool, here.put, Stop())
     assert chat_of(spool.read_bytes()).messages == (replace(message, attachments=(NOTE,)),)
+
+
+def test_an_export_says_how_many_pictures_are_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, path = Pictures(tmp_path / "a" / "chats.db"), tmp_path / "out.json"
+    chat = a_chat(here)
+    (picture,) = chat.messages[0].attachments
+
+    def exported() -> Exported:
+        pictures = exports._Pictures(here)
+        assert list(pictures.put_into([chat]))
+        return pictures.told(Exported(1, path))
+
+    assert exported() == Exported(1, path)
+    with monkeypatch.context() as limit:
+        limit.setattr(own, "MOST_PICTURE_BYTES", picture.size_bytes - 1)
+        assert exported() == Exported(1, path, too_many=1)
+    (here.folder / f"{picture.digest}.png").unlink()
+    assert exported() == Exported(1, path, unreadable=1)
+    assert [
+        words[2] for words in (exported_words("x", 0, 0), exported_words("x", 2, 0), exported_words("x", 0, 3))
+    ] == [
+        "",
+        "Pictures left out: 2. JSON takes 150 MB of them from each chat, Markdown takes all.",
+        "Pictures left out because their files are missing or damaged: 3.",
+    ]
 
 
 def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_stranger_is_shown(tmp_path: Path) -> None:

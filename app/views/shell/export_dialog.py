@@ -125,9 +125,16 @@ class ExportDialog(FileDialog):
         self._retranslate()
 
     def _on_finished(self, exported: Exported) -> None:
-        path = exported.path
+        path, missing = exported.path, (exported.too_many, exported.unreadable)
         self._end()
-        self._banner.show_info(lambda: BannerText(*exported_words(path.name)), lambda: reveal(path))
+
+        def text() -> BannerText:
+            return BannerText(*exported_words(path.name, *missing))
+
+        if any(missing):
+            self._banner.show_warning(text, lambda: reveal(path))
+        else:
+            self._banner.show_info(text, lambda: reveal(path))
 
     def _on_failed(self, problem: Problem | NotExported) -> None:
         if isinstance(problem, NotExported):

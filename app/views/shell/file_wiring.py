@@ -224,7 +224,7 @@ class FileWiring(QObject):
         self.typed.count(composer.text())
         self._window, self._theme, self._files = window, theme, files
         menu, chats = window.menu, window.chats
-        self.opener = Opener(composer, chats, self.attachments.take_files)
+        self.opener = Opener(composer, chats, self._take_opened)
         application = QCoreApplication.instance()
         if isinstance(application, HunchApplication):
             application.open_with(self.opener.open)
@@ -235,6 +235,20 @@ class FileWiring(QObject):
         menu.export_all.triggered.connect(lambda: self.export(None, ""))
         chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
         menu.export_chat.setEnabled(chats.chat_id != 0)
+
+    def _take_opened(self, path: str) -> None:
+        """Chats that Hunch exported are imported, after a question; any other file is attached."""
+
+        def answer(is_ours: bool) -> None:
+            if is_ours:
+                self.import_chats().look([path])
+            else:
+                self.attachments.take_files([path])
+
+        if path.lower().endswith(".json"):
+            self._files.imports.ask_whether_ours(path, answer)
+        else:
+            answer(False)
 
     def export(self, chat_id: int | None, title: str) -> ExportDialog:
         """One chat, or all (None)."""

@@ -21,7 +21,7 @@ _MOST_FIELDS = 8
 
 
 class Opener:
-    def __init__(self, composer: Composer, chats: ChatController, attach: Callable[[list[str]], None]) -> None:
+    def __init__(self, composer: Composer, chats: ChatController, attach: Callable[[str], None]) -> None:
         self._composer, self._chats, self._attach = composer, chats, attach
 
     def open(self, url: QUrl) -> None:
@@ -34,7 +34,7 @@ class Opener:
             self._chats.new_chat()
         self._chats.chat_wanted.emit()
         if url.isLocalFile():
-            self._attach([url.toLocalFile()])
+            self._attach(url.toLocalFile())
         else:
             there = self._composer.edit.text_with_composed()
             self._composer.set_text("\n\n".join(filter(None, (there, prompt))))
