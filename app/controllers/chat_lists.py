@@ -182,6 +182,8 @@ _NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
 
 
 class Unseen(QObject):
+    counted = Signal(int)  # chats with such a reply
+
     def __init__(
         self,
         storage: Storage,
@@ -208,8 +210,12 @@ class Unseen(QObject):
 
     def _mark(self, chat_id: int, unseen: bool) -> None:
         """A refusal is not reported: it is a mark, no word is lost, and the next chance comes."""
-        self._storage.write(
-            lambda stores: stores.chats.set_unseen(chat_id, unseen),
-            lambda _done: self._listed.refresh(),
-            lambda _problem: None,
-        )
+
+        def done(_outcome: object) -> None:
+            self._listed.refresh()
+            self.count()
+
+        self._storage.write(lambda stores: stores.chats.set_unseen(chat_id, unseen), done, lambda _problem: None)
+
+    def count(self) -> None:
+        self._storage.write(lambda stores: stores.chats.unseen(), self.counted.emit, lambda _problem: None)

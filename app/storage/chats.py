@@ -101,6 +101,10 @@ class ChatStore:
         """Whether a reply in it ended that was not looked at."""
         self._db.execute("UPDATE chats SET unseen = ? WHERE id = ? AND deleted_at IS NULL", (int(unseen), chat_id))
 
+    def unseen(self) -> int:
+        """How many have such a reply."""
+        return len(self._db.rows("SELECT 1 FROM chats WHERE unseen = 1 AND deleted_at IS NULL"))
+
     def duplicate(self, chat_id: int, titles: Iterator[str]) -> int:
         """Copies a chat with all its branches, its folder and its options; returns the copy's id.
 

@@ -144,6 +144,36 @@ def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_b
     qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
 
 
+def test_the_dock_says_how_many_chats_have_an_answer_that_was_not_seen(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+    monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
+    for question in ("One", "Two"):
+        assert harness.chats.send(question)
+        harness.chats.new_chat()
+        harness.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: shown[-1:] == [2])
+    first, second = (each.id for each in harness.application.storage.read.chats.find())
+    harness.chats.delete_chat(second)
+    qtbot.waitUntil(lambda: shown[-1] == 1)
+    harness.chats.open_chat(first)
+    qtbot.waitUntil(lambda: shown[-1] == 0)
+
+
+def test_the_docks_menu_leads_to_a_new_chat_and_to_quick_ask(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "One")
+    dock = harness.window.comfort.outside.dock
+    harness.application.settings.language = "ko"
+    dock.menu.aboutToShow.emit()
+    new_chat, quick_ask = dock.menu.actions()
+    assert [each.text() for each in (new_chat, quick_ask)] == ["새 채팅", "빠른 질문…"]
+    new_chat.trigger()
+    assert harness.chats.chat_id == 0
+    quick_ask.trigger()
+    assert harness.window.comfort.outside.quick_ask.isVisible()
+
+
 def test_it_asks_about_what_is_known_with_the_key_that_was_chosen_and_never_what_is_composed(
     harness: AppHarness, quick: QuickAsk
 ) -> None:

@@ -54,6 +54,7 @@ def test_every_step_runs_what_is_here(workflow: Path) -> None:
             assert words[0] != "packaging/mac/on_a_mac.sh" or words[1] in commands
         else:
             assert re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
+            assert "checkout" not in step["uses"] or step["with"] == {"persist-credentials": False}
 
 
 def _steps(told: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 from app.controllers.asides import Asides
 from app.controllers.chat import ChatController
+from app.controllers.chat_lists import Unseen
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
 from app.theme import Theme
@@ -93,6 +94,35 @@ class Tray(QObject):
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason == QSystemTrayIcon.ActivationReason.DoubleClick:
             self.window_wanted.emit()
+
+
+class Dock(QObject):
+    """What the Mac's Dock shows of Hunch: how many chats have a reply that was not seen, and a menu."""
+
+    new_chat_wanted = Signal()
+    quick_ask_wanted = Signal()
+
+    def __init__(self, unseen: Unseen, parent: QObject) -> None:
+        super().__init__(parent)
+        self.menu = Menu()
+        self.menu.aboutToShow.connect(self.fill)
+        unseen.counted.connect(_show_badge)
+        unseen.count()
+        self.fill()
+        if sys.platform == "darwin":
+            self.menu.setAsDockMenu()
+
+    def fill(self) -> None:
+        """Each time that it opens, in the language of now. The system adds its own entries."""
+        self.menu.clear()
+        self.menu.addAction(self.tr("New Chat")).triggered.connect(self.new_chat_wanted)
+        self.menu.addAction(self.tr("Quick Ask…")).triggered.connect(self.quick_ask_wanted)
+
+
+def _show_badge(number: int) -> None:
+    app = QGuiApplication.instance()
+    assert isinstance(app, QGuiApplication)
+    app.setBadgeNumber(number)
 
 
 def mark_icon() -> QIcon:
@@ -188,7 +218,7 @@ class Outside(QObject):
         self._settings = settings
         self._chats = chats
         self._quick_ask: QuickAsk | None = None
-        self.tray = Tray(chats.asides, models, self)
+        self.tray, self.dock = Tray(chats.asides, models, self), Dock(chats.unseen, self)
         self.notifications = Notifications(settings, chats.asides, self.tray.icon, parts.window)
         self._connect()
         self._show_tray()
@@ -198,6 +228,9 @@ class Outside(QObject):
         tray.window_wanted.connect(self._show_window)
         tray.quick_ask_wanted.connect(self.open_quick_ask)
         tray.new_chat_wanted.connect(self._new_chat)
+        self.dock.new_chat_wanted.connect(self._new_chat)
+        self.dock.quick_ask_wanted.connect(self.open_quick_ask)
+        self._chats.deletions.changed.connect(self._chats.unseen.count)
         parts.menu.quick_ask.triggered.connect(self.open_quick_ask)
         parts.window.closing.connect(self._keep_unsent)
         parts.window.closed.connect(self._end)
