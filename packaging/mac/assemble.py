@@ -86,7 +86,7 @@ def main() -> int:
         print(f"{checks.megabytes(path):7.1f} MB  {path}")
     if options.python is None:
         print("without --python: this app has no Python in it and does not start")
-    found = list(checks.problems(*written[::2])) if target.name == "mac" else []
+    found = [*checks.beside_lock(app, LOCK), *(checks.problems(*written[::2]) if target.name == "mac" else [])]
     for problem in found:
         print(problem)
     return 1 if found else 0
@@ -101,13 +101,15 @@ def _parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
+LOCK = ROOT / "packaging" / "requirements.lock"
+
+
 def install(tools: Path, target: Target, packages: Path) -> None:
     """What the lock names, and Hunch itself."""
     uv = [tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, "--link-mode", "copy"]
     uv += ["--python-platform", target.wheels, "--python-version", target.python]
     environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": "14.4"}  # else uv finds no wheels of PySide6
-    lock = ROOT / "packaging" / "requirements.lock"
-    run([*uv, "--require-hashes", "--only-binary", ":all:", "-r", lock], environment)
+    run([*uv, "--require-hashes", "--only-binary", ":all:", "-r", LOCK], environment)
     with tempfile.TemporaryDirectory() as copy:  # building leaves files in the folder that it builds
         for name in (*_SOURCES, "pyproject.toml", "README.md", "LICENSE"):
             source, ignored = ROOT / name, shutil.ignore_patterns("__pycache__")

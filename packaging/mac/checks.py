@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import plistlib
+import re
 import sys
 from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
 
 import macho
+from packaging.utils import canonicalize_name
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from app.system import licences
-from app.system.build import project
+from app.system.build import DISTRIBUTION, project
 from app.system.bundle_files import IDENTIFIER, LANGUAGES, MINIMUM_MACOS
 
 VERSION = str(project()["version"])
 
 MOST_APP_MB, MOST_IMAGE_MB = 420.0, 140.0
+_PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.+!-]+)")
 _SYSTEM = ("/usr/lib/", "/System/Library/")
 _RELATIVE = ("@rpath/", "@loader_path/", "@executable_path/")
 
@@ -39,6 +42,22 @@ def problems(app: Path, image: Path | None = None) -> Iterator[str]:
     for path, most in ((app, MOST_APP_MB), (image, MOST_IMAGE_MB)):
         if path is not None and megabytes(path) > most:
             yield f"{path.name}: {megabytes(path):.0f} MB, above {most:.0f}"
+
+
+def beside_lock(app: Path, lock: Path) -> Iterator[str]:
+    """What is in the app's packages, and the lock, or the list of files of a package, does not name."""
+    named = dict(_PINNED.findall(lock.read_text(encoding="utf-8")))
+    (folder,) = app.rglob("site-packages")
+    known: set[Path] = set()
+    for package in distributions(path=[str(folder)]):
+        name = canonicalize_name(package.name)
+        if name != DISTRIBUTION and named.get(name) != package.version:
+            yield f"{name} {package.version}: not what the lock names"
+        known.update(Path(str(package.locate_file(file))) for file in package.files or [])
+    for path in folder.rglob("*"):
+        made_here = path.suffix in (".pyc", ".qm") or path.name in ("build.txt", "CodeResources")
+        if not path.is_dir() and not made_here and path not in known:
+            yield f"{path.relative_to(folder)}: of no package"
 
 
 def megabytes(path: Path) -> float:

@@ -193,6 +193,23 @@ def test_a_package_whose_licence_is_not_told_is_named(app: Path, tools: Callable
     assert list(tools("checks").problems(app)) == ["silent: About has no licence of it"]
 
 
+def test_what_the_lock_does_not_name_is_named(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    packages, lock = tmp_path / "Hunch.app" / "site-packages", tmp_path / "lock"
+    lock.write_text("told-so==1.0 \\\n    --hash=sha256:00\nother==2\n")
+    for name, version in (("told_so", "1.0"), ("other", "3")):
+        info = packages / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n")
+        (info / "RECORD").write_text(f"{name}.py,,\n{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
+        (packages / f"{name}.py").touch()
+    (packages / "told_so.pyc").touch()
+    (packages / "stray.py").touch()
+    assert list(tools("checks").beside_lock(packages.parent, lock)) == [
+        "other 3: not what the lock names",
+        "stray.py: of no package",
+    ]
+
+
 def test_what_changes_after_the_seal_is_named(app: Path, tools: Callable[[str], Any]) -> None:
     (app / LIBRARIES / "mlx.metallib").write_bytes(b"other")
     (app / LIBRARIES / "more").write_bytes(b"")
