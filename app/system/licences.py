@@ -26,6 +26,7 @@ _USUAL_NAMES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING")
 _RESOURCES = ROOT / "resources"
 _TEXTS = _RESOURCES / "licences"
 _LINE = "=" * 72
+_WRAP = textwrap.TextWrapper(80, "  ", "    ", break_long_words=False, break_on_hyphens=False)
 _NAME = re.compile(r"[\w.+-]+")
 _QT = "Qt and PySide6 are used under the LGPL, version 3; their libraries are separate files, which can be replaced."
 
@@ -104,12 +105,13 @@ def text_of(name: str) -> str:
 
 
 def document() -> str:
-    """A line for each component and for what is in it, then each text once, below the names of those that it is of."""
+    """A line for each component, what is in them, then each text once, below the names of those that it is of."""
     shipped, table = components(), parts()
     crates = {each.name: _crates_of(each) for each in shipped}
-    lines = ["Hunch: Apache-2.0", ""]
+    lines = ["Hunch: Apache-2.0", "", *(f"{each.name} {each.version}: {each.licence}" for each in shipped)]
     for each in shipped:
-        lines += _lines_of(each, table, crates[each.name])
+        if inside := _lines_inside(each, table, crates[each.name]):
+            lines += ["", f"In {each.name}", *inside]
     by_text: dict[str, list[str]] = {own_licence().strip(): ["Hunch"]}
     for each in shipped:
         for text in each.texts:
@@ -134,15 +136,13 @@ def _crates_of(component: Component) -> dict[str, list[str]]:
         return {}
 
 
-def _lines_of(component: Component, table: list[Part], crates: dict[str, list[str]]) -> Iterator[str]:
-    yield f"{component.name} {component.version}: {component.licence}"
+def _lines_inside(component: Component, table: list[Part], crates: dict[str, list[str]]) -> list[str]:
     inside = dict[str, list[str]]()
     for part in table:
         if _canonical(part.of) == _canonical(component.name):
             inside.setdefault(part.licence, []).append(part.name)
-    for licence, names in sorted([*inside.items(), *crates.items()]):
-        line = f"{licence}: {', '.join(sorted(names))}"
-        yield textwrap.fill(line, 110, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
+    lines = (f"{licence}: {', '.join(sorted(names))}" for licence, names in sorted([*inside.items(), *crates.items()]))
+    return [_WRAP.fill(line) for line in lines]
 
 
 def _canonical(name: str) -> str:

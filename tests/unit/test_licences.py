@@ -67,6 +67,6 @@ def test_about_names_what_is_compiled_into_packages() -> None:
     crates = licences.crates_in(distribution("tokenizers"))
     assert any(name.startswith("aho-corasick ") for names in crates.values() for name in names)
     document = licences.document()
-    assert "    Apache-2.0: OpenSSL\n" in document
+    assert "\nIn Python\n  Apache-2.0: OpenSSL\n" in document
     assert "\nlibpng: Copyright (c) 1995-" in document
     assert "\nLibraries in tokenizers\n" in document
