@@ -16,5 +16,5 @@ IFS='|' read -r title sentence <<END
 $(sed -n "s/^$1|//p" "$(dirname "$0")/$language.lproj/Alerts.txt")
 END
 echo "$title: $sentence" >&2
-exec /usr/bin/osascript -e 'on run {title, sentence}' -e 'try' -e 'tell me to activate' -e 'end try' \
-    -e 'display alert title message sentence as critical' -e 'end run' "$title" "$sentence"
+exec /usr/bin/osascript -e 'on run argv' -e 'try' -e 'tell me to activate' -e 'end try' \
+    -e 'display alert (item 1 of argv) message (item 2 of argv) as critical' -e 'end run' "$title" "$sentence"
