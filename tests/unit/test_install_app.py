@@ -56,7 +56,7 @@ def started(app: Path, home: Path, *arguments: str) -> subprocess.CompletedProce
     alert = app / "Contents" / "Resources" / "alert.sh"
     alert.write_text(alert.read_text("utf-8").replace("/usr/bin/", f"{home}/"), "utf-8")
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    run = [app / "Contents" / "MacOS" / "Hunch", *arguments]
+    run = [str(app / "Contents" / "MacOS" / "Hunch"), *arguments]
     return subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
 
 
