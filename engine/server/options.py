@@ -60,7 +60,7 @@ class PictureProblem(StrEnum):
     TOO_LARGE = "too_large"  # too many pixels
     TOO_NARROW = "too_narrow"
     DAMAGED = "damaged"
-    NO_ROOM = "no_room"  # the disk that it would be decoded by takes nothing: no fault of the file
+    NO_ROOM = "no_room"  # for what decodes it, on the disk or as a process: no fault of the file
 
 
 class PictureRefused(Exception):

@@ -33,7 +33,7 @@ _SENTENCES = {
     PictureProblem.TOO_NARROW: ("is too long for its width", "invalid_image"),
     PictureProblem.DAMAGED: ("is damaged", "image_parse_error"),
 }
-_NO_ROOM = "Pictures cannot be read now: this machine's disk for temporary files is full or refuses."
+_NO_ROOM = "Pictures cannot be read now: this machine has no room for temporary files, or cannot start what reads them."
 
 
 class SentPictures:

@@ -382,7 +382,7 @@ def test_a_disk_that_takes_no_picture_is_no_fault_of_the_client(seeing: FakeEngi
         path, asked = chat(url(packed(SHOWN)))
         answer = served.post(path, COMMON | asked)
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "no_room")
-        assert "disk for temporary files" in answer.json()["error"]["message"]
+        assert "no room for temporary files" in answer.json()["error"]["message"]
 
 
 def test_who_sees_is_told(house: Served) -> None:
