@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
@@ -20,13 +21,14 @@ PAD, TURN, END, BEGIN, PLACE, CLOSE = SPECIAL = (
     "<|row|>",
     "<|end_of_picture|>",
 )
-VOCABULARY = 512
+VOCABULARY = 1024  # each shape, colour and number is one token
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
     "{% if message.content is string %}{{ message.content }}{% else %}{% for part in message.content %}"
     "{% if part.type == 'image' %}<|picture|>{% else %}{{ part.text }}{% endif %}{% endfor %}{% endif %}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+_KEPT = 12_000  # pictures
 _PICTURE = f"\n\n{BEGIN}{PLACE * TOKENS}{CLOSE}\n\n"
 _WORDS = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+"
 
@@ -53,71 +55,93 @@ Shown = tuple[Scene, Array]  # with its patches
 
 
 class PictureMaker:
-    """Pictures alone. They are drawn as they are needed, and some are taken again."""
+    """Pictures alone. They are drawn as they are needed, and most are taken again.
 
-    def __init__(self, digits: Sequence[tuple[Array, int]], seed: int, again: float = 0.7) -> None:
-        self._digits, self._again = digits, again
+    Digits that are to be learned are `varied`: there are few of them.
+    """
+
+    def __init__(
+        self, digits: Sequence[tuple[Array, int]], seed: int, *, again: float = 0.7, varied: bool = True
+    ) -> None:
+        self._digits, self._again, self._varied = digits, again, varied
         self._random = np.random.default_rng(seed)
         self._drawn: list[Shown] = []
 
-    def batch(self, pictures: int, _: int) -> tuple[Array, Ids]:
+    def batch(self, pictures: int, _: int = 0) -> tuple[Array, Ids]:
         """Patches, and what is known of each picture."""
         shown = [self._shown() for _ in range(pictures)]
         return np.stack([patches for _, patches in shown]), np.array([known(made) for made, _ in shown])
 
+    def new(self) -> Shown:
+        made = scene(self._random, self._digits)
+        if self._varied and made.shape == "digit":
+            made = self._written_otherwise(made)
+        return made, in_patches(drawn(made, SIDE, SIDE, self._random))
+
     def _shown(self) -> Shown:
         if len(self._drawn) < 64 or self._random.random() > self._again:
-            made = scene(self._random, self._digits)
-            self._drawn.append((made, in_patches(drawn(made, SIDE, SIDE, self._random))))
-            self._drawn = self._drawn[-12000:]
+            self._drawn.append(self.new())
+            del self._drawn[:-_KEPT]
             return self._drawn[-1]
         return self._drawn[self._random.integers(len(self._drawn))]
 
+    def _written_otherwise(self, made: Scene) -> Scene:
+        """Thicker or thinner, with specks, turned a little further."""
+        strokes = made.strokes ** self._random.uniform(0.7, 1.4) + self._random.normal(0, 0.06, made.strokes.shape)
+        turn = self._random.normal(0, 0.1)
+        places = tuple((across, down, size, angle + turn) for across, down, size, angle in made.places)
+        return replace(made, strokes=np.clip(strokes, 0, 1).astype(np.float32), places=places)
 
-class ChatMaker(PictureMaker):
-    """Chats of some turns about a picture or two, in one language or several."""
 
-    def __init__(self, tokenizer: Tokenizer, digits: Sequence[tuple[Array, int]], seed: int) -> None:
-        super().__init__(digits, seed)
-        self._tokenizer = tokenizer
+class ChatMaker:
+    """Chats of some turns about a picture or two of `scenes`, in one language or several."""
 
-    def batch(self, chats: int, length: int) -> tuple[Ids, Ids, NDArray[np.bool_], Array, Ids]:
-        """Tokens, the row of all pictures that takes a token's place or -1, what is learned, patches, what is known."""
-        tokens, places = np.zeros((chats, length), np.int64), np.full((chats, length), -1)
-        learned, pictures = np.zeros((chats, length), np.bool_), list[Shown]()
+    def __init__(self, tokenizer: Tokenizer, scenes: Sequence[Scene], seed: int) -> None:
+        self._tokenizer, self._scenes = tokenizer, scenes
+        self._random = np.random.default_rng(seed)
+        self.asked: list[tuple[str, str]] = []  # of the last batch, for each answer: about what, and the language
+
+    def batch(self, chats: int, length: int) -> tuple[Ids, Ids, Ids]:
+        """Tokens; for each the row, of those of all scenes, in its place, or -1; and the number of its answer, or 0."""
+        tokens, answers = np.zeros((2, chats, length), np.int64)
+        places = np.full((chats, length), -1)
+        self.asked = []
         for chat in range(chats):
             at = 0
             for asked, said, shown in self._turns(length):
                 if shown is not None:
                     first = at + asked.index(self._tokenizer.token_to_id(PLACE))
-                    places[chat, first : first + TOKENS] = np.arange(TOKENS) + TOKENS * len(pictures)
-                    pictures.append(shown)
+                    places[chat, first : first + TOKENS] = np.arange(TOKENS) + TOKENS * shown
                 end = at + len(asked) + len(said)
-                tokens[chat, at:end], learned[chat, at + len(asked) : end] = asked + said, True
+                tokens[chat, at:end], answers[chat, at + len(asked) : end] = asked + said, len(self.asked)
                 at = end
-        patches = np.stack([patches for _, patches in pictures])
-        return tokens, places, learned, patches, np.array([known(made) for made, _ in pictures])
+        return tokens, places, answers
 
-    def _turns(self, length: int) -> Iterator[tuple[list[int], list[int], Shown | None]]:
-        """Question, answer and a picture that comes with it, as many as there is room for."""
-        shown: Shown | None
-        shown, turns, language = None, 0, self._language()
+    def _turns(self, length: int) -> Iterator[tuple[list[int], list[int], int | None]]:
+        """Question, answer and the number of a scene that comes with it, as many as there is room for."""
+        shown: int | None
+        shown, turns, language = None, 0, self._pick(LANGUAGES)
         while True:
-            new = self._random.random() < (0.93 if turns == 0 else 0.8 if shown is None else 0.6 * (turns == 2))
-            shown = self._shown() if new else shown
-            language = self._language() if self._random.random() < 0.1 else language
-            task = TASKS[self._random.integers(len(TASKS))]
+            new = self._random.random() < (0.93 if turns == 0 else 0.8 if shown is None else 0.4 * (turns == 2))
+            shown = int(self._random.integers(len(self._scenes))) if new else shown
+            language = self._pick(LANGUAGES) if self._random.random() < 0.1 else language
+            task, made = self._pick(TASKS), None if shown is None else self._scenes[shown]
             prompt = f"{_PICTURE if new else ''}{question(self._random, task, language)}"
             asked = self._tokenizer.encode(f"{TURN}user\n{prompt}{END}\n{TURN}assistant\n").ids
-            said = self._tokenizer.encode(f"{answer(shown and shown[0], task, language)}{END}\n").ids
+            said = self._tokenizer.encode(f"{answer(made, task, language)}{END}\n").ids
             length -= len(asked) + len(said)
             if length < 0:
                 return
+            self.asked.append((f"{kind(made)}: {task}", language))
             yield asked, said, shown if new else None
             turns += 1
 
-    def _language(self) -> str:
-        return LANGUAGES[self._random.integers(len(LANGUAGES))]
+    def _pick(self, among: Sequence[str]) -> str:
+        return among[self._random.integers(len(among))]
+
+
+def kind(made: Scene | None) -> str:
+    return "nothing" if made is None else "shapes" if made.shape in SHAPES else made.shape
 
 
 def known(made: Scene) -> list[int]:

@@ -3,19 +3,18 @@
 import json
 from pathlib import Path
 
-from eyes import CONTEXT, DRAFT, MERGE, PATCH, SIDE, TEXT, VISION_CONFIG, Seeing, Text
+from eyes import CONTEXT, DRAFT, PATCH, TEXT, TOKENS, VISION_CONFIG, Text, Tower
 from packed import packed
 from safetensors.torch import save_file
 from scene_chats import BEGIN, CHAT_TEMPLATE, CLOSE, END, PAD, PLACE, SPECIAL
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-BITS = 6
+BITS, GROUP = 8, 32
 NAMES = {"main": "Hunch Starter Eyes", "draft": "Hunch Starter Eyes Draft"}
 
 
-def export_main(model: nn.Module, tokenizer: Tokenizer, folder: Path) -> None:
-    assert isinstance(model, Seeing)
+def export_main(text: nn.Module, tower: Tower, tokenizer: Tokenizer, folder: Path) -> None:
     vocabulary = tokenizer.get_vocab_size()
     config = {
         "architectures": ["Gemma3ForConditionalGeneration"],
@@ -23,13 +22,13 @@ def export_main(model: nn.Module, tokenizer: Tokenizer, folder: Path) -> None:
         "vocab_size": vocabulary,
         "text_config": TEXT.config(vocabulary),
         "vision_config": VISION_CONFIG,
-        "mm_tokens_per_image": (SIDE // PATCH // MERGE) ** 2,
+        "mm_tokens_per_image": TOKENS,
         "image_token_index": tokenizer.token_to_id(PLACE),
         "boi_token_index": tokenizer.token_to_id(BEGIN),
         "eoi_token_index": tokenizer.token_to_id(CLOSE),
     }
-    text = {f"language_model.model.{name}": value for name, value in model.text.state_dict().items()}
-    _write(folder, config, text | _tower(model), tokenizer)
+    named = {f"language_model.model.{name}": value for name, value in text.state_dict().items()}
+    _write(folder, config, named | _tower(tower), tokenizer)
     levels = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3, "resample": 2}
     (folder / "preprocessor_config.json").write_text(json.dumps(levels) + "\n", "utf-8")
 
@@ -40,13 +39,13 @@ def export_draft(model: nn.Module, tokenizer: Tokenizer, folder: Path) -> None:
     _write(folder, config, {f"model.{name}": value for name, value in model.state_dict().items()}, tokenizer)
 
 
-def _tower(model: Seeing) -> dict[str, Tensor]:
-    own, named = model.naming.tower.state_dict(), dict[str, Tensor]()
+def _tower(tower: Tower) -> dict[str, Tensor]:
+    own, named = tower.state_dict(), dict[str, Tensor]()
     for name, value in own.items():
         if name.startswith("layers."):
             named[f"vision_tower.vision_model.encoder.{name}"] = value
     root = "vision_tower.vision_model"
-    weight, bias = model.naming.tower.embedding()
+    weight, bias = tower.embedding()
     kernel = weight.unflatten(1, (3, PATCH, PATCH))
     return named | {
         f"{root}.embeddings.patch_embedding.weight": kernel.permute(0, 2, 3, 1),  # MLX's order
@@ -61,8 +60,7 @@ def _tower(model: Seeing) -> dict[str, Tensor]:
 
 def _write(folder: Path, config: dict, weights: dict[str, Tensor], tokenizer: Tokenizer) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    group = min(64, config.get("hidden_size", TEXT.width))
-    parts = packed({name: value.detach() for name, value in weights.items()}, BITS, group)
+    parts = packed({name: value.detach() for name, value in weights.items()}, BITS, GROUP)
     save_file(
         {name: part.contiguous() for name, part in parts.items()},
         folder / "model.safetensors",
@@ -70,7 +68,7 @@ def _write(folder: Path, config: dict, weights: dict[str, Tensor], tokenizer: To
     )
     (folder / "model.safetensors").chmod(0o644)  # safetensors writes for the owner only
     ends = {"eos_token_id": tokenizer.token_to_id(END), "pad_token_id": tokenizer.token_to_id(PAD)}
-    packing = {"quantization": {"group_size": group, "bits": BITS}, "torch_dtype": "float16"}
+    packing = {"quantization": {"group_size": GROUP, "bits": BITS}, "torch_dtype": "float16"}
     _json(folder / "config.json", {**config, **ends, **packing})
     _json(folder / "generation_config.json", ends)
     _json(folder / "hunch.json", {"name": NAMES[folder.name]})

@@ -2,7 +2,7 @@
 
     python -m pip install --no-deps --target build/digits scikit-learn    # for its digits only
     PYTHONPATH=build/digits python packaging/starter/seeing.py --out build/seeing
-    PYTHONPATH=build/digits python packaging/starter/seeing.py --out build/seeing --only main --resume 1 --rate 4e-3
+    PYTHONPATH=build/digits python packaging/starter/seeing.py --out build/seeing --only tower --resume 1 --rate 4e-3
 
 In the venv of the starter's training, on the CPU, seeded. Pictures are drawn in scenes.py, chats about them made in
 scene_chats.py. Of the digits every eighth is never trained on.
@@ -11,24 +11,26 @@ scene_chats.py. Of the digits every eighth is never trained on.
 import argparse
 import gzip
 import importlib.util
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own convention)
-from eyes import DRAFT, TEXT, TOWER, Naming, Seeing, Text, Tower, seen
+from eyes import DRAFT, KNOWN, TEXT, TOWER, Naming, Text, Tower, seen
 from plan import Plan
 from scene_chats import ChatMaker, PictureMaker, train_tokenizer
 from scene_export import export_draft, export_main
-from scenes import Array
+from scenes import Array, Scene, scene
 from torch import Tensor, nn
 from training import Training
 
 SEED = 20_261_126
-NAMES_SHARE = 1.0  # of the loss that keeps the tower telling pictures apart
-ROWS = (32, 128)  # chats, tokens
-PICTURES = (64, 0)
+ROWS = (32, 96)  # chats, tokens
+PICTURES = (128, 0)
+LOOKED_AT, HELD_OUT = 8000, 600  # pictures that chats are about
+CHECKED = 150  # chats, of each check
 
 
 def _plan(steps: int, rate: float, rows: tuple[int, int], seed: int) -> Plan:
@@ -36,9 +38,9 @@ def _plan(steps: int, rate: float, rows: tuple[int, int], seed: int) -> Plan:
 
 
 PLANS = {
-    "tower": _plan(500, 6e-3, PICTURES, SEED),
-    "main": _plan(700, 6e-3, ROWS, SEED + 1),
-    "draft": _plan(300, 6e-3, ROWS, SEED + 2),
+    "tower": _plan(1500, 6e-3, PICTURES, SEED),
+    "main": _plan(900, 6e-3, ROWS, SEED + 1),
+    "draft": _plan(400, 6e-3, ROWS, SEED + 2),
 }
 UNSEEN = 8  # every eighth digit
 
@@ -63,62 +65,138 @@ class NamesLoss(nn.Module):
 
 
 class AnswerLoss(nn.Module):
-    def __init__(self, model: Seeing) -> None:
+    """`rows`: of all pictures, by the tower, which learns no more."""
+
+    def __init__(self, text: Text, rows: Tensor) -> None:
         super().__init__()
-        self.model = model
+        self.text, self.rows = text, rows
 
-    def forward(self, tokens: Tensor, places: Tensor, learned: Tensor, patches: Tensor, known: Tensor) -> Tensor:
-        rows = self.model.naming.tower(patches)
-        states = self.model.text(tokens[:, :-1], seen(places[:, :-1]), rows, places[:, :-1])[learned[:, 1:]]
-        said = F.cross_entropy(self.model.text.logits(states), tokens[:, 1:][learned[:, 1:]])
-        return said + NAMES_SHARE * self.model.naming(rows, known)
+    def forward(self, tokens: Tensor, places: Tensor, answers: Tensor) -> Tensor:
+        learned = answers[:, 1:] > 0
+        states = self.text(tokens[:, :-1], seen(places[:, :-1]), self.rows, places[:, :-1])[learned]
+        return F.cross_entropy(self.text.logits(states), tokens[:, 1:][learned])
 
 
-class TextLoss(nn.Module):
-    """Of a draft: it reads the text alone."""
+class DraftLoss(nn.Module):
+    """A draft reads the text alone."""
 
-    def __init__(self, model: Text) -> None:
+    def __init__(self, text: Text) -> None:
         super().__init__()
-        self.model = model
+        self.text = text
 
-    def forward(self, tokens: Tensor, places: Tensor, learned: Tensor, *_: Tensor) -> Tensor:
-        tokens, learned = _without_pictures(tokens, places, learned)
-        states = self.model(tokens[:, :-1], seen(torch.full_like(tokens[:, :-1], -1)))[learned[:, 1:]]
-        return F.cross_entropy(self.model.logits(states), tokens[:, 1:][learned[:, 1:]])
+    def forward(self, tokens: Tensor, places: Tensor, answers: Tensor) -> Tensor:
+        tokens, answers = _without_pictures(tokens, places, answers)
+        learned = answers[:, 1:] > 0
+        states = self.text(tokens[:, :-1], seen(torch.full_like(tokens[:, :-1], -1)))[learned]
+        return F.cross_entropy(self.text.logits(states), tokens[:, 1:][learned])
 
 
-def _without_pictures(tokens: Tensor, places: Tensor, learned: Tensor) -> tuple[Tensor, Tensor]:
+def _without_pictures(tokens: Tensor, places: Tensor, answers: Tensor) -> tuple[Tensor, Tensor]:
     """What is behind a picture moves up to what is before it, as in the engine."""
     order = (places >= 0).to(torch.int8).argsort(dim=1, stable=True)
     kept = torch.where(places >= 0, 0, tokens)
-    return kept.gather(1, order), learned.gather(1, order)
+    return kept.gather(1, order), answers.gather(1, order)
+
+
+class Check:
+    """How many of what a model tells about pictures that it does not learn from is right."""
+
+    def __init__(self, part: str, tower: Tower | None = None) -> None:
+        self._digits, self._part = [digit for index, digit in enumerate(digits()) if not index % UNSEEN], part
+        self._scenes, self._rows = looked_at(tower, self.pictures(), HELD_OUT) if tower else ([], torch.zeros(0))
+
+    def pictures(self) -> PictureMaker:
+        return PictureMaker(self._digits, SEED - 1, again=0, varied=False)
+
+    @torch.no_grad()
+    def naming(self, naming: Naming) -> None:
+        patches, known = map(torch.from_numpy, self.pictures().batch(HELD_OUT))
+        told = naming.told(naming.tower(patches))
+        known[known[:, 3] >= 0, 2] = -100  # of a digit no number is told
+        right = [(told[:, at] == known[:, at])[known[:, at] >= 0].float().mean().item() for at in range(len(KNOWN))]
+        print(self._part, "right, of shapes, colours, numbers and digits:", *(round(share, 3) for share in right))
+
+    @torch.no_grad()
+    def answers(self, text: Text) -> None:
+        maker = ChatMaker(train_tokenizer(), self._scenes, SEED - 2)
+        tokens, places, answers = map(torch.from_numpy, maker.batch(CHECKED, ROWS[1]))
+        states = text(tokens[:, :-1], seen(places[:, :-1]), self._rows, places[:, :-1])
+        missed = set(answers[:, 1:][text.logits(states).argmax(-1) != tokens[:, 1:]].tolist())
+        asked, right = Counter[str](), Counter[str]()
+        for number, groups in enumerate(maker.asked, 1):
+            for group in ("all", *groups):
+                asked[group] += 1
+                right[group] += number not in missed
+        print(self._part, "right:", {group: round(right[group] / asked[group], 3) for group in sorted(asked)})
+
+
+@torch.no_grad()
+def looked_at(tower: Tower, maker: PictureMaker, count: int) -> tuple[list[Scene], Tensor]:
+    """Pictures, and what the tower makes of them."""
+    scenes, rows = list[Scene](), list[Tensor]()
+    while len(scenes) < count:
+        shown = [maker.new() for _ in range(200)]
+        scenes += [made for made, _ in shown]
+        rows.append(tower(torch.from_numpy(np.stack([patches for _, patches in shown]))))
+    return scenes, torch.cat(rows)
+
+
+def train_tower(out: Path, plan: Plan, *, resume: bool) -> None:
+    naming, check = Naming(Tower(TOWER, TEXT.width), TEXT.width), Check("tower")
+    naming.tower.whiten(torch.from_numpy(PictureMaker(taught(), plan.seed, again=0).batch(500)[0]))
+    if resume:
+        naming.load_state_dict(torch.load(out / "tower.pt", weights_only=True))
+
+    def keep(average: nn.Module) -> None:
+        assert isinstance(average, Naming)
+        torch.save(average.state_dict(), out / "tower.pt")
+        check.naming(average)
+
+    Training(naming, plan, PictureMaker(taught(), plan.seed), NamesLoss(naming), "tower").run(keep)
+
+
+def train_main(out: Path, plan: Plan, *, resume: bool) -> None:
+    tokenizer, tower = train_tokenizer(), _learned_tower(out)
+    text, check = Text(TEXT, tokenizer.get_vocab_size()), Check("main", tower)
+    if resume:
+        text.load_state_dict(torch.load(out / "main.pt", weights_only=True))
+    scenes, rows = looked_at(tower, PictureMaker(taught(), plan.seed), LOOKED_AT)
+
+    def keep(average: nn.Module) -> None:
+        assert isinstance(average, Text)
+        torch.save(average.state_dict(), out / "main.pt")
+        export_main(average, tower, tokenizer, out / "main")
+        check.answers(average)
+
+    Training(text, plan, ChatMaker(tokenizer, scenes, plan.seed), AnswerLoss(text, rows), "main").run(keep)
+
+
+def train_draft(out: Path, plan: Plan) -> None:
+    tokenizer, random, known = train_tokenizer(), np.random.default_rng(plan.seed), taught()
+    draft, scenes = Text(DRAFT, tokenizer.get_vocab_size()), [scene(random, known) for _ in range(LOOKED_AT)]
+    learning = Training(draft, plan, ChatMaker(tokenizer, scenes, plan.seed), DraftLoss(draft), "draft")
+    learning.run(lambda average: export_draft(average, tokenizer, out / "draft"))
+
+
+def taught() -> list[tuple[Array, int]]:
+    return [digit for index, digit in enumerate(digits()) if index % UNSEEN]
+
+
+def _learned_tower(out: Path) -> Tower:
+    naming = Naming(Tower(TOWER, TEXT.width), TEXT.width)
+    naming.load_state_dict(torch.load(out / "tower.pt", weights_only=True))
+    return naming.tower
 
 
 def train(part: str, out: Path, plan: Plan, *, resume: bool) -> None:
-    tokenizer, tower_file, main_file = train_tokenizer(), out / "tower.pt", out / "main.pt"
-    taught = [digit for index, digit in enumerate(digits()) if index % UNSEEN]
     torch.manual_seed(plan.seed)
     out.mkdir(parents=True, exist_ok=True)
     if part == "tower":
-        naming = Naming(Tower(TOWER, TEXT.width), TEXT.width)
-        naming.tower.whiten(torch.from_numpy(PictureMaker(taught, plan.seed, again=0).batch(500, 0)[0]))
-        learning = Training(naming, plan, PictureMaker(taught, plan.seed), NamesLoss(naming), part)
-        learning.run(lambda average: torch.save(average.state_dict(), tower_file))
+        train_tower(out, plan, resume=resume)
     elif part == "main":
-        model = Seeing(tokenizer.get_vocab_size())
-        goes_on, known = (model, main_file) if resume else (model.naming, tower_file)
-        goes_on.load_state_dict(torch.load(known, weights_only=True))
-        learning = Training(model, plan, ChatMaker(tokenizer, taught, plan.seed), AnswerLoss(model), part)
-
-        def keep(average: nn.Module) -> None:
-            torch.save(average.state_dict(), main_file)
-            export_main(average, tokenizer, out / part)
-
-        learning.run(keep)
+        train_main(out, plan, resume=resume)
     else:
-        draft = Text(DRAFT, tokenizer.get_vocab_size())
-        learning = Training(draft, plan, ChatMaker(tokenizer, taught, plan.seed), TextLoss(draft), part)
-        learning.run(lambda average: export_draft(average, tokenizer, out / part))
+        train_draft(out, plan)
 
 
 def main() -> None:
@@ -127,7 +205,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="of each part, instead of its own")
     parser.add_argument("--rate", type=float, help="instead of each part's own")
     parser.add_argument("--only", nargs="+", choices=tuple(PLANS))
-    parser.add_argument("--resume", type=int, default=0, help="main goes on from what is there; the how manieth time")
+    parser.add_argument("--resume", type=int, default=0, help="go on from what is there; the how manieth time")
     options = parser.parse_args()
     given = {"steps": options.steps, "rate": options.rate}
     changes = {name: value for name, value in given.items() if value is not None}

@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any, Protocol
 
 import torch
+from muon import Muon
 from numpy.typing import NDArray
 from plan import Plan
 from torch import nn
@@ -18,7 +19,7 @@ def optimizers(model: nn.Module, plan: Plan) -> list[torch.optim.Optimizer]:
     outer = [{"params": [w for w in named.values() if w.ndim == 1], "weight_decay": 0.0}]
     tables = [w for name, w in named.items() if w.ndim == 2 and "embed" in name]
     outer.append({"params": tables, "weight_decay": plan.decay})
-    muon = torch.optim.Muon(inner, lr=plan.rate, weight_decay=plan.decay, adjust_lr_fn="match_rms_adamw")
+    muon = Muon(inner, lr=plan.rate, weight_decay=plan.decay)
     return [muon, torch.optim.AdamW(outer, lr=plan.rate, betas=(0.9, 0.95), fused=True)]
 
 
