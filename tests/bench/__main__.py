@@ -34,10 +34,11 @@ from tests.bench.searching import LARGE, SEARCHING  # noqa: E402
 from tests.bench.serving import SERVING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
+from tests.bench.vision import VISION  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *SERVING)
+ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *SERVING, *VISION)
 APP = (*LIBRARY, *SEARCHING, *PASTE, *LONG_TEXTS, *PAIR_CHECK, *MODELS, *WINDOW)
 MEASURES = (*ENGINE, *APP, *NATURAL)
 

@@ -26,6 +26,7 @@ from engine import (
     Event,
     Failed,
     Finished,
+    Message,
     ModelFailed,
     ModelReady,
     Request,
@@ -96,8 +97,11 @@ class Ours:
         speculation: Speculation,
         sampling: Sampling | None = None,
         constraint: Constraint | None = None,
+        messages: tuple[Message, ...] = (),
     ) -> Run:
+        """Of `prompt`, or of `messages`."""
         request = Request(
+            messages=messages,
             tokens=tuple(prompt),
             sampling=sampling or Sampling(temperature=0),
             max_tokens=length,
