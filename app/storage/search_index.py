@@ -28,6 +28,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ BATCH = 200  # messages that are read at one go, if they are not longer than oth
 _SLICE_CHARS = 300_000
 _AT_ONCE = 50
 _VERSION = 4  # another one makes the index anew
-_BLOCK_CHARS = 4000
+_BLOCK_CHARS = 8000
 _MOST_ASKED = 60
 _FEW = 2000  # messages: more are counted without reading them
 _SAMPLE = 2000  # blocks with a word that tell how common it is
@@ -52,6 +53,7 @@ _COMMON = 2  # of so many blocks one has it: then they are not counted, where on
 _LONGEST_KEPT = 32  # characters of a word whose pieces are remembered
 _SEAL = ".seal"
 _SUFFIXES = (_SEAL, "-wal", "-shm", "-journal", "")
+_PAGE_BYTES = 16384  # a page of pieces is one of the file's, not five in a chain
 _PART_BYTES = 1 << 20
 _LOG_BYTES = 32 << 20
 _BUSY_S = 0.1  # a search waits no longer for what it can do without
@@ -195,6 +197,7 @@ def _opened(database: Path) -> SearchIndex:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
     try:
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -376,12 +379,15 @@ def _searched(row: sqlite3.Row) -> str:
 def pieces_of(text: str) -> set[str]:
     """All stretches of up to two or three characters of each word."""
     runs = set(_RUN.findall(fold(text)))
-    return set().union(*(_kept_pieces(run) if len(run) <= _LONGEST_KEPT else _pieces(run) for run in runs))
+    longest = max(map(len, runs), default=0)
+    longer = map(_kept_pieces if longest <= _LONGEST_KEPT else _pieces, runs)
+    return set("".join(runs)).union(*longer)
 
 
 def _pieces(run: str) -> tuple[str, ...]:
-    sizes = range(1, _size(run) + 1)
-    return tuple(run[at : at + size] for size in sizes for at in range(len(run) - size + 1))
+    """Those of more than one character. All words of a message come through here."""
+    pairs = tuple(map(add, run, run[1:]))
+    return pairs if _BEGINS_WIDE.match(run) else (*pairs, *map(add, pairs, run[2:]))
 
 
 _kept_pieces = lru_cache(maxsize=8192)(_pieces)
@@ -394,9 +400,5 @@ def _question(folded: str) -> str:
 
 def _asked_pieces(run: str) -> list[str]:
     """All of the longest that there are; of a very long word only some."""
-    size = min(_size(run), len(run))
+    size = min(2 if _BEGINS_WIDE.match(run) else 3, len(run))
     return [run[at : at + size] for at in range(len(run) - size + 1)][:_MOST_ASKED]
-
-
-def _size(run: str) -> int:
-    return 2 if _BEGINS_WIDE.match(run) else 3
