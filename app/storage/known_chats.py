@@ -17,6 +17,7 @@ from app.storage.database import Connection
 
 _COLUMNS = "SELECT id, title, pinned, updated_at FROM chats WHERE deleted_at IS NULL"
 _FEW = 500  # chats; where more have changed, all are read again
+_COMMON = 8  # titles for one with the words: then each is looked into
 _MOST_CHARS = 50_000_000  # of all titles; more are read for each search
 
 _Key = tuple[float, float, int]  # pinned, time, number: the first chat of the list has the last of them
@@ -61,7 +62,7 @@ class KnownChats:
         self._keys: dict[int, _Key] = {}
         self._titles: dict[int, str] = {}  # folded
         self._order: list[_Key] = []
-        self._text = ""  # all titles, where they have not changed since; looking into each takes many times as long
+        self._text = ""  # all titles, where they have not changed since
         self._ends: list[int] = []
         self._numbers: list[int] = []
 
@@ -84,6 +85,8 @@ class KnownChats:
             self._text = "\n".join(self._titles.values())
             self._ends = list(accumulate(len(title) + 1 for title in self._titles.values()))
             self._numbers = list(self._titles)
+        if self._text.count(folded) > len(self._titles) // _COMMON:
+            return {number for number, title in self._titles.items() if folded in title}
         found, at = set[int](), self._text.find(folded)
         while at >= 0:
             place = bisect_right(self._ends, at)

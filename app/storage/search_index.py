@@ -285,7 +285,7 @@ class SearchIndex:
         asked = _question(folded)
         if not asked:
             return None
-        self._know_blocks()
+        self.know_blocks()
         blocks = self._matching(asked, _SAMPLE)
         if len(blocks) < _SAMPLE:
             return blocks
@@ -298,7 +298,7 @@ class SearchIndex:
             raise sqlite3.DatabaseError("an index of blocks that it does not have")
         return blocks
 
-    def _know_blocks(self) -> None:
+    def know_blocks(self) -> None:
         """Those that have come since the last time."""
         rest = (len(self._chats),)
         of_rest = "SELECT {} AS each FROM blocks WHERE number >= ? ORDER BY number"

@@ -25,7 +25,7 @@ _LONGEST_FOUND = 200  # characters of what was found that a snippet has
 MATCHES = 3  # of one chat
 ALL = -1  # as SQLite says it
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
-_MOST_IN_VAIN = 300  # messages that are looked at before the index is asked for common words, which takes as long
+_MOST_IN_VAIN = 200  # messages that are looked at before the index is asked for common words, which takes as long
 _CREDIT = 10  # more of them for each chat that was found: so many words come in half of the chats only
 _MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
 _LATEST_S = 4e10  # a later moment has no date

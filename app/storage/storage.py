@@ -213,9 +213,11 @@ class Storage:
     # The search index: only the searcher's thread touches it
 
     def _know_chats(self) -> None:
-        """So that the first search need not."""
+        """And the blocks of the index, so that the first search need not."""
         with closing(Reader(self._address)) as reader:
             self._known.follow(reader)
+        if (index := self._index.get()) is not None:
+            index.know_blocks()
 
     def _drop_index(self) -> None:
         self._ask(self._searcher, self._index.drop, _ignore, _ignore)
