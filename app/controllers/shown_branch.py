@@ -1,7 +1,7 @@
 """The branch on the screen as rows of the transcript.
 
 An ordinary chat is read at once. Of a long one the newest messages are; those before them are read by the storage's
-thread, some thousands at a time, and are put before them.
+thread, a few hundred at a time, and are put before them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from app.storage import Storage, StoredMessage
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import RequestStats
 
-AT_ONCE = 100  # messages of a long chat
-_SLICE = 500  # that come before them at a time
+AT_ONCE = 50  # messages of a long chat
+_SLICE = 200  # that come before them at a time
 
 Show = Callable[[Iterable[TranscriptMessage]], None]
 
