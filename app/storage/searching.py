@@ -65,12 +65,17 @@ class Searching:
         self._rest, self._knows_all, self._in_vain = None, self._index is None, 0
         self._ask_index(words, if_rare=True)
         found: list[ChatSummary] = []
+        for chat_id in self._likely():
+            if len(found) == limit or not self._goes_on(found):
+                break
+            found += self._looked_up(chat_id, words, query)
+        return found
+
+    def _likely(self) -> Iterator[int]:
+        """As what is known of the words grows, fewer."""
         for chat_id in self._known.in_order(self._rest):
             if self._rest is None or chat_id in self._rest:
-                if len(found) == limit or not self._goes_on(found):
-                    break
-                found += self._looked_up(chat_id, words, query)
-        return found
+                yield chat_id
 
     def _ask_index(self, words: Sequence[_Word], if_rare: bool = False) -> None:
         if self._index is None or self._knows_all:

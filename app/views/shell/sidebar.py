@@ -25,6 +25,7 @@ from app.words.formats import fill, sentences
 
 WIDTH = 248
 _SEARCH_DELAY_MS = 150
+_INSET_PX = 12  # as the rows of the list
 _SLOW_MS = 400  # a search that takes longer says that it goes on
 
 
@@ -68,6 +69,8 @@ class Sidebar(Translated, QWidget):
         foot.addWidget(self.settings_button)
         self.nothing.setVisible(False)
         self.still.setVisible(False)
+        for line in (self.nothing, self.still):
+            line.setContentsMargins(_INSET_PX, 0, 0, 0)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(10, 9, 10, 10)
         self._column.setSpacing(8)
