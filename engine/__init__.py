@@ -39,6 +39,7 @@ from engine.api.errors import (
     ModelHasNoConfig,
     ModelHasNoWeights,
     ModelNotFound,
+    ModelNotShardable,
     ModelOnlyDrafts,
     ModelRunsCode,
     ModelTooLarge,
@@ -46,6 +47,7 @@ from engine.api.errors import (
     NoModelLoaded,
     NothingToInstall,
     OutOfMemory,
+    RankLost,
     RepliesUnderWay,
     RepositoryNotFound,
     RequestError,
@@ -113,6 +115,7 @@ from engine.api.hub import (
 from engine.api.limits import SAMPLING_LIMITS, Limits
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
+from engine.api.ranks import RankEnd, RankPlan, RankShare, ShardRefusal
 from engine.api.stats import RequestStats
 from engine.api.types import (
     LARGEST_PICTURE_SIDE,
@@ -153,6 +156,7 @@ from engine.api.types import (
     TokenScore,
     ToolCall,
 )
+from engine.cluster.plan import plan_ranks
 from engine.hub.catalog import (
     RECOMMENDED_SHARE,
     TYPICAL_OF_KIND,
@@ -287,6 +291,7 @@ __all__ = [
     "ModelLoading",
     "ModelMeasured",
     "ModelNotFound",
+    "ModelNotShardable",
     "ModelOnlyDrafts",
     "ModelReady",
     "ModelRole",
@@ -314,6 +319,10 @@ __all__ = [
     "PromptFits",
     "PromptProgress",
     "Queued",
+    "RankEnd",
+    "RankLost",
+    "RankPlan",
+    "RankShare",
     "RepliesUnderWay",
     "RepositoryNotFound",
     "Request",
@@ -331,6 +340,7 @@ __all__ = [
     "ServerOptions",
     "ServerPhase",
     "ServerState",
+    "ShardRefusal",
     "SightRefusal",
     "Sink",
     "SpanKind",
@@ -367,6 +377,7 @@ __all__ = [
     "model_name",
     "patiently",
     "picture_tokens",
+    "plan_ranks",
     "remove_unfinished",
     "try_model",
     "write_atomically",

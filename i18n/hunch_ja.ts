@@ -3150,6 +3150,26 @@
         <translation>画像を認識できるモデルを選んでください。</translation>
     </message>
     <message>
+        <source>Model cannot be divided</source>
+        <translation>モデルを分割できません</translation>
+    </message>
+    <message>
+        <source>The layers of %1 (“%2”) cannot run apart from each other.</source>
+        <translation>%1（%2）のレイヤーは、分けて動かせません。</translation>
+    </message>
+    <message>
+        <source>Part of the model is gone</source>
+        <translation>モデルの一部が失われました</translation>
+    </message>
+    <message>
+        <source>A process with some of its layers no longer answers.</source>
+        <translation>一部のレイヤーを受け持つプロセスが応答しなくなりました。</translation>
+    </message>
+    <message>
+        <source>Load the model again.</source>
+        <translation>モデルを読み込み直してください。</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>メモリを使い切りました</translation>
     </message>

@@ -3150,6 +3150,26 @@
         <translation>이미지를 볼 수 있는 모델을 선택하세요.</translation>
     </message>
     <message>
+        <source>Model cannot be divided</source>
+        <translation>모델을 나눌 수 없어요</translation>
+    </message>
+    <message>
+        <source>The layers of %1 (“%2”) cannot run apart from each other.</source>
+        <translation>%1(“%2”)의 레이어는 따로 떼어 실행할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Part of the model is gone</source>
+        <translation>모델의 일부를 잃었어요</translation>
+    </message>
+    <message>
+        <source>A process with some of its layers no longer answers.</source>
+        <translation>일부 레이어를 맡은 프로세스가 응답하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Load the model again.</source>
+        <translation>모델을 다시 불러오세요.</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>메모리를 다 썼어요</translation>
     </message>

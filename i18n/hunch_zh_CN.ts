@@ -3150,6 +3150,26 @@
         <translation>请选择可识别图片的模型。</translation>
     </message>
     <message>
+        <source>Model cannot be divided</source>
+        <translation>模型无法拆分</translation>
+    </message>
+    <message>
+        <source>The layers of %1 (“%2”) cannot run apart from each other.</source>
+        <translation>%1（“%2”）的各层无法分开运行。</translation>
+    </message>
+    <message>
+        <source>Part of the model is gone</source>
+        <translation>模型的一部分已丢失</translation>
+    </message>
+    <message>
+        <source>A process with some of its layers no longer answers.</source>
+        <translation>负责其中一部分层的进程不再响应。</translation>
+    </message>
+    <message>
+        <source>Load the model again.</source>
+        <translation>请重新加载模型。</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>内存耗尽</translation>
     </message>

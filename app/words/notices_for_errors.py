@@ -443,6 +443,20 @@ TABLE = (
     ),
     *DELETION,
     Row(
+        engine.ModelNotShardable,
+        QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
+        QT_TRANSLATE_NOOP("Messages", "The layers of %1 (“%2”) cannot run apart from each other."),
+        QT_TRANSLATE_NOOP("Messages", "Choose another model family."),
+        NoticeAction.CHOOSE_MODEL,
+        values=("model", "model_type"),
+    ),
+    Row(
+        engine.RankLost,
+        QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
+        QT_TRANSLATE_NOOP("Messages", "A process with some of its layers no longer answers."),
+        QT_TRANSLATE_NOOP("Messages", "Load the model again."),
+    ),
+    Row(
         engine.OutOfMemory,
         QT_TRANSLATE_NOOP("Messages", "Out of memory"),
         QT_TRANSLATE_NOOP("Messages", "Close other apps, or choose a smaller model."),

@@ -4,7 +4,7 @@ EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoConfig · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
 │   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · RepliesUnderWay · ModelOnlyDrafts
-│   ├── DrafterUnsupported
+│   ├── DrafterUnsupported · ModelNotShardable
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
 ├── RequestError
@@ -12,6 +12,7 @@ EngineError
 ├── DownloadError
 │   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · TokenInClear
 │   └── ChecksumMismatch · FileMissing · FileUnusable · NothingToInstall · DiskFull · StorageFailed
+├── RankLost
 ├── OutOfMemory
 ├── EngineClosed
 ├── MlxUnusable
@@ -25,6 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
+from engine.api.ranks import RankEnd, ShardRefusal
 from engine.api.types import SightRefusal
 
 
@@ -121,6 +123,14 @@ class ModelOnlyDrafts(ModelError):
     """A drafter, given as a main model: it cannot chat by itself."""
 
     kind: str
+
+
+@dataclass(eq=False)
+class ModelNotShardable(ModelError):
+    """Its layers cannot run in several processes."""
+
+    model_type: str
+    why: ShardRefusal
 
 
 @dataclass(eq=False)
@@ -340,6 +350,15 @@ class StorageFailed(DownloadError):
     detail: str
     in_use: bool = False
     in_the_way: bool = False
+
+
+@dataclass(eq=False)
+class RankLost(EngineError):
+    """A process with some of the model's layers is lost; the model has to be loaded again. `detail`: for the log."""
+
+    rank: int
+    why: RankEnd
+    detail: str
 
 
 @dataclass(eq=False)

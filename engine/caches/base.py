@@ -7,13 +7,35 @@ had been fed. How each kind of cache does that is in the files beside this one, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import mlx.core as mx
 
 from engine.caches.kinds import leaves, move_to_front, require, restore, snapshot, trim, trims
 from engine.caches.replay import Call, Replay
 from engine.caches.window import SLACK_TOKENS
+
+
+class Others(Protocol):
+    """The caches that other processes hold of the same sequence, for the layers that are there."""
+
+    @property
+    def needs_checkpoints(self) -> bool: ...
+
+    def begin(self, position: int) -> None:
+        """A step opens at `position`, and the forward that follows is its."""
+
+    def commit(self, kept: int) -> None: ...
+
+    def can_truncate(self, position: int) -> bool: ...
+
+    def truncate(self, position: int, checkpoint: object) -> None:
+        """`checkpoint`: what `make_checkpoint` returned there, or None."""
+
+    def make_checkpoint(self) -> object: ...
+
+    def copy_beginning(self, source: Any, end: int) -> None:
+        """`source`: the others of another sequence."""
 
 
 class CacheSet:
@@ -25,6 +47,7 @@ class CacheSet:
         self.can_roll_back = can_roll_back  # whether a step may be committed in part; else no speculation
         self.position = 0  # committed tokens
         self.width = 0  # of the open step; 0: none is open
+        self.others: Others | None = None  # None: all layers are here
         self._trimmed = [leaf for leaf in leaves(layers) if trims(leaf)]
         self._replayed = [leaf for leaf in leaves(layers) if not trims(leaf)]
         self._replay = replay
@@ -41,6 +64,8 @@ class CacheSet:
         require(self.width == 0, "the last step was never committed")
         self.width = width
         self._before = self._snapshot()
+        if self.others is not None:
+            self.others.begin(self.position)
         if self._replay is None or not self._replayed or not 1 < width <= SLACK_TOKENS:
             return run()
         with self._replay.recording(self._replayed) as self._calls:
@@ -53,6 +78,7 @@ class CacheSet:
         """
         require(all(0 <= row < self.width for row in rows), f"the open step has {self.width} tokens")
         require(not self._replayed, "a recurrent state follows a chain")
+        require(self.others is None, "other ranks follow a chain")
         for leaf in self._trimmed:
             move_to_front(leaf, self.width, rows)
 
@@ -63,6 +89,8 @@ class CacheSet:
         require(bool(self._calls) or not partly, "a step as wide as this must stand as a whole")
         if kept < self.width:
             self._forget(self.width, kept)
+        if self.others is not None:
+            self.others.commit(kept)
         self.width = 0
         self.position += kept
         self._keep_rollback_point()
@@ -70,6 +98,7 @@ class CacheSet:
 
     def keep_rollback_points(self) -> None:
         """Until the next `roll_back`, record what it takes to roll back to here and to the end of each step."""
+        require(self.others is None, "only a draft is rolled back by several steps")
         self._rollback_points = {}
         self._keep_rollback_point()
 

@@ -26,14 +26,23 @@ _PLACES = ("_end", "_first")  # positions in a window's buffers
 _IDLE_ROWS = 4096  # more spare rows than this are freed
 
 
+class _WithOthers(list[Any]):
+    """A checkpoint here, and those that other processes made."""
+
+    others: object = None
+
+
 def needs_checkpoints(caches: CacheSet) -> bool:
-    return bool(_without_rows(caches))
+    return bool(_without_rows(caches)) or (caches.others is not None and caches.others.needs_checkpoints)
 
 
 def make_checkpoint(caches: CacheSet) -> Checkpoint:
     """Copies the arrays: a slice would keep the whole buffer alive."""
     checkpoint = [_state(leaf) for leaf in _without_rows(caches)]
     mx.eval(list(arrays_in(checkpoint)))
+    if caches.others is not None:
+        checkpoint = _WithOthers(checkpoint)
+        checkpoint.others = caches.others.make_checkpoint()
     return checkpoint
 
 
@@ -41,7 +50,8 @@ def can_truncate(caches: CacheSet, position: int) -> bool:
     """Whether `truncate` needs no checkpoint there: windows keep a few more rows than they show."""
     tokens = caches.position - position
     states = _without_rows(caches)
-    return tokens == 0 or all(isinstance(leaf, WindowCache) and leaf.can_trim(tokens) for leaf in states)
+    here = tokens == 0 or all(isinstance(leaf, WindowCache) and leaf.can_trim(tokens) for leaf in states)
+    return here and (tokens == 0 or caches.others is None or caches.others.can_truncate(position))
 
 
 def truncate(caches: CacheSet, position: int, checkpoint: Checkpoint | None = None) -> None:
@@ -58,17 +68,21 @@ def truncate(caches: CacheSet, position: int, checkpoint: Checkpoint | None = No
     elif tokens:
         for leaf in _without_rows(caches):
             trim(leaf, tokens)
+    if caches.others is not None:
+        caches.others.truncate(position, getattr(checkpoint, "others", None))
     caches.position = position
 
 
 def rows_between(caches: CacheSet, start: int, end: int) -> Rows:
     """Views, not evaluated: to be read at once, before the caches change."""
+    require(caches.others is None, "other ranks have rows, too")
     return [[array[..., start:end, :] for array in _arrays(leaf)] for leaf in _with_rows(caches)]
 
 
 def append_rows(caches: CacheSet, segments: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
     """Append segments of rows, which lead up to `end`, cache by cache; empties the lists, to save memory."""
     require(caches.width == 0, "a step is open")
+    require(caches.others is None, "other ranks have rows, too")
     require(checkpoint is not None or not needs_checkpoints(caches), f"nothing restores the state at {end}")
     for index, leaf in enumerate(_with_rows(caches)):
         held = [array[..., : caches.position, :] for array in _arrays(leaf)] if caches.position else []
@@ -91,6 +105,8 @@ def copy_beginning(source: CacheSet, fresh: CacheSet, end: int) -> None:
     """
     require(fresh.position == 0, "something is held already")
     require(not needs_checkpoints(source), f"nothing restores the state at {end}")
+    if fresh.others is not None:
+        fresh.others.copy_beginning(source.others, end)
     for old, new in zip(_with_rows(source), _with_rows(fresh), strict=True):
         if rows := [mx.concatenate([array[..., :end, :], _spare(array)], axis=-2) for array in _arrays(old)]:
             _put(new, rows, end)

@@ -28,6 +28,11 @@ def hooked(modules: Sequence[Any], hook: Hook) -> Iterator[None]:
             _hooks_of(module).pop()
 
 
+def hooked_for_good(module: Any, hook: Hook) -> None:
+    """The same without an end; blocks are inside it."""
+    _hooks_of(module).append(hook)
+
+
 def own_array(value: Any) -> Any:
     """`value`, safe to keep in a hook: unchanged where the network later changes it in place (`h *= 2`)."""
     return value.astype(value.dtype) if isinstance(value, mx.array) else value

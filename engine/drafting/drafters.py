@@ -33,6 +33,7 @@ from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
 from engine.models.drafter_tensors import is_unused
 from engine.models.drafters import AssistantConfig, DrafterConfig, MtpConfig
+from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
     LoadedModel,
@@ -45,7 +46,7 @@ from engine.models.loading import (
     most_parts,
     widens,
 )
-from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
+from engine.models.memory import MemoryNeed
 from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
@@ -118,6 +119,8 @@ def proposer_of(
 
 def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, aborted: Question) -> Slices:
     info = inspect_model(path)
+    if main.ranks > 1:  # the layers whose hidden states it reads may be elsewhere
+        raise DrafterDoesNotFit(str(path), "states", 0, 0)
     if problem := draft_problem(main.info, info):
         raise problem
     info = replace(info, drafter=config.info)

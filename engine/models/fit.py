@@ -12,6 +12,7 @@ from functools import cache
 
 from engine.api.types import CacheSizes, FitLevel, MemoryFit, ModelInfo
 
+LEAST_CONTEXT_TOKENS = 4096  # a model with memory for less is of no use for a chat
 SYSTEM_BYTES = 2 << 30  # left to the system and to the app
 OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs memory
 _TIGHT = 0.85  # share of the available memory

@@ -206,6 +206,12 @@ def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
     return {name: tensor for tensors in by_file.values() for name, tensor in tensors.items()}
 
 
+def text_tensors(folder: Path) -> dict[str, Tensor]:
+    """Of an inspected folder, by name, without the parts for pictures and sounds."""
+    tensors = _tensors(folder, _weight_files(folder))
+    return {name: tensor for name, tensor in tensors.items() if not _SENSES & set(name.split(".", 3)[:3])}
+
+
 def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
     """Bytes that mlx-lm skips when it loads a model with vision or audio as a chat model."""
     if str(config.get("model_type")) in _SEEING:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -42,9 +42,10 @@ from engine.caches.making import CacheMaker
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.first_use import FirstUse
+from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.folder_files import check_files
 from engine.models.inspect import WEIGHTS, inspect_model, tower_bytes, weight_tensors
-from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need, most_bytes
+from engine.models.memory import MemoryNeed, available_bytes, memory_need, most_bytes
 from engine.models.model_files import FileError, JsonObject, stamp
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
@@ -86,6 +87,8 @@ class LoadedModel:
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
     translation: Translation | None = None  # of a draft with another vocabulary than its main model
     sight: Sight | None = None  # None: it does not see
+    ranks: int = 1  # processes that hold its layers, this one included
+    close: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)  # ends the others
     # What the rooms above make of it and keep with it.
     beside: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -151,45 +154,94 @@ def loading(
     aborted: Question = never,
     first_use: FirstUse | None = None,
     on_try: Callable[[], None] = lambda: None,
+    front: Front | None = None,
 ) -> Slices:
-    """In slices. A draft has to fit beside `main`, and shares its tokenizer.
+    """In slices. A draft has to fit beside `main`, and shares its tokenizer. `front`: some of its layers are elsewhere.
 
     A slice raises Aborted soon after `aborted` returns True. With `first_use`, a tokenizer that is new here is tried in
     another process first; `on_try` is called when that begins.
     """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
-    info = inspect_model(path)
-    read = partial(guarded, info.folder, ModelDamaged, aborted)
-    if info.drafter is not None:
-        raise ModelOnlyDrafts(info.folder, info.drafter.kind)
-    _check_files(info)
+    info = checked(path)
     yield
     if first_use is not None and main is None:
         yield from first_use.check(path, on_try)
-    _check_architecture(info)
-    identity = model_identity(path, info)
-    network = read(lambda: _build_network(path), most_parts(path))
+    if front is not None:
+        yield from front.begin()
+    sight = _sight_of(info) if main is None and front is None else None  # a draft reads text only
+    part = yield from reading(info, main, aborted, sight, None if front is None else front.cut)
+    make_caches = part.make_caches if front is None else (yield from front.joined(part))
     yield
-    make_caches = read(lambda: CacheMaker(network))
-    need = read(lambda: memory_need(network, make_caches().layers))
-    sight = _sight_of(info) if main is None else None  # a draft reads text only
-    if sight is not None:
-        widened = 2 if widens() else 1
-        need = read(lambda: need.seeing(widened * tower_bytes(path), looking_bytes(sight)))
-    check_memory(info, need, main)
-    for weights, progress in handfuls(network):
-        yield progress
-        read(partial(mx.eval, weights))
-    yield
-    width = read(lambda: _logit_width(network))
+    width = guarded(info.folder, ModelDamaged, aborted, lambda: _logit_width(part.network))
     yield
     read_text = partial(guarded, info.folder, TokenizerBroken, aborted)
     tokenizer = main.tokenizer if main is not None else read_text(lambda: _load_tokenizer(path, width))
     template = read_text(lambda: _chat_template(tokenizer))
-    if model_identity(path, info) != identity:  # the files changed during the load
+    if model_identity(path, info) != part.identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
-    model = LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template, sight=sight)
-    return replace(model, info=replace(info, ends_thinking=bool(model.thinking_end)))
+    identity = part.identity if front is None else front.identity_of(part)
+    model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, sight=sight)
+    return replace(model, info=replace(info, ends_thinking=bool(model.thinking_end), sees=info.sees and front is None))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A network whose weights are read, as far as they are to be."""
+
+    network: Any
+    make_caches: Callable[[], CacheSet]
+    need: MemoryNeed
+    identity: str
+
+
+class Front(Protocol):
+    """A load over several processes, of which this one has the last layers."""
+
+    def begin(self) -> Generator[Any, None, None]:
+        """In slices; the other processes begin to load."""
+
+    def cut(self, network: Any) -> Any:
+        """Leave out of a network, not evaluated, what others hold; returns what has `parameters` to be read here."""
+
+    def joined(self, part: Part) -> Generator[Any, None, Callable[[], CacheSet]]:
+        """In slices, until the others have loaded, too: from then on forwards run through all. Returns their caches."""
+
+    def identity_of(self, part: Part) -> str: ...
+
+
+def checked(path: Path) -> ModelInfo:
+    """What a folder says that has a main model or a draft in it, whose files may be opened."""
+    info = inspect_model(path)
+    if info.drafter is not None:
+        raise ModelOnlyDrafts(info.folder, info.drafter.kind)
+    _check_files(info)
+    return info
+
+
+def reading(
+    info: ModelInfo,
+    beside: LoadedModel | None = None,
+    aborted: Question = never,
+    sight: Sight | None = None,
+    cut: Callable[[Any], Any] | None = None,
+) -> Generator[Any, None, Part]:
+    """The network of a checked folder, in slices as `loading`; of what is cut, the layers that are left."""
+    path, read = Path(info.folder), partial(guarded, info.folder, ModelDamaged, aborted)
+    _check_architecture(info)
+    identity = model_identity(path, info)
+    network = read(lambda: _build_network(path), most_parts(path))
+    yield
+    held = network if cut is None else read(lambda: cut(network))
+    make_caches = read(lambda: CacheMaker(network))
+    need = read(lambda: memory_need(network, make_caches().layers))
+    if sight is not None:
+        widened = 2 if widens() else 1
+        need = read(lambda: need.seeing(widened * tower_bytes(path), looking_bytes(sight)))
+    check_memory(info, need, beside)
+    for weights, progress in handfuls(held):
+        yield progress
+        read(partial(mx.eval, weights))
+    return Part(network, make_caches, need, identity)
 
 
 def at_once(slices: Slices) -> LoadedModel:

@@ -15,10 +15,9 @@ from mlx.utils import tree_flatten
 
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
-from engine.models.fit import OVERHEAD, SYSTEM_BYTES, physical_bytes
+from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, SYSTEM_BYTES, physical_bytes
 from engine.models.system_memory import free_bytes
 
-LEAST_CONTEXT_TOKENS = 4096  # a model with memory for less is of no use for a chat
 _NEARLY = 0.97  # share of the limit at which a reply ends, so that the current step still fits
 _WIRED_SHARE = 0.8  # of the recommended size; wiring all of it has frozen machines
 _MARGIN_BYTES = 512 << 20

@@ -98,16 +98,17 @@ class PrefixStore:
 
     def on_disk(self, model: LoadedModel, tokens: list[int]) -> int:
         """How many of `tokens` `from_disk` would give."""
-        if self._disk is None:
+        caches = model.make_caches() if self._disk is not None else None
+        if self._disk is None or caches is None or caches.others is not None:
             return 0
         with suppress(OSError):  # raised again, and logged, when it is read
-            return self._disk.reach(model.identity, tokens, model.make_caches())
+            return self._disk.reach(model.identity, tokens, caches)
         return 0
 
     def _extended(self, sequence: Sequence) -> Sequence:
         """`sequence` with what the disk has of its uncached tokens; an empty one if that cannot be used."""
         try:
-            if self._disk is not None:
+            if self._disk is not None and sequence.caches.others is None:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
@@ -121,7 +122,8 @@ class PrefixStore:
             return
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
-        self._kept.append(Kept(sequence, nbytes))
+        # Of a model over several ranks nothing is written: each has only its own layers' rows.
+        self._kept.append(Kept(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
     def write_step(self) -> None:

@@ -304,7 +304,8 @@ def can_batch(model: LoadedModel) -> bool:
     Decided here alone. The others run in turns: models with chunked or unknown caches, networks known to treat rows
     unevenly, and networks that fail a trial or treat all rows as equally long in it.
     """
-    if type(model.network).__module__ in _UNEVEN or not can_merge(model.make_caches().layers):
+    caches = model.make_caches()
+    if type(model.network).__module__ in _UNEVEN or caches.others is not None or not can_merge(caches.layers):
         return False
     try:
         return _rows_agree(model)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
+from engine.api.ranks import RankPlan
 from engine.api.stats import RequestStats
 from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
 
@@ -23,6 +24,7 @@ class Load:
     sink: Sink = field(repr=False)
     draft: str | None = None
     end_replies: bool = False
+    plan: RankPlan | None = field(default=None, repr=False)  # None: all layers in this process
 
 
 @dataclass(frozen=True, slots=True)

@@ -370,7 +370,8 @@ class Reply:
         """Whether the next round is plain too; not before the first token, which on a CPU would wait for both."""
         drafting = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
         goes_on = bool(self._emitted) and self.room > 1
-        return goes_on and not drafting and self._sequence.caches.can_roll_back
+        caches = self._sequence.caches  # over several ranks a forward waits for them: nothing would overlap
+        return goes_on and not drafting and caches.can_roll_back and caches.others is None
 
     def _ending(self, emitted: Tokens[int]) -> int:
         """Turn a round's tokens into text; returns how many of them to keep (fewer at the reply's end)."""

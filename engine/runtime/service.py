@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
 from engine.api.events import Event, ModelEvent, Queued, Sink
+from engine.api.ranks import RankPlan
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.models.threads import OwnThread
 from engine.runtime.commands import (
@@ -91,9 +92,16 @@ class Engine:
         atexit.register(self.close)
 
     def load(
-        self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
+        self,
+        folder: Path | str,
+        sink: Sink,
+        draft: Path | str | None = None,
+        *,
+        end_replies: bool = False,
+        plan: RankPlan | None = None,
     ) -> None:
-        self._send(Load(str(folder), sink, None if draft is None else str(draft), end_replies))
+        """`plan`: experimental, its layers run in several processes (engine/cluster/README.md)."""
+        self._send(Load(str(folder), sink, None if draft is None else str(draft), end_replies, plan))
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         self._send(SetDraft(str(folder) if folder is not None else None, sink))

@@ -24,6 +24,7 @@ from engine.api.events import (
     Sink,
 )
 from engine.api.types import ModelRole
+from engine.cluster.loading import loading_over_ranks
 from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
 from engine.models.encoding import BETWEEN_S
@@ -167,19 +168,17 @@ class Worker:
             return
         self._abort_loads(LoadAborted)
         self._post(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
-        self._begin_load(
-            ModelRole.MAIN,
-            command.folder,
-            command.sink,
-            loading(
-                command.folder,
-                aborted=self._aborted,
-                first_use=self._first_use,
-                on_try=lambda: self._post(command.sink, ModelChecking(command.folder)),
-            ),
-        )
+        self._begin_load(ModelRole.MAIN, command.folder, command.sink, self._slices_of(command))
         if command.draft is not None:
             self._next_draft = SetDraft(command.draft, command.sink)
+
+    def _slices_of(self, command: Load) -> Slices:
+        def on_try() -> None:
+            self._post(command.sink, ModelChecking(command.folder))
+
+        if command.plan is not None:
+            return loading_over_ranks(command.plan, self._aborted, self._first_use, on_try)
+        return loading(command.folder, aborted=self._aborted, first_use=self._first_use, on_try=on_try)
 
     def _set_draft(self, command: SetDraft) -> None:
         if self._loads_main:
@@ -295,6 +294,7 @@ class Worker:
                 put(None)
             except Exception:  # noqa: BLE001  perhaps the same error; nothing uses the model by then
                 _log.info("%s was not taken away in order", model.info.name, exc_info=True)
+            model.close()
             raise
         finally:
             if role is ModelRole.DRAFT:
@@ -303,5 +303,10 @@ class Worker:
                 self._post(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _set_main(self, model: LoadedModel | None) -> None:
+        before = self._scheduler.main
         self._counting.stop()
-        self._scheduler.set_main(model)
+        try:
+            self._scheduler.set_main(model)
+        finally:
+            if before is not None and self._scheduler.main is not before:
+                before.close()

@@ -30,8 +30,9 @@ from engine import (
 )
 from engine.decoding.sequence import Sequence
 from engine.models import loading, memory
+from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.loading import LoadedModel, load_draft, load_model
-from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
+from engine.models.memory import MemoryNeed
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engine import (
     ChatEngine,
@@ -65,10 +66,10 @@ class EngineClient:
     def __init__(self, engine: ChatEngine) -> None:
         self.engine = engine
 
-    def load(self, folder: Path, draft: Path | None = None) -> ModelReady | ModelFailed:
+    def load(self, folder: Path, draft: Path | None = None, **options: Any) -> ModelReady | ModelFailed:
         """The last of the model events: of the draft, when one was asked for."""
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self.engine.load(folder, events.put, draft)
+        self.engine.load(folder, events.put, draft, **options)
         result = self._model_result(events)
         return result if draft is None or isinstance(result, ModelFailed) else self._model_result(events)
 

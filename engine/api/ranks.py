@@ -1,0 +1,66 @@
+"""Values about a model whose layers run in several processes: the ranks of a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MOST_RANKS = 8
+
+
+class ShardRefusal(StrEnum):
+    """Why a model cannot run over several ranks."""
+
+    LAYERS = "layers"  # mlx-lm's code for this family does not let its layers run apart from each other
+    SPLIT = "split"  # it can, but only in equal parts, and memory is not equal
+    ROLLBACK = "rollback"  # what is drafted and rejected cannot be taken back in it
+    UNTRIED = "untried"  # it needs Metal, and has not been run so yet
+    FEW_LAYERS = "few layers"  # fewer than ranks
+
+
+class RankEnd(StrEnum):
+    """Why a rank is lost."""
+
+    ENDED = "ended"  # its process
+    SILENT = "silent"  # it no longer answers: stopped, asleep, or out of reach
+    STALLED = "stalled"  # it answers, but a step has taken too long
+    FAILED = "failed"  # it says so itself
+    DIFFERS = "differs"  # other versions, or other files of the model, than rank 0 has
+    MISBEHAVED = "misbehaved"  # what it sent is no answer
+
+
+@dataclass(frozen=True, slots=True)
+class RankShare:
+    """The layers of one rank, `first` up to but not including `end`, and its memory with a chat of useful length."""
+
+    first: int
+    end: int
+    weight_bytes: int
+    needed_bytes: int
+    available_bytes: int
+
+    @property
+    def layers(self) -> int:
+        return self.end - self.first
+
+    @property
+    def fits(self) -> bool:
+        return self.needed_bytes <= self.available_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlan:
+    """Which layers each rank holds. Rank 0 has the last ones and the head, the last rank the first ones."""
+
+    folder: str
+    context_tokens: int
+    shares: tuple[RankShare, ...]
+
+    @property
+    def split(self) -> tuple[int, ...]:
+        """Layers by rank."""
+        return tuple(share.layers for share in self.shares)
+
+    @property
+    def fits(self) -> bool:
+        return all(share.fits for share in self.shares)

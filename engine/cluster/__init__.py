@@ -1,0 +1,1 @@
+"""A model whose layers run in several processes, each with some of them."""

@@ -1,0 +1,88 @@
+"""Loads a model over several ranks: rank 0's layers here, the others in processes of their own. Engine thread only.
+
+What comes out is a LoadedModel like any other. Calling its network runs all ranks; its caches are mirrored in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+
+from engine.api.errors import ModelTooLarge
+from engine.api.ranks import RankPlan
+from engine.caches.base import CacheSet
+from engine.caches.kinds import require
+from engine.cluster.crew import Crew
+from engine.cluster.mirror import Mirror, mirrored
+from engine.cluster.process import RankProcess
+from engine.cluster.stage import Stage, states_from
+from engine.models.first_use import FirstUse
+from engine.models.loading import Part, Slices, loading
+from engine.models.watch import Question, never
+
+
+def loading_over_ranks(
+    plan: RankPlan,
+    aborted: Question = never,
+    first_use: FirstUse | None = None,
+    on_try: Callable[[], None] = lambda: None,
+) -> Slices:
+    """As `loading`. The processes end when it is closed or raises, and with `LoadedModel.close`."""
+    if not plan.fits:
+        worst = max(plan.shares, key=lambda share: share.needed_bytes - share.available_bytes)
+        raise ModelTooLarge(plan.folder, worst.needed_bytes, worst.available_bytes, plan.context_tokens)
+    crew = Crew(len(plan.shares), RankProcess)
+    try:
+        front = FrontRank(plan, crew)
+        model = yield from loading(Path(plan.folder), None, aborted, first_use, on_try, front)
+    except BaseException:
+        crew.end()
+        raise
+    return replace(model, ranks=len(plan.shares), close=crew.end)
+
+
+class FrontRank:
+    """Rank 0: its layers, and the forwards of all."""
+
+    def __init__(self, plan: RankPlan, crew: Crew) -> None:
+        self._plan = plan
+        self._crew = crew
+        self._stage: Stage | None = None
+        self._step: tuple[int, int] | None = None  # sequence and position of the step that is open and not run yet
+        self._tokens: list[int] = []
+
+    def begin(self) -> Generator[None, None, None]:
+        yield from self._crew.load(self._plan.folder, self._plan.split)
+
+    def cut(self, network: Any) -> Stage:
+        self._stage = Stage(network, self._plan.folder, 0, self._plan.split)
+        return self._stage
+
+    def joined(self, part: Part) -> Generator[None, None, Callable[[], CacheSet]]:
+        """Once the others have loaded, forwards run through all ranks."""
+        yield from self._crew.loaded(part.identity)
+        require(self._stage is not None, "the network was not cut")
+        assert self._stage is not None
+        self._stage.receive = self._receive
+        self._stage.on_forward = self._note_tokens
+        return mirrored(part.make_caches, lambda: Mirror(self._crew, self._open_step))
+
+    def identity_of(self, part: Part) -> str:
+        """Times that were measured over ranks are not those of the model on one machine."""
+        return f"{part.identity}-{'-'.join(map(str, self._plan.split))}"
+
+    def _open_step(self, sequence: int, position: int) -> None:
+        self._step = sequence, position
+
+    def _note_tokens(self, tokens: mx.array, cached: bool) -> None:
+        require(tokens.shape[0] == 1, "ranks run one sequence at a time")
+        require(cached == (self._step is not None), "a forward outside a step, or without its caches")
+        self._tokens = tokens[0].tolist()  # type: ignore[assignment]
+
+    def _receive(self, like: mx.array) -> mx.array:
+        (sequence, position), self._step = self._step or (0, 0), None
+        return states_from(*self._crew.forward(sequence, position, self._tokens, like.size), like)

@@ -1,0 +1,195 @@
+"""What rank 0 asks the other ranks, and what they answer: values, never objects that run.
+
+Each goes over a socket as JSON, some with raw bytes after them. Nothing that arrives is trusted to be one of these:
+`decoded` checks name, fields, types and ranges.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from types import MappingProxyType, UnionType
+from typing import Any, get_type_hints
+
+PROTOCOL = 1
+ITEM_BYTES = MappingProxyType({"float32": 4, "float16": 2, "bfloat16": 2})  # of hidden states, by type
+MOST_TEXT = 4096
+MOST_NUMBERS = 1 << 16
+_MOST = 1 << 53
+
+# From rank 0
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Hold this rank's layers of the model in `folder`; `split` has the number of layers by rank."""
+
+    folder: str
+    rank: int
+    split: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """Run the layers over `tokens` of a sequence that holds `position` tokens; open its step.
+
+    The hidden states of the ranks before this one follow as bytes of `dtype`, but to the first. A sequence that is not
+    known begins. Sequence 0 has no caches: nothing of it is kept.
+    """
+
+    sequence: int
+    position: int
+    tokens: tuple[int, ...]
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Close the open step, and keep its first `kept` tokens."""
+
+    sequence: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class CanTruncate:
+    """Whether these caches can be cut to `position` without a checkpoint."""
+
+    sequence: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """Cut to `position`, from a checkpoint that was made there; 0: without one."""
+
+    sequence: int
+    position: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCheckpoint:
+    sequence: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Begin a sequence with the first `end` tokens of `source`."""
+
+    sequence: int
+    source: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Forget these; numbers that are not known are ignored."""
+
+    sequences: tuple[int, ...]
+    checkpoints: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    pass
+
+
+# From the other ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first word of a rank."""
+
+    protocol: int
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """While it loads."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`identity`: of the files that it was loaded from."""
+
+    identity: str
+    needs_checkpoints: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """Of a Forward. The hidden states follow as bytes."""
+
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    yes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The rank's last word."""
+
+    error: str
+    detail: str
+
+
+Operation = Load | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
+Reply = Hello | Progress | Loaded | Stepped | Answer | Pong | Broken
+Value = Operation | Reply
+
+
+class NotAValue(Exception):
+    """What arrived is none of the values above."""
+
+
+def encoded(value: Value) -> bytes:
+    return json.dumps({"is": type(value).__name__, **asdict(value)}).encode()
+
+
+def decoded(data: bytes, allowed: UnionType) -> Value:
+    """The value in `data`, if it is one of `allowed`; else raises NotAValue."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise NotAValue(str(error)[:200]) from error
+    kinds = {kind.__name__: kind for kind in allowed.__args__}
+    name = content.pop("is", None) if isinstance(content, dict) else None
+    kind = kinds.get(name) if isinstance(name, str) else None
+    if kind is None or content.keys() != _types(kind).keys():
+        raise NotAValue(f"{str(name)[:40]} with {len(content) if isinstance(content, dict) else 'no'} fields")
+    value: Value = kind(**{field: _checked(name, content[field], wanted) for field, wanted in _types(kind).items()})
+    return value
+
+
+@cache
+def _types(kind: Any) -> MappingProxyType[str, Any]:
+    hints = get_type_hints(kind)
+    return MappingProxyType({field.name: hints[field.name] for field in fields(kind)})
+
+
+def _checked(name: object, value: object, wanted: Any) -> Any:
+    if wanted is bool and type(value) is bool:
+        return value
+    if wanted is int and type(value) is int and 0 <= value < _MOST:
+        return value
+    if wanted is str and isinstance(value, str) and len(value) <= MOST_TEXT:
+        return value
+    if isinstance(value, list) and len(value) <= MOST_NUMBERS and wanted in (tuple[int, ...], tuple[str, ...]):
+        return tuple(_checked(name, each, wanted.__args__[0]) for each in value)
+    raise NotAValue(f"{name}: {str(value)[:40]}")

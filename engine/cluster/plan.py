@@ -1,0 +1,145 @@
+"""Which rank holds which layers, by the files alone: nothing is loaded, no process is started, and no MLX is needed.
+
+`models/memory.py` checks again in every rank, with the network itself, and decides.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotShardable
+from engine.api.ranks import MOST_RANKS, RankPlan, RankShare, ShardRefusal
+from engine.api.types import CacheSizes, ModelInfo
+from engine.models.architectures import SAME_AS
+from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
+from engine.models.inspect import inspect_model, read_config, text_tensors
+from engine.models.model_files import FileError, Tensor, whole
+
+# Families that mlx-lm runs as a pipeline of any division; a test compares this with its code.
+PIPELINES = frozenset(
+    (
+        *("bailing_hybrid", "deepseek_v2", "deepseek_v3", "deepseek_v32", "glm4_moe", "glm4_moe_lite", "glm_moe_dsa"),
+        *("kimi_k25", "minimax_m3_vl", "ministral3", "mistral4", "prism_hadamard_qwen35", "qwen2", "qwen3_5"),
+        *("qwen3_5_moe", "qwen3_moe", "qwen3_next", "solar_open"),
+    )
+)
+# Families without one that are one layer after another with the same mask: `stage.py` cuts them.
+STACKS = frozenset(
+    (
+        *("apertus", "cohere", "ernie4_5", "gemma", "gemma2", "glm", "glm4", "granite", "helium", "hunyuan_v1_dense"),
+        *("internlm2", "internlm3", "lille-130m", "llama", "mimo", "minicpm", "minicpm3", "mixtral", "nemotron"),
+        *("olmo2", "olmoe", "openelm", "phi3", "phimoe", "qwen2_moe", "qwen3", "seed_oss", "starcoder2", "telechat3"),
+        "youtu_llm",
+    )
+)
+SHARDABLE = PIPELINES | STACKS
+REFUSED: Mapping[str, ShardRefusal] = MappingProxyType(
+    {
+        "deepseek_v41": ShardRefusal.ROLLBACK,
+        "kimi_k3": ShardRefusal.SPLIT,
+        "muse_spark": ShardRefusal.UNTRIED,
+    }
+)
+_GROUP = "layer_group_size"  # bailing_hybrid: every rank needs the layer at the end of a group of so many
+_LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
+_HALF = frozenset({"F16", "BF16"})
+
+
+def plan_ranks(
+    folder: Path | str, available_bytes: Sequence[int], *, widened: bool = sys.platform != "darwin"
+) -> RankPlan:
+    """Divide a model's layers so that of every rank's memory, given by rank, the same part is used.
+
+    Raises ModelNotShardable with the reason, or another ModelError. A plan that does not fit is a plan, too.
+    `widened`: half precision is computed in float32, as the engine does on a CPU.
+    """
+    if not 2 <= len(available_bytes) <= MOST_RANKS:
+        raise InvalidRequest("ranks", str(len(available_bytes)), f"2..{MOST_RANKS}")
+    path = Path(folder).absolute()
+    info = inspect_model(path)
+    together = _together(info, path)
+    sizes = _sizes(info, path, widened)
+    if len(sizes.layers) < len(available_bytes) * together:
+        raise ModelNotShardable(str(path), info.model_type, ShardRefusal.FEW_LAYERS)
+    context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
+    return RankPlan(str(path), context, divided(sizes, available_bytes, context, together))
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of a model's parts in memory."""
+
+    layers: tuple[int, ...]
+    first: int  # what the rank with the first layers needs besides: the embedding
+    last: int  # what rank 0 needs besides: norm and head
+    caches: CacheSizes  # of all layers
+
+    def share(self, first: int, end: int, available_bytes: int, context_tokens: int) -> RankShare:
+        weights = sum(self.layers[first:end])
+        weights += self.first * (first == 0) + self.last * (end == len(self.layers))
+        part = (end - first) / len(self.layers)
+        chat = part * (self.caches.fixed_bytes + context_tokens * self.caches.token_bytes)
+        return RankShare(first, end, weights, int(weights * OVERHEAD + chat), available_bytes)
+
+
+def divided(
+    sizes: Sizes, available_bytes: Sequence[int], context_tokens: int, together: int = 1
+) -> tuple[RankShare, ...]:
+    """The division whose fullest rank is the least full; of equal ones that with the fewest layers in high ranks."""
+    layers = len(sizes.layers)
+
+    @cache
+    def best(rank: int, first: int) -> tuple[float, tuple[RankShare, ...]]:
+        """Of the layers from `first` on, over ranks `rank` to 0."""
+        if rank == 0:
+            return _with((), sizes.share(first, layers, available_bytes[0], context_tokens), 0.0)
+        ends = range(first + together, layers - rank * together + 1, together)
+        held = ((sizes.share(first, end, available_bytes[rank], context_tokens), best(rank - 1, end)) for end in ends)
+        return min((_with(rest, share, fullest) for share, (fullest, rest) in held), key=lambda found: found[0])
+
+    return best(len(available_bytes) - 1, 0)[1]
+
+
+def _with(rest: tuple[RankShare, ...], share: RankShare, fullest: float) -> tuple[float, tuple[RankShare, ...]]:
+    return max(fullest, share.needed_bytes / max(1, share.available_bytes)), (*rest, share)
+
+
+def _together(info: ModelInfo, path: Path) -> int:
+    family = SAME_AS.get(info.model_type, info.model_type) if info.model_type not in SHARDABLE else info.model_type
+    if info.drafter is not None or family not in SHARDABLE:
+        raise ModelNotShardable(str(path), info.model_type, REFUSED.get(family, ShardRefusal.LAYERS))
+    try:
+        return max(1, whole(read_config(path), _GROUP, 1)) if family == "bailing_hybrid" else 1
+    except FileError as error:
+        raise ModelDamaged(str(path), str(error)) from error
+
+
+def _sizes(info: ModelInfo, path: Path, widened: bool) -> Sizes:
+    """By the names of tensors. Layers beyond the model's last are heads that draft: they are not loaded."""
+    try:
+        tensors = text_tensors(path)
+    except (FileError, OSError) as error:
+        raise ModelDamaged(str(path), str(error)) from error
+    layers, first, last = [0] * info.layers, 0, 0
+    for name, tensor in tensors.items():
+        found, nbytes = _LAYER.search(name), _bytes(tensor, widened)
+        if found is not None:
+            if (layer := int(found[1])) < info.layers and "mtp" not in name:
+                layers[layer] += nbytes
+        elif "embed" in name:
+            first += nbytes
+        else:
+            last += nbytes
+    if not any("head" in name for name in tensors):  # the embedding is the head, too
+        last += first
+    return Sizes(tuple(layers), first, last, info.caches or CacheSizes(0, 0))
+
+
+def _bytes(tensor: Tensor, widened: bool) -> int:
+    return (tensor.end - tensor.begin) * (2 if widened and tensor.dtype in _HALF else 1)

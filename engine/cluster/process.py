@@ -1,0 +1,61 @@
+"""The process of a rank on this machine: started with one end of a socket, and ended by closing the other."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from engine.cluster.operations import Reply
+from engine.cluster.wire import Wire
+from engine.models.openblas import is_in_front
+
+# Set outside, these would have MLX join a ring by itself, or wait for the GPU in a way that can hang a Mac.
+_UNWANTED = ("MLX_RANK", "MLX_HOSTFILE", "MLX_METAL_FAST_SYNCH")
+
+
+class RankProcess:
+    """It has no port and no file; when this process ends, however that may be, its socket closes and it ends, too."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        try:
+            command = [sys.executable, "-P", "-m", "engine", "worker", "--socket", str(theirs.fileno())]
+            self._process = subprocess.Popen(
+                command,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self.wire = Wire(ours, Reply)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def end(self, patience_s: float) -> None:
+        """Returns once it has ended. Until then its number is no other process's: we are its parent."""
+        self.wire.close()
+        try:
+            self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """The ranks must compute alike, so all use the same matrix library."""
+    kept = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+    return kept | {
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "HUNCH_OPENBLAS": "1" if is_in_front() else "0",
+    }

@@ -1,0 +1,139 @@
+"""A rank other than 0: it holds layers and caches, and carries out operations one after the other. It decides nothing.
+
+Everything is computed before the answer, or before the next operation: nothing lazy is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+
+from engine.caches.base import CacheSet
+from engine.caches.checkpoints import (
+    Checkpoint,
+    can_truncate,
+    copy_beginning,
+    make_checkpoint,
+    needs_checkpoints,
+    truncate,
+)
+from engine.caches.kinds import require
+from engine.cluster.operations import (
+    Answer,
+    CanTruncate,
+    Commit,
+    Copy,
+    Drop,
+    Forward,
+    Load,
+    Loaded,
+    MakeCheckpoint,
+    Operation,
+    Progress,
+    Stepped,
+    Truncate,
+)
+from engine.cluster.stage import Stage, bytes_of, states_from
+from engine.models.loading import Part, checked, reading
+from engine.models.loading import Progress as Read
+
+_WIDE_TOKENS = 64  # after wider steps MLX's spare buffers are given back, as in prefill on one machine
+
+Post = Callable[..., None]  # sends a value, and perhaps bytes
+
+
+class Rank:
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._stage: Stage | None = None
+        self._part: Part | None = None
+        self._sequences: dict[int, CacheSet] = {}
+        self._checkpoints: dict[int, Checkpoint] = {}
+        self._given = bytearray(), ""  # the states for the present forward, and their type
+        self._states: mx.array | None = None  # after its layers
+
+    def carry_out(self, operation: Operation, data: bytearray) -> None:
+        """Raises whatever went wrong: then this rank is of no further use."""
+        match operation:
+            case Load():
+                self._load(operation)
+            case Forward():
+                self._forward(operation, data)
+            case Commit(sequence=number, kept=kept):
+                self._sequences[number].commit(kept)
+                self._sequences[number].evaluate()
+            case CanTruncate(sequence=number, position=position):
+                self._post(Answer(can_truncate(self._sequences[number], position)))
+            case _:
+                self._change(operation)
+
+    def _change(self, operation: Operation) -> None:
+        match operation:
+            case Truncate(sequence=number, position=position, checkpoint=checkpoint):
+                truncate(self._sequences[number], position, self._checkpoints[checkpoint] if checkpoint else None)
+                self._sequences[number].evaluate()
+            case MakeCheckpoint(sequence=number, checkpoint=checkpoint):
+                self._checkpoints[checkpoint] = make_checkpoint(self._sequences[number])
+            case Copy(sequence=number, source=source, end=end):
+                copy_beginning(self._sequences[source], self._begin(number), end)
+                self._sequences[number].evaluate()
+            case Drop(sequences=sequences, checkpoints=checkpoints):
+                for number in sequences:
+                    self._sequences.pop(number, None)
+                for number in checkpoints:
+                    self._checkpoints.pop(number, None)
+
+    def _load(self, operation: Load) -> None:
+        require(self._part is None, "something is loaded already")
+        for progress in self._reading(operation):
+            if isinstance(progress, Read):
+                self._post(Progress(progress.done_bytes, progress.total_bytes))
+        part = self._loaded
+        self._post(Loaded(part.identity, needs_checkpoints(part.make_caches())))
+
+    def _reading(self, operation: Load) -> Iterator[Any]:
+        info = checked(Path(operation.folder))
+        self._part = yield from reading(info, cut=partial(self._cut, operation))
+
+    def _cut(self, operation: Load, network: Any) -> Stage:
+        self._stage = Stage(network, operation.folder, operation.rank, operation.split)
+        return self._stage
+
+    @property
+    def _loaded(self) -> Part:
+        require(self._part is not None, "nothing is loaded")
+        assert self._part is not None
+        return self._part
+
+    def _begin(self, number: int) -> CacheSet:
+        require(number not in self._sequences, f"sequence {number} is known")
+        self._sequences[number] = caches = self._loaded.make_caches()
+        return caches
+
+    def _forward(self, operation: Forward, data: bytearray) -> None:
+        network, tokens = self._loaded.network, mx.array([operation.tokens], dtype=mx.uint32)
+        assert self._stage is not None
+        self._stage.receive, self._stage.send, self._given = self._receive, self._send, (data, operation.dtype)
+        if operation.sequence:
+            caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
+            require(caches.position == operation.position, f"{caches.position} tokens are held")
+            caches.forward(len(operation.tokens), lambda: network(tokens, cache=caches.layers))
+            caches.evaluate()
+        else:
+            network(tokens)
+        require(self._states is not None, "the forward has sent no states")
+        assert self._states is not None
+        (states, dtype), self._states = bytes_of(self._states), None
+        if len(operation.tokens) > _WIDE_TOKENS:
+            mx.clear_cache()
+        self._post(Stepped(dtype), states)
+
+    def _receive(self, like: mx.array) -> mx.array:
+        return states_from(*self._given, like)
+
+    def _send(self, states: mx.array) -> None:
+        self._states = states

@@ -1,0 +1,91 @@
+"""Values over a stream socket, in frames: two lengths, a value as JSON, and raw bytes after it.
+
+A frame that has begun must end in time, whichever way it goes; between frames a reader may wait as long as it likes.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import threading
+import time
+from types import UnionType
+
+from engine.cluster.operations import NotAValue, Value, decoded, encoded
+
+FRAME_S = 30.0
+MOST_VALUE_BYTES = 1 << 20
+MOST_BYTES = 1 << 28
+_LENGTHS = struct.Struct(">II")
+
+
+class WireEnded(Exception):
+    """The other side has closed it, or its process has ended."""
+
+
+class WireBroken(Exception):
+    """What came is no frame, or did not come in time."""
+
+
+class Wire:
+    """Any thread may send; one thread receives."""
+
+    def __init__(self, connected: socket.socket, receives: UnionType, frame_s: float = FRAME_S) -> None:
+        self._socket = connected
+        self._socket.settimeout(frame_s)
+        self._receives = receives
+        self._frame_s = frame_s
+        self._sending = threading.Lock()
+
+    def send(self, value: Value, data: bytes | bytearray | memoryview = b"") -> None:
+        content = encoded(value)
+        with self._sending:
+            try:
+                self._socket.sendall(_LENGTHS.pack(len(content), len(data)) + content)
+                if data:
+                    self._socket.sendall(data)
+            except TimeoutError as error:
+                raise WireBroken("nobody reads") from error
+            except OSError as error:
+                raise WireEnded(str(error)) from error
+
+    def arrives(self, within_s: float | None) -> bool:
+        """Whether a frame, or the end, has begun to arrive; None: waits for ever."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        try:
+            return bool(poll.poll(None if within_s is None else within_s * 1000))
+        except (OSError, ValueError) as error:
+            raise WireEnded(str(error)) from error
+
+    def receive(self) -> tuple[Value, bytearray]:
+        until = time.monotonic() + self._frame_s
+        value_bytes, more_bytes = _LENGTHS.unpack(self._read(_LENGTHS.size, until))
+        if value_bytes > MOST_VALUE_BYTES or more_bytes > MOST_BYTES:
+            raise WireBroken(f"a frame of {value_bytes} and {more_bytes} bytes")
+        try:
+            value = decoded(bytes(self._read(value_bytes, until)), self._receives)
+        except NotAValue as error:
+            raise WireBroken(str(error)) from error
+        return value, self._read(more_bytes, until)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _read(self, size: int, until: float) -> bytearray:
+        data = bytearray(size)
+        view, held = memoryview(data), 0
+        while held < size:
+            if time.monotonic() > until:
+                raise WireBroken("a frame does not end")
+            try:
+                more = self._socket.recv_into(view[held:])
+            except TimeoutError as error:
+                raise WireBroken("a frame does not end") from error
+            except OSError as error:
+                raise WireEnded(str(error)) from error
+            if not more:
+                raise WireEnded("closed")
+            held += more
+        return data

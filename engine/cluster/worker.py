@@ -1,0 +1,51 @@
+"""`python -m engine worker`: the process of a rank. It ends when the other side of its socket does."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import threading
+
+from engine.cluster.crew import hello_here
+from engine.cluster.operations import Broken, Operation, Ping, Pong
+from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models.openblas import put_in_front
+
+_Inbox = queue.SimpleQueue[tuple[Operation, bytearray]]
+
+
+def run(descriptor: int) -> int:
+    """The exit status: 1 after a failure that was reported."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for rank 0, which ends this one
+    wire = Wire(socket.socket(fileno=descriptor), Operation)
+    inbox: _Inbox = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(wire, inbox), daemon=True).start()
+    try:
+        put_in_front()
+        from engine.cluster.rank import Rank  # imports MLX
+
+        rank = Rank(wire.send)
+        wire.send(hello_here())
+        while True:
+            rank.carry_out(*inbox.get())
+    except (WireEnded, WireBroken):
+        return 0
+    except BaseException as error:  # noqa: BLE001  rank 0 reports it
+        wire.send(Broken(type(error).__name__, str(error)[:500]))
+        return 1
+
+
+def _listen(wire: Wire, inbox: _Inbox) -> None:
+    """Answers pings whatever MLX does meanwhile, and ends the process with the socket, also in the middle of a step."""
+    try:
+        while True:
+            wire.arrives(None)
+            value, data = wire.receive()
+            if isinstance(value, Ping):
+                wire.send(Pong())
+            elif isinstance(value, Operation):  # the wire receives nothing else
+                inbox.put((value, data))
+    except (WireEnded, WireBroken):
+        os._exit(0)

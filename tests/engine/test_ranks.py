@@ -1,0 +1,165 @@
+"""A model over two processes: the same tokens as in one, whatever drafts, and what is left when a process is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    DrafterDoesNotFit,
+    Engine,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelReady,
+    RankLost,
+    RankPlan,
+    Request,
+    Sampling,
+    Speculation,
+    plan_ranks,
+)
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.ranks import Witness, open_sockets, processes_below, rank_folder, runs
+from tests.helpers.samples import fair
+from tests.helpers.tiny_drafters import save_kind
+from tests.helpers.tiny_models import VOCABULARY
+
+ROOT = Path(__file__).resolve().parents[2]
+GB = 10**9
+SIZES = [GB, GB]
+
+
+@pytest.fixture
+def witness(monkeypatch: pytest.MonkeyPatch) -> Witness:
+    return Witness(monkeypatch)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    made = Engine(cache_disk_bytes=0)
+    yield made
+    assert made.close(60)
+    assert processes_below(os.getpid()) == []
+
+
+def asked(text: str = "Hello", *, warm: bool = False, drafted: int = 0, tokens: int = 24) -> Request:
+    return Request(
+        messages=(Message(MessageRole.USER, text),),
+        sampling=Sampling(temperature=0.8 if warm else 0.0, seed=7),
+        speculation=Speculation.fixed(drafted) if drafted else Speculation.off(),
+        max_tokens=tokens,
+    )
+
+
+def said(client: EngineClient) -> list[tuple[tuple[int, ...], int, int]]:
+    """Tokens, cached tokens and drafted tokens of replies of every kind; the last goes on from the one before."""
+    requests = [asked(), asked(warm=True), asked(drafted=3), asked(warm=True, drafted=3)]
+    outcomes = [client.run(request) for request in requests]
+    answer = outcomes[-1].text()
+    more = Request(
+        messages=(*requests[-1].messages, Message(MessageRole.ASSISTANT, answer), Message(MessageRole.USER, "More")),
+        sampling=requests[-1].sampling,
+        speculation=requests[-1].speculation,
+        max_tokens=12,
+    )
+    outcomes.append(client.run(more))
+    return [(each.tokens, each.stats.cached_tokens, each.stats.drafted) for each in outcomes]
+
+
+@pytest.mark.parametrize("family", fair(["qwen2", "qwen3_next"], "qwen3_next"))
+def test_two_processes_write_what_one_writes(family: str, engine: Engine, tmp_path: Path) -> None:
+    """Greedy and seeded, drafted and not, and a next turn from what was kept: a dense family and a recurrent one."""
+    main, draft = rank_folder(family, tmp_path, vocab_size=VOCABULARY)
+    client = EngineClient(engine)
+    assert isinstance(client.load(main, draft), ModelReady)
+    alone = said(client)
+    assert isinstance(client.load(main, draft, plan=plan_ranks(main, SIZES)), ModelReady)
+    assert len(processes_below(os.getpid())) == 1
+
+    assert said(client) == alone
+    assert [drafted > 0 for _, _, drafted in alone] == [False, False, True, True, True]
+    assert alone[-1][1] > 0
+
+
+@pytest.mark.expect_log("could not load", "RankLost")
+def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words(
+    engine: Engine, witness: Witness, tmp_path: Path
+) -> None:
+    main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    plan, client = plan_ranks(main, SIZES), EngineClient(engine)
+    sockets = open_sockets()
+    client.load(main, draft, plan=plan)
+    witness.kill_before_forward(5)
+    outcome = client.run(asked(drafted=3, tokens=200))
+    again = client.run(asked())
+
+    assert isinstance(outcome.failed.error, RankLost)
+    assert outcome.text()
+    assert again.failed.error == outcome.failed.error
+    assert processes_below(os.getpid()) == []
+    assert open_sockets() == sockets
+
+    assert isinstance(client.load(main, draft, plan=plan), ModelReady)  # anew, in the same process
+    assert len(client.run(asked()).tokens) == 24
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("could not load")
+def test_what_reads_hidden_states_does_not_draft_over_ranks(engine: Engine, tmp_path: Path) -> None:
+    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    client = EngineClient(engine)
+    client.load(main, plan=plan_ranks(main, SIZES))
+    drafter = save_kind("dflash", tmp_path / "drafter", json.loads((main / "config.json").read_text()))
+    result = client.set_draft(drafter)
+
+    assert isinstance(result, ModelFailed)
+    assert isinstance(result.error, DrafterDoesNotFit)
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("could not load")
+def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path) -> None:
+    """Here by a plan for a model of more layers."""
+    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    plan = plan_ranks(main, SIZES)
+    wrong = RankPlan(plan.folder, plan.context_tokens, (*plan.shares, plan.shares[0]))
+    result = EngineClient(engine).load(main, plan=wrong)
+
+    assert isinstance(result, ModelFailed)
+    assert processes_below(os.getpid()) == []
+
+
+def test_ranks_end_when_rank_0_is_killed(tmp_path: Path) -> None:
+    """In the middle of a reply without end."""
+    folder, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    arguments = ["--model", str(folder), "--tokens", "[1,2,3]", "--ranks", "2", "--temperature", "1.5", "--seed", "1"]
+    main = subprocess.Popen(
+        [sys.executable, "-m", "engine", "generate", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert main.stdout is not None
+    assert main.stderr is not None
+    plan = [main.stderr.readline() for _ in range(3)]
+    assert main.stdout.read(1)
+    ranks = processes_below(main.pid)
+    main.kill()
+    main.wait()
+    main.stdout.close()
+    main.stderr.close()
+
+    assert [line.partition(b",")[0].strip() for line in plan[1:]] == [b"rank 0: layers 3-4", b"rank 1: layers 1-2"]
+    assert len(ranks) == 1
+    until = time.monotonic() + PATIENCE_S
+    while runs(ranks[0]) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not runs(ranks[0])

@@ -1,0 +1,65 @@
+"""Every family whose layers can run in several processes: tokens and logits of two and three ranks are those of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.cluster.loading import loading_over_ranks
+from engine.cluster.plan import SHARDABLE, plan_ranks
+from engine.models import loading
+from engine.models.loading import LoadedModel, at_once, load_model
+from tests.families.examine import EVERY_LENGTH, LEAST_VARIETY
+from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, reply, says_next
+from tests.helpers.ranks import rank_folder
+
+TOKENS = 20
+NO_TOKENIZER = SimpleNamespace(has_thinking=False, eos_token_ids=frozenset[int]())
+
+pytestmark = pytest.mark.families
+
+
+@pytest.fixture(autouse=True)
+def without_tokenizers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of some families transformers has none for such a config; here all is tokens."""
+    monkeypatch.setattr(loading, "_load_tokenizer", lambda path, width: NO_TOKENIZER)
+    monkeypatch.setattr(loading, "_chat_template", lambda tokenizer: None)
+
+
+CASES = [(family, ranks) for family in sorted(SHARDABLE) for ranks in (2, 3)]
+CASES.remove(("bailing_hybrid", 3))  # the tiny one has two groups of layers
+
+
+@pytest.mark.parametrize(("family", "ranks"), CASES)
+def test_ranks_compute_to_the_bit_what_one_process_does(family: str, ranks: int, tmp_path: Path) -> None:
+    folder, _ = rank_folder(family, tmp_path)
+    plan = plan_ranks(folder, [1 << 30] * ranks)
+    alone = _told(load_model(folder))
+    model = at_once(loading_over_ranks(plan))
+    try:
+        together = _told(model)
+    finally:
+        model.close()
+
+    assert len(set(alone[0][0])) > LEAST_VARIETY
+    for length, (tokens, accepted, next_logits) in together.items():
+        assert (tokens, accepted) == alone[length][:2], length
+        assert np.array_equal(next_logits, alone[length][2]), length
+
+
+def _told(model: LoadedModel) -> dict[int, tuple[list[int], set[int], Any]]:
+    """By length of the drafts, 0: plain decoding; -1 and -2: the same with a temperature, plain and drafted."""
+    plain, warm = reply(model, tokens=TOKENS), reply(model, WARM, tokens=TOKENS)
+    replies = {0: plain, -1: warm}
+    for length in EVERY_LENGTH:
+        replies[length] = reply(model, GREEDY, _errant(plain), lambda _, n=length: n, TOKENS)  # type: ignore[misc]
+    replies[-2] = reply(model, WARM, _errant(warm), lambda number: number % 8 + 1, TOKENS)
+    return {how: (told.tokens, told.accepted, np.array(says_next(told.conversation))) for how, told in replies.items()}
+
+
+def _errant(told: Told) -> Errant:
+    return Errant([*PROMPT, *told.tokens])

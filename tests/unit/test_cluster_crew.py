@@ -1,0 +1,270 @@
+"""Rank 0 beside ranks that answer, fall silent, stall, lie or go: scripted peers over a real socket, no MLX."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import RankEnd, RankLost
+from engine.cluster import crew as crew_module
+from engine.cluster.crew import Crew, hello_here
+from engine.cluster.operations import (
+    Answer,
+    Broken,
+    CanTruncate,
+    Commit,
+    Forward,
+    Hello,
+    Load,
+    Loaded,
+    NotAValue,
+    Operation,
+    Ping,
+    Pong,
+    Progress,
+    Reply,
+    Stepped,
+    decoded,
+    encoded,
+)
+from engine.cluster.wire import Wire, WireBroken, WireEnded
+
+Script = Callable[[Wire, socket.socket], None]
+STATES = b"12345678"
+
+
+class Peer:
+    """A rank whose words are a script, on a thread."""
+
+    def __init__(self, script: Script) -> None:
+        ours, theirs = socket.socketpair()
+        self.wire, self.ended = Wire(ours, Reply, frame_s=0.2), False
+        self._theirs = theirs
+        self._thread = threading.Thread(target=self._run, args=(script,))
+        self._thread.start()
+
+    def _run(self, script: Script) -> None:
+        with suppress(WireEnded, WireBroken, OSError):
+            script(Wire(self._theirs, Operation), self._theirs)
+        self._theirs.close()
+
+    def end(self, patience_s: float = 0.0) -> None:
+        self.wire.close()
+        self._theirs.shutdown(socket.SHUT_RDWR) if self._theirs.fileno() >= 0 else None
+        self._thread.join()
+        self.ended = True
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is measured: what must be waited for comes, and what never comes is not waited for long."""
+    monkeypatch.setattr(crew_module, "BEAT_S", 0.02)
+
+
+def joined(wire: Wire, identity: str = "files") -> None:
+    wire.send(hello_here())
+    value, _ = received(wire)
+    assert isinstance(value, Load)
+    wire.send(Progress(1, 2))
+    wire.send(Loaded(identity, False))
+
+
+def received(wire: Wire) -> tuple[object, bytearray]:
+    """The next operation; pings are answered."""
+    while True:
+        value, data = wire.receive()
+        if not isinstance(value, Ping):
+            return value, data
+        wire.send(Pong())
+
+
+def good(wire: Wire, _: socket.socket) -> None:
+    joined(wire)
+    while True:
+        value, data = received(wire)
+        if isinstance(value, Forward):
+            wire.send(Stepped("float32"), bytes(data) + STATES[len(data) :])
+        if isinstance(value, CanTruncate):
+            wire.send(Answer(value.position > 3))
+
+
+def after_joining(script: Script) -> Script:
+    def run(wire: Wire, raw: socket.socket) -> None:
+        joined(wire)
+        received(wire)
+        script(wire, raw)
+
+    return run
+
+
+def never_again(_wire: Wire, raw: socket.socket) -> None:
+    while raw.recv(1 << 16):
+        pass
+
+
+def of_other_files(wire: Wire, raw: socket.socket) -> None:
+    joined(wire, "others")
+    never_again(wire, raw)
+
+
+def only_pongs(wire: Wire, _: socket.socket) -> None:
+    received(wire)
+
+
+def drip(_wire: Wire, raw: socket.socket) -> None:
+    frame = struct.pack(">II", 20, 0) + b"x" * 20
+    for byte in frame:
+        raw.send(bytes([byte]))
+        time.sleep(0.03)
+
+
+LOST: dict[str, tuple[Script, RankEnd]] = {
+    "goes before its first word": (lambda _wire, _raw: None, RankEnd.ENDED),
+    "has other versions": (lambda wire, _: wire.send(Hello(1, ("0", "0"))), RankEnd.DIFFERS),
+    "has other files": (of_other_files, RankEnd.DIFFERS),
+    "goes in a step": (after_joining(lambda _wire, _raw: None), RankEnd.ENDED),
+    "falls silent": (after_joining(never_again), RankEnd.SILENT),
+    "stalls": (after_joining(only_pongs), RankEnd.STALLED),
+    "fails": (after_joining(lambda wire, _: wire.send(Broken("ValueError", "x"))), RankEnd.FAILED),
+    "answers another question": (after_joining(lambda wire, _: wire.send(Answer(True))), RankEnd.MISBEHAVED),
+    "sends fewer states": (after_joining(lambda wire, _: wire.send(Stepped("float32"), b"1")), RankEnd.MISBEHAVED),
+    "sends states of no type": (
+        after_joining(lambda wire, _: wire.send(Stepped("str"), STATES)),
+        RankEnd.MISBEHAVED,
+    ),
+    "sends junk": (after_joining(lambda _, raw: raw.sendall(b"\xff" * 64)), RankEnd.MISBEHAVED),
+    "stops in a frame": (after_joining(lambda _, raw: raw.sendall(b"\0\0\0\x20\0\0\0\0{")), RankEnd.ENDED),
+    "drips": (after_joining(drip), RankEnd.MISBEHAVED),
+}
+
+
+@pytest.fixture
+def peers() -> Iterator[list[Peer]]:
+    made: list[Peer] = []
+    yield made
+    for peer in made:
+        peer.end()
+
+
+def started(peers: list[Peer], *scripts: Script) -> Crew:
+    left = iter(scripts)
+
+    def start() -> Peer:
+        peers.append(Peer(next(left)))
+        return peers[-1]
+
+    return Crew(len(scripts) + 1, start)
+
+
+def run(crew: Crew) -> bytes:
+    for _ in (*crew.load("folder", (1, 1, 1)), *crew.loaded("files")):
+        pass
+    return bytes(crew.forward(1, 0, [1, 2], 2)[0])
+
+
+def test_a_step_goes_through_all_ranks_the_first_layers_first(peers: list[Peer]) -> None:
+    crew = started(peers, good, good)
+
+    assert run(crew) == STATES
+    crew.commit(1, 2)
+    assert [crew.can_truncate(1, 2), crew.can_truncate(1, 5)] == [False, True]
+
+
+@pytest.mark.parametrize(("script", "why"), LOST.values(), ids=LOST)
+def test_a_rank_that_is_lost_ends_all_with_the_reason(
+    script: Script, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for patience in ("LEAST_STEP_S", "FIRST_STEP_S"):
+        monkeypatch.setattr(crew_module, patience, 0.2)
+    crew = started(peers, good, script)
+
+    with pytest.raises(RankLost) as lost:
+        run(crew)
+    with pytest.raises(RankLost) as again:
+        crew.commit(1, 1)
+
+    assert (lost.value.rank, lost.value.why) == (2, why)
+    assert again.value is lost.value
+    assert all(peer.ended for peer in peers)
+
+
+def test_a_rank_that_cannot_be_started_leaves_none(peers: list[Peer]) -> None:
+    def start() -> Peer:
+        if peers:
+            raise OSError("no more processes")
+        peers.append(Peer(good))
+        return peers[-1]
+
+    with pytest.raises(OSError, match="no more"):
+        Crew(3, start)
+
+    assert peers[0].ended
+
+
+def test_what_is_forgotten_on_any_thread_goes_with_the_next_operation(peers: list[Peer]) -> None:
+    heard: list[object] = []
+
+    def listen(wire: Wire, _: socket.socket) -> None:
+        joined(wire)
+        while True:
+            heard.append(received(wire)[0])
+            if isinstance(heard[-1], Forward):
+                wire.send(Stepped("float32"), STATES)
+
+    crew = started(peers, listen)
+    run(crew)
+    crew.forget(sequences=(1,))
+    crew.forget(checkpoints=(2,))
+    crew.forward(3, 0, [1], 2)
+
+    assert [type(value).__name__ for value in heard] == ["Forward", "Drop", "Drop", "Forward"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Load("a\udcff", 1, (2, 3)), Forward(1, 0, (1, 2)), Commit(1, 0), Answer(True), Ping(), hello_here()],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_value_arrives_as_it_was(value: Operation) -> None:
+    assert decoded(encoded(value), Operation | Reply) == value
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = ["Load", "Forward", "Commit", "Truncate", "Copy", "Drop", "Ping", "Hello"]
+FIELDS = ["sequence", "position", "tokens", "kept", "folder", "rank", "split", "sequences", "checkpoints", "dtype"]
+
+
+contents = st.builds(
+    lambda name, rest: {"is": name, **rest},
+    st.sampled_from(NAMES),
+    st.dictionaries(st.sampled_from(FIELDS), json_values),
+)
+
+
+@given(contents)
+def test_anything_else_is_no_value(content: dict[str, object]) -> None:
+    """Every field has its type and range, or it is refused."""
+    try:
+        value = decoded(json.dumps(content).encode(), Operation)
+    except NotAValue:
+        return
+    assert json.loads(encoded(value)) == content
+
+
+@given(st.binary(max_size=40))
+def test_bytes_at_random_are_no_value(data: bytes) -> None:
+    with pytest.raises(NotAValue):
+        decoded(data, Operation)
