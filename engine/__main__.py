@@ -162,6 +162,11 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
             if not as_json:
                 print(event.text, end="", flush=True)
     if isinstance(event, Failed):
+        if as_json and (answer or thinking):  # its words are kept
+            kept = {"text": "".join(answer), "thinking": "".join(thinking), "finish": "failed"}
+            print(json.dumps(kept, ensure_ascii=False), flush=True)
+        elif answer:
+            print(flush=True)
         return _refuse(event.error)
     report: dict[str, Any] = {
         "tokens": list(event.tokens),

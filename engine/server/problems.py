@@ -18,6 +18,7 @@ from engine.api.errors import (
     ModelTooLarge,
     NoModelLoaded,
     OutOfMemory,
+    RankLost,
     RepliesUnderWay,
     TemplateFailed,
 )
@@ -161,6 +162,11 @@ def _no_memory() -> Problem:
     return Problem(503, message, "server_error", "out_of_memory", anthropic=(message, "api_error"), retry=False)
 
 
+def _no_rank() -> Problem:
+    message = "A process with some of the model's layers is lost; the model has to be loaded again."
+    return Problem(503, message, "server_error", "rank_lost", anthropic=(message, "api_error"), retry=False)
+
+
 def no_sight() -> Problem:
     return invalid("The loaded model cannot see pictures.", "messages", "unsupported_content")
 
@@ -173,6 +179,7 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     NoModelLoaded: _no_model,
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
+    RankLost: _no_rank,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -137,25 +138,23 @@ def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path) -> Non
     assert processes_below(os.getpid()) == []
 
 
-def test_ranks_end_when_rank_0_is_killed(tmp_path: Path) -> None:
-    """In the middle of a reply without end."""
-    folder, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+def started(folder: Path) -> subprocess.Popen[bytes]:
+    """A reply without end on the command line, over two ranks."""
+    folder, _ = rank_folder("qwen2", folder, vocab_size=VOCABULARY)
     arguments = ["--model", str(folder), "--tokens", "[1,2,3]", "--ranks", "2", "--temperature", "1.5", "--seed", "1"]
-    main = subprocess.Popen(
-        [sys.executable, "-m", "engine", "generate", *arguments],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert main.stdout is not None
-    assert main.stderr is not None
-    plan = [main.stderr.readline() for _ in range(3)]
-    assert main.stdout.read(1)
-    ranks = processes_below(main.pid)
-    main.kill()
-    main.wait()
-    main.stdout.close()
-    main.stderr.close()
+    command = [sys.executable, "-m", "engine", "generate", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_ranks_end_when_rank_0_is_killed(tmp_path: Path) -> None:
+    """In the middle of a reply."""
+    with started(tmp_path) as main:
+        assert main.stdout is not None
+        assert main.stderr is not None
+        plan = [main.stderr.readline() for _ in range(3)]
+        assert main.stdout.read(1)
+        ranks = processes_below(main.pid)
+        main.kill()
 
     assert [line.partition(b",")[0].strip() for line in plan[1:]] == [b"rank 0: layers 3-4", b"rank 1: layers 1-2"]
     assert len(ranks) == 1
@@ -163,3 +162,23 @@ def test_ranks_end_when_rank_0_is_killed(tmp_path: Path) -> None:
     while runs(ranks[0]) and time.monotonic() < until:
         time.sleep(0.01)
     assert not runs(ranks[0])
+
+
+@pytest.mark.slow
+def test_the_command_line_has_written_the_words_and_says_which_rank_was_lost(tmp_path: Path) -> None:
+    main = started(tmp_path)
+    assert main.stdout is not None
+    first = main.stdout.read(1)
+    (rank,) = processes_below(main.pid)
+    os.kill(rank, signal.SIGKILL)
+    words, errors = main.communicate(timeout=PATIENCE_S)
+
+    assert first + words.rstrip(b"\n")
+    assert words.endswith(b"\n")
+    assert json.loads(errors.splitlines()[-1]) | {"detail": ""} == {
+        "error": "RankLost",
+        "rank": 1,
+        "why": "ended",
+        "detail": "",
+    }
+    assert main.returncode == 1

@@ -37,6 +37,7 @@ from engine.cluster.operations import (
     encoded,
 )
 from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.server.problems import problem_of
 
 Script = Callable[[Wire, socket.socket], None]
 STATES = b"12345678"
@@ -195,6 +196,13 @@ def test_a_rank_that_is_lost_ends_all_with_the_reason(
     assert (lost.value.rank, lost.value.why) == (2, why)
     assert again.value is lost.value
     assert all(peer.ended for peer in peers)
+
+
+def test_a_client_of_the_server_learns_that_the_model_has_to_be_loaded_again() -> None:
+    problem = problem_of(RankLost(1, RankEnd.FAILED, "/a/path: of this machine"))
+
+    assert (problem.status, problem.code) == (503, "rank_lost")
+    assert "/a/path" not in problem.message
 
 
 def test_a_rank_that_cannot_be_started_leaves_none(peers: list[Peer]) -> None:
