@@ -33,8 +33,8 @@ PIPELINES = frozenset(
 STACKS = frozenset(
     (
         *("apertus", "cohere", "ernie4_5", "gemma", "gemma2", "glm", "glm4", "granite", "helium", "hunyuan_v1_dense"),
-        *("internlm2", "internlm3", "lille-130m", "llama", "mimo", "minicpm", "minicpm3", "mixtral", "nemotron"),
-        *("olmo2", "olmoe", "openelm", "phi3", "phimoe", "qwen2_moe", "qwen3", "seed_oss", "starcoder2", "telechat3"),
+        *("internlm2", "internlm3", "llama", "mimo", "minicpm", "minicpm3", "mixtral", "nemotron"),
+        *("olmo2", "olmoe", "phi3", "phimoe", "qwen2_moe", "qwen3", "seed_oss", "starcoder2", "telechat3"),
         "youtu_llm",
     )
 )
