@@ -21,8 +21,12 @@ from tests.helpers.tiny_models import VOCABULARY
 
 GB = 10**9
 PROMPT = tuple(range(40, 240)) * 4  # two chunks
+NO_END = ((257, -100.0),)
 REQUEST = Request(
-    tokens=PROMPT, sampling=Sampling(temperature=0.8, seed=3), speculation=Speculation.fixed(4), max_tokens=40
+    tokens=PROMPT,
+    sampling=Sampling(temperature=0.8, seed=3, logit_bias=NO_END),
+    speculation=Speculation.fixed(4),
+    max_tokens=40,
 )
 PHASES = {  # the operation before which something happens, and which one of these
     "load": ("loaded", 1),

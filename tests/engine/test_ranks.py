@@ -54,7 +54,7 @@ def engine() -> Iterator[Engine]:
 def asked(text: str = "Hello", *, warm: bool = False, drafted: int = 0, tokens: int = 24) -> Request:
     return Request(
         messages=(Message(MessageRole.USER, text),),
-        sampling=Sampling(temperature=0.8 if warm else 0.0, seed=7),
+        sampling=Sampling(temperature=0.8 if warm else 0.0, seed=7, logit_bias=((257, -100.0),)),
         speculation=Speculation.fixed(drafted) if drafted else Speculation.off(),
         max_tokens=tokens,
     )
