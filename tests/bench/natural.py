@@ -196,8 +196,26 @@ def simulated_regret(setup: BenchSetup, runs: int) -> Row:
     return Row("engine.simulated.regret", value, "share", "≤ 0.03", detail)
 
 
+def traces_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:
+    """Auto on texts of a real pair beside the fixed length that was best on others of their kind; the worst of machine
+    and kind counts, greedy and sampled together.
+    """
+    from tests.helpers.traces import about, compared
+
+    found = compared(range(6))
+    fair = {cell: each.auto / each.fixed for cell, each in found.items()}
+    hindsight = {cell: each.auto / each.best for cell, each in found.items()}
+    worst = min(fair, key=lambda cell: fair[cell])
+    detail = (
+        f"worst of {len(found)}: {worst}; mean {statistics.fmean(fair.values()):.3f}; against the length that is best"
+    )
+    detail += f" on the same texts worst {min(hindsight.values()):.3f}, mean {statistics.fmean(hindsight.values()):.3f}"
+    return Row("engine.traces.vs_best_fixed", fair[worst], "ratio", "≥ 1.00", f"{detail}; {about()}", [*fair.values()])
+
+
 NATURAL: tuple[Callable[[BenchSetup, int], Row], ...] = (
     simulated_regret,
+    traces_vs_best_fixed,
     fixed3_vs_mlx_lm,
     first_reply_vs_plain,
     ttft_vs_mlx_lm,
