@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import mlx.core as mx
 
-from engine.caches.kinds import leaves, move_to_front, require, restore, snapshot, trim, trims
+from engine.caches.kinds import leaves, require, restore, snapshot, trim, trims
 from engine.caches.replay import Call, Replay
 from engine.caches.window import SLACK_TOKENS
 
@@ -70,17 +70,6 @@ class CacheSet:
             return run()
         with self._replay.recording(self._replayed) as self._calls:
             return run()
-
-    def move_to_front(self, rows: list[int]) -> None:
-        """Move the open step's tokens at `rows` to its front, in this order; `commit` follows.
-
-        For a step over a tree of tokens, which recurrent states cannot roll back.
-        """
-        require(all(0 <= row < self.width for row in rows), f"the open step has {self.width} tokens")
-        require(not self._replayed, "a recurrent state follows a chain")
-        require(self.others is None, "other ranks follow a chain")
-        for leaf in self._trimmed:
-            move_to_front(leaf, self.width, rows)
 
     def commit(self, kept: int) -> None:
         """Close the open step and keep its first `kept` tokens."""

@@ -10,7 +10,6 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-import mlx.core as mx
 from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.window import WindowCache
@@ -61,14 +60,6 @@ def trims(leaf: Any) -> bool:
 def trim(leaf: Any, tokens: int) -> None:
     trimmed = leaf.trim(tokens)
     require(trimmed == tokens, f"{type(leaf).__name__} forgot {trimmed} of {tokens} tokens")
-
-
-def move_to_front(leaf: Any, width: int, rows: list[int]) -> None:
-    """Of the newest `width` tokens of a cache that trims, move those at `rows` to the front."""
-    first = leaf.offset - getattr(leaf, "start_position", 0) - width  # windows and chunks have dropped some
-    for entries in (leaf.keys, leaf.values):
-        for array in entries if isinstance(entries, list | tuple) else (entries,):
-            array[..., first : first + len(rows), :] = array[..., mx.array(rows, dtype=mx.int32) + first, :]
 
 
 def slots(leaf: Any) -> list[Any]:

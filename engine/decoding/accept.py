@@ -1,8 +1,8 @@
 """How many drafted tokens are accepted. Pure: arrays and token lists in, tokens out; no state, no model, no clock.
 
 Both rules return one row of verdicts: the main model's token after the last committed token and after each drafted one.
-A drafted token is accepted if the verdict before it equals it and its parent was accepted. The first verdict that
-differs from the draft is the round's last token.
+A drafted token is accepted if the verdict before it equals it and all tokens before it were accepted. The first verdict
+that differs from the draft is the round's last token.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import mlx.core as mx
 
 NO_TOKENS = mx.array([], dtype=mx.uint32)
 NO_TOKEN = 2**32 - 1  # in place of a token where none could be drawn
-ROOT = -1  # parent of the drafted tokens that follow the last committed one
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,55 +22,27 @@ class Draft:
 
     `logprobs` (n, vocabulary): the distribution that each token was drawn from; None if it was not drawn.
     `probabilities` (n,): q(token) of each. `guesses` (n, levels): the token that would have been drawn at each level of
-    sharpness. `parents` (n,): index of the token before each, smaller than its own; ROOT is the last committed token.
-    None: a chain.
+    sharpness.
     """
 
     tokens: mx.array = NO_TOKENS
     logprobs: mx.array | None = None
     probabilities: mx.array | None = None
     guesses: mx.array | None = None
-    parents: tuple[int, ...] | None = None
 
     @property
     def host_arrays(self) -> tuple[mx.array | None, ...]:
         """The arrays that are read on the host."""
         return self.tokens, self.probabilities, self.guesses
 
-    @property
-    def parent_indices(self) -> Sequence[int]:
-        """The parent of each token, also where the draft is a chain."""
-        return range(ROOT, self.tokens.size - 1) if self.parents is None else self.parents
-
-    def accepted(self, verdicts: Sequence[int]) -> list[int]:
-        """The indices of the accepted tokens, as `accepted_path` returns them."""
-        return accepted_path(integers(self.tokens), verdicts, self.parents)
-
-    @property
-    def depths(self) -> list[int]:
-        """Drafted tokens before each verdict (n + 1,); 0 before the first, the one after ROOT."""
-        depths = [0]
-        for parent in self.parent_indices:
-            depths.append(depths[parent + 1] + 1)
-        return depths
-
 
 NO_DRAFT = Draft()
 _NEARLY_NOTHING = 2.0**-40
 
 
-def accepted_path(drafted: Sequence[int], verdicts: Sequence[int], parents: Sequence[int] | None = None) -> list[int]:
-    """The indices of the accepted tokens of `drafted` (n,): each equals the verdict (n + 1,) after its parent.
-
-    In a chain these are the first ones, up to the first that differs. Of equal siblings the first is accepted.
-    """
-    path, last = [], ROOT
-    for index, token in enumerate(drafted):
-        parent = index - 1 if parents is None else parents[index]
-        if parent == last and token == verdicts[last + 1]:
-            path.append(index)
-            last = index
-    return path
+def accepted_tokens(drafted: Sequence[int], verdicts: Sequence[int]) -> int:
+    """How many of `drafted` (n,) are accepted: those before the first that differs from its verdict (n + 1,)."""
+    return next((at for at, token in enumerate(drafted) if token != verdicts[at]), len(drafted))
 
 
 def integers(tokens: mx.array) -> list[int]:

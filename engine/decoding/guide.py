@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import mlx.core as mx
 import numpy as np
 
-from engine.decoding.accept import ROOT, Draft, integers
+from engine.decoding.accept import Draft, integers
 from engine.decoding.constraint import Grammar, Vocabulary, check
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Guide:
         rows, width = logits.shape
         words = (width + 31) // 32 if self.grammar is None else self.grammar.vocabulary.words
         masks = np.full((rows, words), -1, dtype=np.int32)
-        self._fill(masks, integers(draft.tokens), draft.parent_indices)
+        self._fill(masks, integers(draft.tokens))
         allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, :width]
         return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
 
@@ -132,21 +132,16 @@ class Guide:
         if self.grammar is not None:
             check(self._matcher(self._place))
 
-    def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int], parents: Sequence[int]) -> None:
-        """A mask for each of the last rows of a chain or a tree, in which a parent comes before its children."""
+    def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:
+        """A mask for each of the last of the places before, between and after `tokens`."""
         first = len(tokens) + 1 - len(masks)
-        places, path = [self._place], list[int]()  # the matcher is after these tokens
+        places = [self._place]
         with self._undone(places):
-            for index in range(ROOT, len(tokens)):
-                wanted = _path_to(index, parents)
-                while path != wanted[: len(path)]:
-                    self._undo(places)
-                    path.pop()
-                for at in wanted[len(path) :]:
-                    places.append(self._after(places[-1], tokens[at]))
-                path = wanted
-                if index + 1 >= first:
-                    self._fill_row(masks[index + 1 - first], places[-1])
+            for before in range(len(tokens) + 1):
+                if before:
+                    places.append(self._after(places[-1], tokens[before - 1]))
+                if before >= first:
+                    self._fill_row(masks[before - first], places[-1])
 
     @contextmanager
     def _undone(self, places: list[_Place]) -> Iterator[None]:
@@ -233,15 +228,6 @@ class Guide:
         if self.grammar is None:
             raise RuntimeError("a reply without a grammar")
         return self.grammar.alone if place.alone else self.grammar.after_thinking
-
-
-def _path_to(index: int, parents: Sequence[int]) -> list[int]:
-    """The drafted tokens from the first one down to `index`."""
-    path = []
-    while index != ROOT:
-        path.append(index)
-        index = parents[index]
-    return path[::-1]
 
 
 def _set(row: np.ndarray[Any, Any], tokens: Sequence[int]) -> None:

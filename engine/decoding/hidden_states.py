@@ -51,15 +51,12 @@ class HiddenStates:
         with hooked(list({id(module): module for module in self._modules}.values()), self._record):
             yield
 
-    def keep(self, position: int, kept: int, rows: list[int] | None = None) -> None:
-        """Close the latest step, which began at `position`: keep its first `kept` tokens, or the first `kept` of
-        `rows`.
-        """
+    def keep(self, position: int, kept: int) -> None:
+        """Close the latest step, which began at `position`: keep its first `kept` tokens."""
         if not self._rows:
             self._position = position
         if kept and self._outputs:
-            states = self.latest()[0]
-            self.add(position, states[:kept] if rows is None else states[mx.array(rows[:kept])])
+            self.add(position, self.latest()[0, :kept])
         self._outputs = {}
 
     def latest(self) -> mx.array:

@@ -6,7 +6,6 @@ Knows nothing of requests, events, text or proposers: callers do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from collections.abc import Sequence as Tokens
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import NamedTuple
@@ -14,8 +13,7 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from engine.api.errors import LogitsBroken
-from engine.caches.kinds import require
-from engine.decoding.accept import NO_DRAFT, NO_TOKEN, ROOT, Draft, integers
+from engine.decoding.accept import NO_DRAFT, NO_TOKEN, Draft, accepted_tokens, integers
 from engine.decoding.guide import Guide
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
@@ -83,9 +81,8 @@ def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[]
     """
     draft = propose()
     verdicts = verdicts_on(draft, sequence, sampler)
-    path = draft.accepted(verdicts)
-    emitted, drafted, accepted = cut_at_end(draft.tokens.size, path, verdicts, sequence, ending)
-    _commit(sequence, sampler, emitted, path)
+    emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, ending)
+    _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft, verdicts=tuple(verdicts))
 
 
@@ -164,20 +161,18 @@ def failure_of(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx
     return None
 
 
-def cut_at_end(
-    drafted: int, path: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
-) -> tuple[list[int], int, int]:
+def cut_at_end(draft: Draft, verdicts: list[int], sequence: Sequence, ending: Ending) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
-    emitted = valid_tokens([verdicts[index + 1] for index in (ROOT, *path)], sequence)
+    drafted, accepted = draft.tokens.size, accepted_tokens(integers(draft.tokens), verdicts)
+    emitted = valid_tokens(verdicts[: accepted + 1], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
         emitted, drafted = emitted[:kept], min(drafted, kept)
-    return emitted, drafted, min(len(path), len(emitted))
+    return emitted, drafted, min(accepted, len(emitted))
 
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     """The main model's verdicts (n + 1,): its token after the last committed one and after each drafted one."""
-    require(draft.parents is None or sequence.reads_trees, "this forward reads a draft as a chain")
     uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
     logits = sequence.feed(mx.concatenate([uncached, draft.tokens.astype(mx.uint32)]))[uncached.size - 1 :]
     masked = logits if sampler.guide is None else _masked(logits, draft, sampler.guide)
@@ -221,6 +216,6 @@ def valid_tokens(drawn: list[int], sequence: Sequence) -> list[int]:
     return before
 
 
-def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int], path: Tokens[int] = ()) -> None:
-    sequence.commit(emitted, path)
-    sampler.commit(emitted, path)
+def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int]) -> None:
+    sequence.commit(emitted)
+    sampler.commit(emitted)

@@ -10,9 +10,9 @@ included. Sampling computes in float32.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import mlx.core as mx
 
@@ -69,8 +69,7 @@ class Sampler:
         """(rows, vocabulary) whose argmax is the token."""
         if self._sampling.temperature == 0:
             return normalised(self._processed(logits, draft))
-        noise = _by_depth(partial(self._noise, position), logits.shape[0], draft)
-        return self._logprobs(logits, position, draft) + noise
+        return self._logprobs(logits, position, draft) + self._noise(position, logits.shape[0])
 
     def draft(
         self, logits: mx.array, position: int, ahead: mx.array | None, scales: Sequence[float], level: int
@@ -85,7 +84,7 @@ class Sampler:
             probability = mx.exp(mx.max(logprobs, axis=-1).astype(mx.float32))
             return Draft(mx.argmax(logprobs, axis=-1), probabilities=probability)
         before = _chain(ahead)
-        unscaled = self._filtered(self._processed(logits.astype(mx.float32), before), position, before, self._guessing)
+        unscaled = self._filtered(self._processed(logits.astype(mx.float32), before), position, self._guessing)
         sharpened = _column(tuple(scales), 1.0 / self._sampling.temperature) * unscaled
         noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
         guesses = mx.argmax(sharpened + noise, axis=-1)
@@ -94,12 +93,9 @@ class Sampler:
         return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
 
     def verify(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
-        """The verdicts (n + 1,) on `draft` (n,), whose first token is at `position`.
-
-        Rejection sampling is for chains; a tree's verdicts are drawn as plain decoding draws them.
-        """
+        """The verdicts (n + 1,) on `draft` (n,), whose first token is at `position`."""
         drafted = draft.tokens.size
-        if not self._rejects or not drafted or draft.parents is not None:
+        if not self._rejects or not drafted:
             return likeliest(self._values(logits, position, draft))
         logprobs = normalised(self._logprobs(logits, position, draft))
         coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
@@ -134,11 +130,11 @@ class Sampler:
         if self.scores is not None:
             self.scores.note(logits, position, drawn)
 
-    def commit(self, tokens: Sequence[int], path: Sequence[int] = ()) -> None:
-        """`tokens` are now part of the prefix; `path`: indices of the accepted drafted ones."""
+    def commit(self, tokens: Sequence[int]) -> None:
+        """`tokens` are now part of the prefix."""
         self._noises.clear()
         if self.scores is not None:
-            self.scores.commit(tokens, path)
+            self.scores.commit(tokens)
         if self.guide is not None:
             self.guide.commit(tokens)
         if self._counts is not None:
@@ -158,16 +154,16 @@ class Sampler:
         """
         processed = self._processed(logits.astype(mx.float32), draft)
         logprobs = processed - mx.max(processed, axis=-1, keepdims=True)
-        return self._filtered(logprobs, position, draft, self._sampling) * (1.0 / self._sampling.temperature)
+        return self._filtered(logprobs, position, self._sampling) * (1.0 / self._sampling.temperature)
 
-    def _filtered(self, logprobs: mx.array, position: int, draft: Draft, sampling: Sampling) -> mx.array:
-        return filtered(logprobs, sampling, self._coins(position, logprobs.shape[0], draft), self._spared)
+    def _filtered(self, logprobs: mx.array, position: int, sampling: Sampling) -> mx.array:
+        return filtered(logprobs, sampling, self._coins(position, logprobs.shape[0]), self._spared)
 
-    def _coins(self, position: int, rows: int, draft: Draft) -> mx.array | None:
+    def _coins(self, position: int, rows: int) -> mx.array | None:
         """XTC's uniform draws (rows, 1); None where it never acts."""
         if self._sampling.xtc_probability <= 0:
             return None
-        return _by_depth(partial(keyed_uniform, self._seed ^ _COIN_OF_XTC, position), rows, draft)
+        return keyed_uniform(self._seed ^ _COIN_OF_XTC, position, rows)
 
     def _processed(self, logits: mx.array, draft: Draft) -> mx.array:
         """`logits` with bias and penalties, in their own precision."""
@@ -188,10 +184,8 @@ class Sampler:
         if not draft.tokens.size:
             return mx.broadcast_to(counts, (rows, self._vocabulary))
         marks = (draft.tokens[:, None] == mx.arange(self._vocabulary)).astype(mx.float32)  # (n, vocabulary)
-        before = [mx.zeros((self._vocabulary,))]  # counts before each verdict
-        for index, parent in enumerate(draft.parent_indices):
-            before.append(before[parent + 1] + marks[index])
-        return counts + mx.stack(before[-rows:])
+        before = mx.concatenate([mx.zeros((1, self._vocabulary)), mx.cumsum(marks, axis=0)])
+        return counts + before[-rows:]
 
 
 def filtered(
@@ -238,13 +232,6 @@ def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.arr
 
 def _chain(ahead: mx.array | None) -> Draft:
     return NO_DRAFT if ahead is None else Draft(ahead)
-
-
-def _by_depth(drawn: Callable[[int], mx.array], rows: int, draft: Draft) -> mx.array:
-    """`drawn(count)` for consecutive positions, one a row; in a tree, tokens of one depth share a draw."""
-    if draft.parents is None:
-        return drawn(rows)
-    return drawn(max(draft.depths) + 1)[mx.array(draft.depths)]
 
 
 def _gumbel(keys: mx.array, vocabulary: int) -> mx.array:

@@ -32,13 +32,11 @@ class Scores:
         """`logits` (rows, vocabulary), from which `drawn` (rows,) came; the first row's token is at `position`."""
         self._noted[position] = (drawn, *self._measured(logits, drawn))
 
-    def commit(self, tokens: Sequence[int], path: Sequence[int]) -> None:
-        """`tokens` are now part of the text: the first row's draw, and those after the drafted ones on `path`."""
+    def commit(self, tokens: Sequence[int]) -> None:
+        """`tokens`, the draws of the first rows, are now part of the text."""
         noted = self._noted.pop(self._position)
         self._position += len(tokens)
-        rows = [0, *(index + 1 for index in path)][: len(tokens)]
-        scores = _as_scores(*noted)
-        self._committed.extend(scores[row] for row in rows)
+        self._committed += _as_scores(*noted)[: len(tokens)]
 
     def take(self) -> list[Score]:
         """Those committed since the last call."""

@@ -46,7 +46,6 @@ class Sequence:
         self.states_to = 0  # tokens the drafter has cached
         self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
         self.padded_width: Callable[[int], int] = int  # maps a forward's width to the faster, wider one; int: identity
-        self.reads_trees = False  # whether a forward can verify a tree: each token attends to its ancestors only
         # Gets a chunk's logits, its position, and what follows each of its tokens.
         self.read: Callable[[mx.array, int, list[int]], None] | None = None
         self.in_flight: mx.array | None = None  # the token drawn by a step started ahead, not yet read on the host
@@ -154,24 +153,19 @@ class Sequence:
             return tokens
         return width if self.caches.position + width <= self.model.info.context_tokens else tokens
 
-    def close_step(self, kept: int, rows: list[int] | None = None) -> None:
-        """Keep the first `kept` tokens of the open step; with `rows`, those at the first `kept` of these."""
-        if rows is not None:
-            self.caches.move_to_front(rows)
+    def close_step(self, kept: int) -> None:
+        """Keep the first `kept` tokens of the open step."""
         if self.hidden_states is not None:
-            self.hidden_states.keep(self.caches.position, kept, rows)
+            self.hidden_states.keep(self.caches.position, kept)
         self.caches.commit(kept)
 
-    def commit(self, emitted: list[int], path: Tokens[int] = ()) -> None:
+    def commit(self, emitted: list[int]) -> None:
         """Append `emitted`, and keep the step's rows of [uncached tokens, accepted draft].
 
-        `path` are the indices of the accepted tokens in the draft: the first ones, except in a tree. If the next step
-        is already in flight, this one was closed before that.
+        If the next step is already in flight, this one was closed before that.
         """
         if self.in_flight is None:
-            kept = self.uncached - 1 + len(emitted)
-            moved = [*range(self.uncached), *(self.uncached + index for index in path)]
-            self.close_step(kept, None if moved == list(range(len(moved))) else moved)
+            self.close_step(self.uncached - 1 + len(emitted))
         self.tokens.extend(emitted)
         require(self.uncached == 1, f"{self.uncached} tokens are uncached between rounds")
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import mlx.core as mx
 
-from engine.caches.kinds import require
 from engine.caches.merging import MergedCaches, can_forget, can_merge
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times, failure_of
@@ -133,7 +132,8 @@ class Batch:
     def _drafted(self) -> list[Draft]:
         """The draft of each reply."""
         most = self._longest_draft()
-        drafts = [_attempt(reply, partial(self._draft_of, reply, most)) for reply in self.replies]
+        count = len(self.replies)
+        drafts = [_attempt(reply, partial(reply.draft_shared, count, most)) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
 
     def _longest_draft(self) -> int:
@@ -141,11 +141,6 @@ class Batch:
         context = self.replies[0].sequence.model.info.context_tokens
         left = min(context - len(reply.sequence.tokens) for reply in self.replies)
         return min(left, _MOST_TOKENS // len(self.replies) - 1)
-
-    def _draft_of(self, reply: Reply, most: int) -> Draft:
-        draft = reply.draft_shared(len(self.replies), most)
-        require(draft.parents is None, "a batch reads drafts as chains")
-        return draft
 
     def _verified(self, drafts: Sequence[Draft], width: int) -> tuple[list[list[int]], Exception | None]:
         """The verdicts on each row's draft, by one forward over (rows, width); or the error of that forward.

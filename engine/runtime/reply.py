@@ -237,10 +237,9 @@ class Reply:
 
         Commits tokens and sampler; `take_shared` follows.
         """
-        path = draft.accepted(verdicts)
-        emitted, drafted, accepted = cut_at_end(draft.tokens.size, path, verdicts, self._sequence, self._ending)
+        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._ending)
         self._sequence.tokens.extend(emitted)
-        self._sampler.commit(emitted, path)
+        self._sampler.commit(emitted)
         parts = times[1:] if drafted else (0.0, 0.0)
         done = Round(tuple(emitted), times.seconds, drafted, accepted, *parts, typical=False)
         return replace(done, draft=draft, verdicts=tuple(verdicts), failure=failure)

@@ -11,7 +11,7 @@ import mlx.core as mx
 import pytest
 
 from engine import DraftingState, FinishReason, InternalError, Sampling, Speculation
-from engine.decoding.accept import ROOT, Draft
+from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.plans import Plan
@@ -245,12 +245,12 @@ def test_what_a_draft_began_ahead_is_told_to_its_own_reply_alone(
 
 @pytest.mark.slow
 @pytest.mark.expect_log("a reply failed")
-def test_a_tree_in_a_batch_costs_only_the_reply_that_it_is_for() -> None:
+def test_an_error_while_drafting_in_a_batch_costs_only_the_reply_that_it_is_for() -> None:
     harness = Harness(model("qwen3"), draft())
     heard = [harness.submit(asking(prompt(6 + salt, salt), 40)) for salt in range(3)]
     harness.until_written(heard[2], 12)
     reply = heard[1].reply
-    reply.draft_shared = lambda *_: Draft(mx.array([1, 2]), parents=(ROOT, ROOT))  # type: ignore[method-assign]
+    reply.draft_shared = lambda *_: 1 / 0  # type: ignore[assignment, method-assign, return-value]
     harness.run_dry()
 
     assert isinstance(heard[1].failed.error, InternalError)

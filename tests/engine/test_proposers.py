@@ -10,7 +10,7 @@ import mlx.core as mx
 import pytest
 
 from engine import Sampling
-from engine.decoding.accept import NO_DRAFT, ROOT, Draft
+from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import StopRule
 from engine.drafting.plans import Offer, Plan
@@ -176,8 +176,3 @@ def test_a_draft_without_probabilities_stays_whole_and_one_without_logprobs_is_c
     assert shortened(untold, plan) is untold
     cut = shortened(told, plan)
     assert (cut.tokens.tolist(), cut.logprobs, cut.guesses) == ([3, 1], None, None)
-
-
-def test_a_tree_that_is_cut_stays_a_tree() -> None:
-    tree = replace(joined([one(token) for token in (3, 1, 2)], with_probabilities=True), parents=(ROOT, ROOT, 1))
-    assert shortened(tree, Plan("draft", 3, stop=TO_TWO)).parents == (ROOT, ROOT)

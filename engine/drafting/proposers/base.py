@@ -144,7 +144,7 @@ class Guarded:
     def _drafted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, wait: bool) -> Draft:
         self._ahead = False  # the draft continues from that forward
         draft = self._proposer.propose(tokens, plan, sampler)
-        if draft.tokens.ndim != 1 or (draft.parents is None and draft.tokens.size > plan.length):
+        if draft.tokens.ndim != 1 or draft.tokens.size > plan.length:
             raise ValueError(f"a draft of the shape {draft.tokens.shape}, and {plan.length} tokens were planned")
         begun(draft)
         if wait:
@@ -203,5 +203,4 @@ def shortened(draft: Draft, plan: Plan) -> Draft:
     logprobs, probabilities, guesses = (
         array[:kept] if array is not None else None for array in (draft.logprobs, draft.probabilities, draft.guesses)
     )
-    parents = draft.parents[:kept] if draft.parents is not None else None
-    return Draft(draft.tokens[:kept], logprobs, probabilities, guesses, parents)
+    return Draft(draft.tokens[:kept], logprobs, probabilities, guesses)
