@@ -117,15 +117,17 @@ def ranks_of(ids: Array, among: Array) -> Array:
 
 
 def write(done: Sequence[Text], columns: dict[str, list[Any]], about: str) -> None:
-    kept = {
+    kept: dict[str, Any] = {
         "about": np.array(about),
         "kind": np.array([text.kind for text in done]),
         "held_out": np.array([text.held_out for text in done]),
         "tokens": np.array([len(rows) for rows in columns["main"]], np.int32),
     }
-    np.savez_compressed(FILE, **kept, **{name: np.concatenate(rows) for name, rows in columns.items()})
+    kept |= {name: np.concatenate(rows) for name, rows in columns.items()}
+    np.savez_compressed(FILE, **kept)
 
 
 if __name__ == "__main__":
-    for progress in recorded(*sys.argv[1:3], f"{Path(sys.argv[1]).name} and {Path(sys.argv[2]).name}"):
+    _, larger, smaller = sys.argv
+    for progress in recorded(larger, smaller, f"{Path(larger).name} and {Path(smaller).name}"):
         print(progress, flush=True)  # noqa: T201

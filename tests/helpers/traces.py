@@ -94,7 +94,8 @@ def rest(logprobs: Array, scale: float) -> Array:
     """The scaled log-probability of all tokens that are not kept, each taken to be as likely as the last that is."""
     last = logprobs[:, -1]
     mass = np.clip(1 - np.exp(logprobs).sum(axis=1), 1e-9, None)
-    return np.log(mass) - last + scale * last
+    scaled: Array = np.log(mass) - last + scale * last
+    return scaled
 
 
 @cache
