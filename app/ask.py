@@ -15,7 +15,7 @@ from pathlib import Path
 
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings
 from app.system.paths import Paths
-from engine import SpeculationMode, model_name
+from engine import SpeculationMode, default_hub_cache, model_name
 
 # Options that `ask` passes on, with their values; "": it has none.
 _OF_ENGINE = {
@@ -46,7 +46,7 @@ def run_command(arguments: list[str]) -> int:
     if options.command == "ask":
         rest = [*_request(settings, pair[0], _message(options.text)), *_passed_on(options), *rest]
         return _engine([*_folders(*pair), *rest], "generate")
-    return _engine([*_folders(*pair), f"--decoder={DECODER}", *rest], "serve")
+    return _engine([*_folders(*pair), f"--decoder={DECODER}", *_installed(settings, paths), *rest], "serve")
 
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -69,7 +69,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
             ask.add_argument(option, dest=option, metavar=values)
         else:
             ask.add_argument(option, dest=option, action="store_const", const="")
-    more = "further options are those of `python -m engine serve`, such as --port N and --api-key-file FILE"
+    more = "further options are those of `python -m engine serve`, such as --port N, --ttl S and --api-key-file FILE"
     serve = commands.add_parser("serve", allow_abbrev=False, help="serve other programs on this machine", epilog=more)
     for command in (ask, serve):
         command.add_argument("--model", default="", help="a folder, or the name of one that was used in Hunch")
@@ -105,6 +105,16 @@ def _folders(main: str, draft: str) -> list[str]:
     if draft:
         found += ["--draft", str(_STARTER / "draft") if draft == STARTER_FOLDER else draft]
     return found
+
+
+def _installed(settings: Settings, paths: Paths) -> list[str]:
+    """Where the models are that programs may ask for, and which drafts these had last."""
+    places = paths.models, default_hub_cache(), *settings.model_folders
+    told = [f"--models={place}" for place in places]
+    for main, draft in settings.last_drafts.items():
+        if STARTER_FOLDER not in (main, draft):
+            told += ["--pair", main, draft]
+    return told
 
 
 def _message(words: list[str]) -> str:

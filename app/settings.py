@@ -169,6 +169,7 @@ class Settings(QObject):
     server_port = Option(ServerOptions().port, whole(1024, 65535))
     server_in_network = Option(False, flag)  # also for other machines; they need the key
     server_any_name = Option(False, flag)  # the loaded model answers to every name
+    server_keep_min = Option(0, whole(0, 24 * 60))  # minutes that a model loaded for a program stays; 0: none is
     tells_updates = Option(True, flag)  # where this build has an address to ask for a newer Hunch
     updates_asked_at = Option(0.0, number(0.0, 1e12))  # seconds of the clock
     update_told = Option("", text)  # the version of the last notice that was shown
@@ -179,8 +180,7 @@ class Settings(QObject):
     recent_commands = Option[tuple[str, ...]]((), texts)  # of the command palette, the last used first
     sidebar_visible = Option(True, flag)
     inspector_visible = Option(False, flag)
-    # Which drafted text is marked in replies; an older version says "corrections" for both kinds.
-    overlay = Option("off", one_of("off", "foreseen", "accepted", "corrections"))
+    overlay = Option("off", one_of("off", "foreseen", "accepted", "corrections"))  # the last: an older version's "both"
     overlay_explained = Option(False, flag)  # the first reply has shown it once
     app_offered = Option(False, flag)  # to write a Hunch.app
 

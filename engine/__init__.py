@@ -158,7 +158,6 @@ from engine.api.types import (
 )
 from engine.cluster.plan import plan_ranks
 from engine.hub.catalog import (
-    RECOMMENDED_SHARE,
     TYPICAL_OF_KIND,
     Catalog,
     CatalogAcceptance,
@@ -169,10 +168,18 @@ from engine.hub.catalog import (
     PredictedGain,
     load_catalog,
 )
+from engine.hub.library import default_hub_cache
 from engine.hub.question import JsonQuestion
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
-from engine.models.compatibility import draft_problem, is_made_for, may_share_tokens
+from engine.models.compatibility import (
+    RECOMMENDED_SHARE,
+    best_draft,
+    draft_problem,
+    is_good_draft,
+    is_made_for,
+    may_share_tokens,
+)
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
 from engine.models.inspect import inspect_model, model_name
 from engine.models.names import is_drafter_folder
@@ -181,9 +188,11 @@ from engine.models.sight import picture_tokens
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
 from engine.server.options import (
+    ModelShelf,
     PictureDecoder,
     PictureProblem,
     PictureRefused,
+    ServedModel,
     ServerOptions,
     ServerPhase,
     ServerState,
@@ -296,6 +305,7 @@ __all__ = [
     "ModelReady",
     "ModelRole",
     "ModelRunsCode",
+    "ModelShelf",
     "ModelSource",
     "ModelStore",
     "ModelTooLarge",
@@ -336,6 +346,7 @@ __all__ = [
     "SearchFailed",
     "SearchId",
     "SearchResults",
+    "ServedModel",
     "Server",
     "ServerOptions",
     "ServerPhase",
@@ -362,12 +373,15 @@ __all__ = [
     "UpdateChecked",
     "VerifyProgress",
     "Vocabularies",
+    "best_draft",
+    "default_hub_cache",
     "draft_problem",
     "estimated_weight_bytes",
     "fit_together",
     "has_openblas",
     "inspect_model",
     "is_drafter_folder",
+    "is_good_draft",
     "is_made_for",
     "is_wanted",
     "load_catalog",

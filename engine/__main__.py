@@ -44,7 +44,7 @@ from engine import (
     plan_ranks,
 )
 from engine.cluster.worker import run as run_worker
-from engine.server.command import Ending, add_arguments, decoder_of, options_of
+from engine.server.command import Ending, add_arguments, decoder_of, options_of, shelf_of
 
 _STOPPED = 130
 _OUTPUT_CLOSED = 141
@@ -87,10 +87,11 @@ def _serve(options: argparse.Namespace) -> int:
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
         with Ending() as ending:
-            server = Server(engine, options_of(options), ending.on_change, decoder_of(options))
+            settings, decode = options_of(options), decoder_of(options)
             engine.load(options.model, events.put, draft=options.draft, plan=_plan(options))
             for _ in range(1 if options.draft is None else 2):
                 _await_model(events, ending)
+            server = Server(engine, settings, ending.on_change, decode, shelf_of(options, engine))
             if not ending.asked:
                 server.start()
                 begun = ending.wait_for_begin()

@@ -130,6 +130,16 @@
     </message>
 </context>
 <context>
+    <name>ServerPage</name>
+    <message numerus="yes">
+        <source>%Ln minute(s)</source>
+        <translation>
+            <numerusform>%Ln minute</numerusform>
+            <numerusform>%Ln minutes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>SidebarWiring</name>
     <message numerus="yes">
         <source>%Ln chat(s)</source>

@@ -5184,6 +5184,16 @@
 <context>
     <name>ServerPage</name>
     <message>
+        <source>Off</source>
+        <translation>オフ</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln minute(s)</source>
+        <translation>
+            <numerusform>%Ln分</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Server for other programs</source>
         <translation>ほかのプログラム用のサーバ</translation>
     </message>
@@ -5254,6 +5264,14 @@
     <message>
         <source>Always the loaded one.</source>
         <translation>常に読み込んだモデルが応答します。</translation>
+    </message>
+    <message>
+        <source>Load other models for programs</source>
+        <translation>プログラム用にほかのモデルも読み込む</translation>
+    </message>
+    <message>
+        <source>While you are not chatting; unloaded when idle this long. Your next message brings yours back.</source>
+        <translation>チャットしていない間だけ読み込み、この時間使われなければメモリから外します。次のメッセージで元のモデルに戻ります。</translation>
     </message>
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>

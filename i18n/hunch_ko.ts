@@ -5184,6 +5184,16 @@
 <context>
     <name>ServerPage</name>
     <message>
+        <source>Off</source>
+        <translation>끔</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln minute(s)</source>
+        <translation>
+            <numerusform>%Ln분</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Server for other programs</source>
         <translation>다른 프로그램을 위한 서버</translation>
     </message>
@@ -5254,6 +5264,14 @@
     <message>
         <source>Always the loaded one.</source>
         <translation>언제나 불러온 모델이 답해요.</translation>
+    </message>
+    <message>
+        <source>Load other models for programs</source>
+        <translation>프로그램이 요청한 다른 모델 불러오기</translation>
+    </message>
+    <message>
+        <source>While you are not chatting; unloaded when idle this long. Your next message brings yours back.</source>
+        <translation>대화하지 않을 때만 불러오고, 이 시간 동안 쓰이지 않으면 내려요. 다음 메시지를 보내면 원래 모델로 돌아와요.</translation>
     </message>
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>

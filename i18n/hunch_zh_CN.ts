@@ -5184,6 +5184,16 @@
 <context>
     <name>ServerPage</name>
     <message>
+        <source>Off</source>
+        <translation>关</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln minute(s)</source>
+        <translation>
+            <numerusform>%Ln 分钟</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Server for other programs</source>
         <translation>供其他程序使用的服务器</translation>
     </message>
@@ -5254,6 +5264,14 @@
     <message>
         <source>Always the loaded one.</source>
         <translation>始终使用已载入的模型。</translation>
+    </message>
+    <message>
+        <source>Load other models for programs</source>
+        <translation>为程序加载其他模型</translation>
+    </message>
+    <message>
+        <source>While you are not chatting; unloaded when idle this long. Your next message brings yours back.</source>
+        <translation>仅在你未对话时加载，闲置达到此时长后卸载。发送下一条消息时会换回你的模型。</translation>
     </message>
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>

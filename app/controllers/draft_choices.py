@@ -8,7 +8,6 @@ from dataclasses import replace
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
 from engine import (
-    RECOMMENDED_SHARE,
     Catalog,
     CatalogPair,
     DraftError,
@@ -21,8 +20,9 @@ from engine import (
     ModelLibrary,
     ModelSource,
     PairCheck,
+    best_draft,
     draft_problem,
-    is_made_for,
+    is_good_draft,
     may_share_tokens,
     memory_fit,
     model_memory_bytes,
@@ -42,7 +42,7 @@ def draft_choice(
         return DraftChoice(DraftGroup.NOT_COMPATIBLE, entry, error, check)
     if model.info.own_drafter is not None and model.folder == main.folder:
         entry = replace(entry, drafter=model.info.own_drafter.kind)
-    good = _is_good(main, model.info) and not (check is not None and check.by_text)
+    good = is_good_draft(main, model.info) and not (check is not None and check.by_text)
     group = DraftGroup.RECOMMENDED if good else DraftGroup.COMPATIBLE
     extra_bytes = entry.fit.needed_bytes if entry.fit is not None and model.folder != main.folder else 0
     return DraftChoice(group, entry, None, check, extra_bytes)
@@ -65,14 +65,10 @@ def needs_check(main: ModelInfo, draft: ModelInfo) -> bool:
     return differs and may_share_tokens(main, draft) and draft.weight_bytes < main.weight_bytes
 
 
-def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
-    """The folder of a drafter made for `main`, else its own with a head in it, else of the largest recommended draft.
-
-    "" without any.
-    """
-    infos = [model.info for model in installed if model.info is not None]
-    good = [info for info in infos if draft_problem(main, info) is None and _is_good(main, info)]
-    return max(good, key=lambda info: (info.drafter is not None, info.parameters)).folder if good else ""
+def best_installed_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
+    """The folder of `engine.best_draft`; "" without any."""
+    best = best_draft(main, [model.info for model in installed if model.info is not None])
+    return best.folder if best is not None else ""
 
 
 def model_entry(
@@ -117,7 +113,7 @@ def good_pairs(installed: Iterable[InstalledModel]) -> list[tuple[ModelInfo, Mod
         for main in (chats if draft.drafter is not None else families[draft.vocabulary_digest])
         if main.folder != draft.folder
     )
-    return [(main, draft) for main, draft in pairs if draft_problem(main, draft) is None and _is_good(main, draft)]
+    return [(main, draft) for main, draft in pairs if draft_problem(main, draft) is None and is_good_draft(main, draft)]
 
 
 def _full_bits(info: ModelInfo) -> int:
@@ -125,15 +121,6 @@ def _full_bits(info: ModelInfo) -> int:
     if info.bits is not None or not info.parameters:
         return 0
     return 16 if info.weight_bytes < 3 * info.parameters else 32
-
-
-def _is_good(main: ModelInfo, draft: ModelInfo) -> bool:
-    """A head in the main model's own folder can draft, too."""
-    if draft.folder == main.folder:
-        return draft.own_drafter is not None
-    if draft.drafter is not None:
-        return is_made_for(main, draft)
-    return draft.parameters <= main.parameters * RECOMMENDED_SHARE
 
 
 # What is known of the main model and possible drafts before they are loaded: how their files compare.

@@ -10,6 +10,7 @@ from app.view_models.model_list import DraftState, PairState, PairView
 from engine import (
     DraftingState,
     EngineError,
+    EngineState,
     ModelFailed,
     ModelInfo,
     ModelLoading,
@@ -76,6 +77,15 @@ class LoadedPair:
         """Out of memory, to be loaded again when it is needed."""
         self.state, self.main, self.draft, self._draft_loading = PairState.UNLOADED, None, None, False
         self.outdated.clear()
+
+    def regain(self, state: EngineState) -> bool:
+        """Whether the engine still has what rests."""
+        if self.state is not PairState.UNLOADED or state.main is None or state.main.folder != self.main_folder:
+            return False
+        self.apply_event(ModelReady(ModelRole.MAIN, state.main))
+        if state.draft is not None and state.draft.folder == self.draft_folder:
+            self.apply_event(ModelReady(ModelRole.DRAFT, state.draft))
+        return True
 
     def note_other_files(self, folder: str) -> bool:
         """A download has put other files into `folder`; returns whether they are to be loaded again for that."""

@@ -12,7 +12,7 @@ from app.controllers.discover import DiscoverController
 from app.controllers.downloads import NEWEST, DownloadController
 from app.controllers.draft_choices import (
     PairChecks,
-    best_draft,
+    best_installed_draft,
     draft_choice,
     draft_order,
     needs_check,
@@ -77,9 +77,7 @@ class ModelController(QObject):
         self.discover = DiscoverController(
             store, bridge, lambda: self.library.catalog, self.library.predicted, self._main_repository, self
         )
-        self._to_compare: tuple[str, str] | None = (
-            None  # a main model, and the draft that stays if their files allow it
-        )
+        self._to_compare: tuple[str, str] | None = None  # a main model, and the draft that stays if it can
         self._to_use = 0  # a finished download that the person wants to use
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(self.library.on_installed)
@@ -89,7 +87,9 @@ class ModelController(QObject):
         self._loading = self._connected(
             PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
         )
-        self.downloads.paired.connect(self._loading.note_draft)
+        self.last_drafts = self._loading.last_drafts
+        self.downloads.paired.connect(self.last_drafts.note)
+        self.make_way, self.regain = self._loading.make_way, self._loading.regain  # for programs' models
         self.pair_use = self._loading.pair_use
         bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
         bridge.event_arrived.connect(self._on_event)
@@ -150,7 +150,7 @@ class ModelController(QObject):
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again. The present one is not loaded anew."""
-        self._loading.note_draft(self._loading.main_folder, folder or "")
+        self.last_drafts.note(self._loading.main_folder, folder or "")
         self._change_draft(folder)
 
     def _change_draft(self, folder: str | None) -> None:
@@ -365,7 +365,7 @@ class ModelController(QObject):
 
     def _change_main(self, folder: str) -> None:
         """With its last draft, or the present one, if that can draft for it; where only files tell, afterwards."""
-        last = self._loading.last_draft(folder)
+        last = self.last_drafts.of(folder)
         main, present = self._info_of(folder), self._info_of(last or "") or self._info_of(self._loading.draft_folder)
         self._to_compare = None
         if last == "":
@@ -398,10 +398,10 @@ class ModelController(QObject):
             return ""
         if draft is not None and pair_problem(main, draft, self.checks.known(main, draft)) is None:
             return draft.folder
-        return best_draft(main, self.library.installed)
+        return best_installed_draft(main, self.library.installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
         entry = self.library.entry(model, *self._loading.in_use())
-        draft = self._loading.last_draft(model.folder)
+        draft = self.last_drafts.of(model.folder)
         gain = self.records.get(model.folder, draft).last_gain if draft else None
         return replace(entry, is_outdated=model.folder in self._loading.outdated, gain=gain)

@@ -129,6 +129,27 @@ class StarterPair:
     draft: Path
 
 
+class LastDrafts:
+    """The draft that each main model had last."""
+
+    def __init__(self, settings: Settings, starter: StarterPair) -> None:
+        self._settings = settings
+        self._starter = starter
+
+    def of(self, main: str) -> str | None:
+        """Its folder, "" for none; None: not known."""
+        stored = self._settings.last_drafts.get(as_setting(main, self._starter.main))
+        return None if stored is None else from_setting(stored, self._starter.draft)
+
+    def note(self, main: str, draft: str) -> None:
+        """It is the one to come with `main` the next time."""
+        if not main:
+            return
+        key, others = as_setting(main, self._starter.main), self._settings.last_drafts
+        kept = [each for each in others.items() if each[0] != key][1 - _MOST_REMEMBERED :]
+        self._settings.last_drafts = dict([*kept, (key, as_setting(draft, self._starter.draft))])
+
+
 class PairLoading(QObject):
     changed = Signal()  # the pair or its state
     exchanged = Signal()  # which models it is of, or their files; `changed` comes with the former
@@ -146,6 +167,7 @@ class PairLoading(QObject):
     ) -> None:
         super().__init__(parent)
         self.starter = starter
+        self.last_drafts = LastDrafts(settings, starter)
         self._engine = engine
         self._bridge = bridge
         self._settings = settings
@@ -205,19 +227,6 @@ class PairLoading(QObject):
         """True when a main model is loaded or loading, or will be when it is needed."""
         return self._loaded.state in (PairState.READY, PairState.LOADING, PairState.UNLOADED)
 
-    def last_draft(self, main: str) -> str | None:
-        """The folder of the draft that was used last with a main model, "" for none; None: not known."""
-        stored = self._settings.last_drafts.get(as_setting(main, self.starter.main))
-        return None if stored is None else from_setting(stored, self.starter.draft)
-
-    def note_draft(self, main: str, draft: str) -> None:
-        """It is the one to come with `main` the next time."""
-        if not main:
-            return
-        key, others = as_setting(main, self.starter.main), self._settings.last_drafts
-        kept = [each for each in others.items() if each[0] != key][1 - _MOST_REMEMBERED :]
-        self._settings.last_drafts = dict([*kept, (key, as_setting(draft, self.starter.draft))])
-
     # Loading
 
     def load_last(self) -> None:
@@ -266,11 +275,21 @@ class PairLoading(QObject):
             self._load(self._loaded.main_folder, self._loaded.draft_folder)
 
     def unload(self) -> None:
+        if self.make_way():
+            self._engine.unload(self._bridge.post)
+
+    def make_way(self) -> bool:
+        """Rest until `wake`; False: it was not loaded. What is loaded in its place, or nothing, the caller says."""
         if self._loaded.state is not PairState.READY:
-            return
+            return False
         self._loaded.rest()
-        self._engine.unload(self._bridge.post)
         self._emit_exchanged()
+        return True
+
+    def regain(self) -> None:
+        """What was about to take its place could not be loaded: where the pair is still there, it rests no more."""
+        if self._loaded.regain(self._engine.state()):
+            self._emit_exchanged()
 
     # Waiting for replies
 
@@ -363,7 +382,7 @@ class PairLoading(QObject):
     def _keep_draft(self) -> None:
         self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)
         if self._loaded.draft_folder:  # that there is none may be because none was found
-            self.note_draft(self._loaded.main_folder, self._loaded.draft_folder)
+            self.last_drafts.note(self._loaded.main_folder, self._loaded.draft_folder)
 
     def _load(self, main: str, draft: str) -> None:
         """Whatever is still written gives way: it is in the background, or the user has said so (`when_free`)."""

@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
+from app.controllers.program_models import ProgramModels
 from app.controllers.replies import status_after
 from app.documents.sent_pictures import Decoder
 from app.settings import Settings
@@ -30,7 +31,6 @@ from engine import (
     Event,
     Failed,
     Finished,
-    NoModelLoaded,
     PromptProgress,
     Request,
     RequestId,
@@ -70,13 +70,14 @@ class ServerController(QObject):
         self.state = ServerState()
         watched = WatchedEngine(engine, bridge.post)
         self._engine = cast(ChatEngine, watched)
+        self.shelf = ProgramModels(engine, bridge, settings, models, post, self)
         self._settings = settings
         self._models = models
         self._post = post
         self._server: Server | None = None
         self._served: ServerOptions | None = None  # what that was made for, or what could not begin
         self._closed = False
-        self._requests = ProgramRequests(watched.programs, bridge, table, models, self)
+        self._requests = ProgramRequests(engine, watched.programs, bridge, table, self)
         settings.changed.connect(self._on_setting)
         models.pair_changed.connect(self.changed)
 
@@ -163,7 +164,7 @@ class ServerController(QObject):
             return
         self._served, self.state = wanted, ServerState()
         if wanted is not None:
-            self._server = Server(self._engine, wanted, self._hear, Decoder())
+            self._server = Server(self._engine, wanted, self._hear, Decoder(), self.shelf)
             self._server.start()
 
     def _options(self) -> ServerOptions:
@@ -176,6 +177,7 @@ class ServerController(QObject):
             key=settings.server_key or None,
             hosts=(name, f"{name}.local") if in_network and name else (),
             any_name=settings.server_any_name,
+            ttl_s=60.0 * settings.server_keep_min,
             guests=True,
         )
 
@@ -222,16 +224,16 @@ class ProgramRequests(QObject):
 
     def __init__(
         self,
+        engine: ChatEngine,
         programs: set[RequestId],
         bridge: EngineBridge,
         table: RequestTableModel,
-        models: ModelController,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
+        self._engine = engine
         self._programs = programs
         self._table = table
-        self._models = models
         self._rows: dict[RequestId, RequestRow] = {}
         self._timer = QTimer(self, singleShot=True, interval=NUMBERS_INTERVAL_MS)
         self._timer.timeout.connect(self._show)
@@ -250,10 +252,8 @@ class ProgramRequests(QObject):
                 row = replace(row, status=ReplyStatus.STREAMING, stats=stats)
             case Finished(reason=reason, stats=stats):
                 row = replace(row, status=status_after(reason), stats=stats)
-            case Failed(error=error, stats=stats):
+            case Failed(stats=stats):
                 row = replace(row, status=ReplyStatus.FAILED, stats=stats)
-                if isinstance(error, NoModelLoaded):
-                    self._models.wake()  # it was idle; clients ask again after a refusal
         self._rows[request] = row
         if isinstance(event, Finished | Failed):
             self._programs.discard(request)
@@ -262,8 +262,9 @@ class ProgramRequests(QObject):
             self._timer.start()
 
     def _new_row(self, request: RequestId) -> RequestRow:
-        pair = self._models.pair
-        return RequestRow(request, "", ARROW.join(filter(None, (pair.main_name, pair.draft_name))), of_program=True)
+        state = self._engine.state()
+        names = [model.name for model in (state.main, state.draft) if model is not None]
+        return RequestRow(request, "", ARROW.join(names), of_program=True)
 
     def _show(self) -> None:
         for row in self._rows.values():

@@ -216,6 +216,7 @@ class Request:
     background: bool = False  # runs only while no other request is queued or running
     guest: bool = False  # another program's: pauses while a request of the user's is queued or running
     picture_detail: PictureDetail = PictureDetail.NORMAL
+    model: str = ""  # folder of the main model that it is for: with another it ends with MODEL_CHANGED; "": any
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
 
     @property

@@ -25,6 +25,7 @@ from engine.api.types import (
 )
 from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
 from engine.hub.repository import is_repository
+from engine.models.compatibility import RECOMMENDED_SHARE
 from engine.models.fit import estimated_weight_bytes, fit_together
 from engine.models.model_files import MIB, FileError, read_object
 from engine.models.names import stem
@@ -32,8 +33,6 @@ from engine.models.names import stem
 CATALOG_LIMIT_BYTES = 1 * MIB
 PAIR_CONTEXT_TOKENS = 8192  # of a chat that must fit beside a recommended pair
 CLASSIC = "classic"  # a smaller chat model of the same vocabulary
-# A chat model of up to this share of the main model's parameters pays as a draft on most machines.
-RECOMMENDED_SHARE = 1 / 5
 _MOST_PAIRS = 4
 _USUAL_BITS = 4.0
 TYPICAL_OF_KIND = "typical"  # of an estimate: by published accept rates of other drafts of the kind

@@ -171,6 +171,12 @@ def scan(places: Places, inspected: Inspected | None = None) -> tuple[InstalledM
     return tuple(found.values())
 
 
+def scan_folders(folders: Sequence[Path]) -> tuple[InstalledModel, ...]:
+    """Of these alone."""
+    nowhere = Path(os.devnull)
+    return scan(Places(nowhere, None, nowhere, tuple(folders)))
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     source: ModelSource

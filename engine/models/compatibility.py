@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from engine.api.errors import DrafterDoesNotFit, DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
@@ -9,6 +10,9 @@ from engine.api.types import DrafterInfo, ModelInfo
 from engine.models.names import is_named_after, stem
 from engine.models.token_map import LEAST_SHARED, TokenMap
 from engine.models.vocabulary import MAX_TOKENS, read_table, read_vocabulary
+
+# A chat model of up to this share of the main model's parameters pays as a draft on most machines.
+RECOMMENDED_SHARE = 1 / 5
 
 
 def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
@@ -54,6 +58,21 @@ def is_made_for(main: ModelInfo, drafter: ModelInfo) -> bool:
     """Whether the drafter's config or name says so. Sizes alone do not: those of a family's next model may be equal."""
     given = drafter.about.made_for.rpartition("/")[2]
     return stem(given) == stem(main.name) or is_named_after(drafter.name, main.name)
+
+
+def is_good_draft(main: ModelInfo, draft: ModelInfo) -> bool:
+    """Of one that can draft for `main`: whether it is made for that, or small enough; one in its own folder, too."""
+    if draft.folder == main.folder:
+        return draft.own_drafter is not None
+    if draft.drafter is not None:
+        return is_made_for(main, draft)
+    return draft.parameters <= main.parameters * RECOMMENDED_SHARE
+
+
+def best_draft(main: ModelInfo, models: Iterable[ModelInfo]) -> ModelInfo | None:
+    """A drafter made for `main`, else its own with a head in it, else the largest good draft."""
+    good = [info for info in models if draft_problem(main, info) is None and is_good_draft(main, info)]
+    return max(good, key=lambda info: (info.drafter is not None, info.parameters), default=None)
 
 
 def may_share_tokens(main: ModelInfo, draft: ModelInfo) -> bool:

@@ -101,9 +101,9 @@ class QueuedReply:
         """Keep nothing of it afterwards, unless its conversation is one of these, or it has none."""
         self.forgotten |= self.request.conversation not in {"", *conversations}
 
-    def cancel(self) -> None:
+    def cancel(self, reason: FinishReason = FinishReason.CANCELLED) -> None:
         self.unprepare()
-        self.sink(Finished(self.id, FinishReason.CANCELLED, RequestStats(), (), self.seed))
+        self.sink(Finished(self.id, reason, RequestStats(), (), self.seed))
 
     def fail(self, error: BaseException) -> None:
         self.unprepare()

@@ -47,6 +47,7 @@ def check_request(request: Request) -> None:
     _check_type("transient", request.transient, bool)
     _check_type("background", request.background, bool)
     _check_type("guest", request.guest, bool)
+    _check_type("model", request.model, str)
     _check_type("conversation", request.conversation, str)
     _check_type("picture_detail", request.picture_detail, PictureDetail)
     _check_sampling(request.sampling)

@@ -272,6 +272,9 @@ class Scheduler:
         if self.main is None:
             queued.fail(self.why_no_main)
             return
+        if queued.request.model not in ("", self.main.info.folder):
+            queued.cancel(FinishReason.MODEL_CHANGED)
+            return
         try:
             for running in self._running:  # a paused one has nothing in flight
                 running.settle_draft()

@@ -37,7 +37,7 @@ class AnthropicMessage(Shape):
 
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
-        self.model = model_of(fields, house.state, house.options.any_name)
+        self.model = model_of(fields, house.state)
         most = most_tokens_of(fields, "max_tokens")
         if most is None:
             raise invalid("max_tokens: Field required", "max_tokens")

@@ -18,16 +18,17 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from engine.api.protocols import ChatEngine
+from engine.api.types import EngineState
 from engine.server import listings
 from engine.server.anthropic_messages import AnthropicMessage
-from engine.server.asked import check_limits
+from engine.server.asked import model_name
 from engine.server.discovery import discovery_routes
 from engine.server.fields import Fields, fields_of
 from engine.server.guard import Guard
 from engine.server.ollama import OllamaChat, OllamaGenerate
 from engine.server.openai_chat import ChatCompletion, Completion
 from engine.server.openai_responses import OpenAIResponse
-from engine.server.options import ServerOptions
+from engine.server.options import ServedModel, ServerOptions
 from engine.server.pictures import PictureReader, SentPictures
 from engine.server.problems import Dialect, Problem
 from engine.server.replies import Client, ClientLeft, Desk, Replies
@@ -53,13 +54,14 @@ def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk, pictures: P
     routes = [
         *(Route(path, _Writing(shape, options, desk, pictures), methods=["POST"]) for path, shape in _SHAPES.items()),
         Route("/v1/messages/count_tokens", listing.count_tokens, methods=["POST"]),
-        *discovery_routes(engine, pictures),
+        *discovery_routes(desk.supply, pictures),
         Route("/health", listing.health),
         Route("/metrics", listing.metrics),
         Route("/v1/models", listing.models),
         Route("/v1/models/{model:path}", listing.model),
     ]
-    handlers: dict[Any, Any] = {Problem: _refuse, HTTPException: _refuse_route, ClientDisconnect: _part}
+    handlers: dict[Any, Any] = {Problem: _refuse, HTTPException: _refuse_route}
+    handlers |= {ClientDisconnect: _leave, ClientLeft: _leave}
     handlers |= {Exception: _fail}
     return Starlette(routes=routes, middleware=[Middleware(Guard, options=options)], exception_handlers=handlers)
 
@@ -84,19 +86,25 @@ class _Writing:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HttpRequest(scope, receive)
         fields = await fields_of(request)
-        state = self._desk.engine.state()
-        with self._pictures.sent(state) as sent:
-            shape = self._shape(fields, House(self._options, state, sent))
-            check_limits(shape.requests, state)
-            await self._write(shape, sent, scope, receive, send)
+        model = self._desk.supply.find(model_name(fields))
+        with self._pictures.sent(model.main) as sent:
+            shape = self._shape(fields, House(self._options, EngineState(model.main, model.draft), sent))
+            if shape.requests:
+                await self._write(shape, model, sent, scope, receive, send)
+                return
+            async with Client(receive) as client:
+                await client.unless_left(self._desk.supply.visit(model, shape.keep_s))
+            await JSONResponse(shape.without_reply(), headers=_told(shape))(scope, receive, send)
 
-    async def _write(self, shape: Shape, sent: SentPictures, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _write(
+        self, shape: Shape, model: ServedModel, sent: SentPictures, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         async with Client(receive) as client:
             requests = shape.requests
             if sent.texts:
                 with self._desk.expecting(len(requests)):
                     requests = await client.unless_left(self._pictures.read(sent, requests))
-            async with self._desk.replies(scope["path"], requests, client) as replies:
+            async with self._desk.replies(scope["path"], requests, client, model, shape.keep_s) as replies:
                 if shape.stream:
                     await replies.judged()
                     await _Stream(shape, replies, self._options, send).run(scope["request_id"])
@@ -172,8 +180,8 @@ async def _refuse_route(request: HttpRequest, error: HTTPException) -> Response:
     return await _refuse(request, problem)
 
 
-async def _part(_request: HttpRequest, _left: Exception) -> Response:
-    """The client left before its body was complete, so what is sent does not matter."""
+async def _leave(_request: HttpRequest, _left: Exception) -> Response:
+    """The client has left, so what is sent does not matter."""
     return Response(status_code=400)
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import MAX_DRAFT_TOKENS, EngineState, Request, Sampling, Speculation
 from engine.server.contents import text_of
 from engine.server.fields import Fields
-from engine.server.problems import Problem, invalid, unknown_model, unsupported
+from engine.server.problems import Problem, invalid, unsupported
 
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
+_LONGEST_DURATION = 40  # characters
+_UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PARTS = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)")
+_DURATION = re.compile(rf"[-+]?(?:0|(?:{_PARTS.pattern})+)", re.ASCII)  # as Go writes them
 _THINKING = ("enabled", "adaptive", "disabled")
 # What templates know of what clients say; "": no thinking.
 _EFFORTS = {"none": "", "minimal": "", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
@@ -90,17 +96,36 @@ def _check_draft(name: str, state: EngineState) -> None:
         raise Problem(409, message, code="model_busy", param="draft_model", retry=False)
 
 
-def model_of(fields: Fields, state: EngineState, any_name: bool) -> str:
-    """The name that the answer repeats. Raises Problem for a model that is not loaded."""
+def model_name(fields: Fields) -> str:
     name = fields.text("model")
     if name is None:
         raise invalid("'model' is missing; \"default\" is the loaded one.", "model", "missing_required_parameter")
-    loaded = identifier(state.main.name) if state.main is not None else ""
-    if name in {"", "default"}:
-        return loaded
-    if not any_name and loaded and state.main is not None and name not in names_of(state.main.name):
-        raise unknown_model(name)
     return name
+
+
+def model_of(fields: Fields, state: EngineState) -> str:
+    """The name that the answer repeats."""
+    name = model_name(fields)
+    return identifier(state.main.name) if name in {"", "default"} and state.main is not None else name
+
+
+def ttl_of(fields: Fields) -> float | None:
+    """Seconds that a model which was loaded for this request stays after it; as LM Studio names it."""
+    seconds = fields.number("ttl")
+    return None if seconds is None else inf if seconds < 0 else float(seconds)
+
+
+def keep_alive_of(fields: Fields) -> float | None:
+    """The same in Ollama's words: a number of seconds, or "1h30m"; below 0: for ever."""
+    value = fields.any("keep_alive")
+    if not isinstance(value, str):
+        seconds = fields.number("keep_alive")
+    elif len(value) <= _LONGEST_DURATION and _DURATION.fullmatch(value):
+        sign = -1 if value.startswith("-") else 1
+        seconds = sign * sum(float(number) * _UNITS_S[unit] for number, unit in _PARTS.findall(value))
+    else:
+        raise fields.wrong("keep_alive", 'a number of seconds or a duration as "5m"')
+    return None if seconds is None else inf if seconds < 0 else float(seconds)
 
 
 def identifier(name: str) -> str:

@@ -8,18 +8,41 @@ import os
 import signal
 import stat
 import threading
+from math import inf
 from pathlib import Path
 from types import FrameType
 
 from engine.api.errors import InvalidRequest
-from engine.server.options import DEFAULT_PORT, PictureDecoder, ServerOptions, ServerPhase, ServerState
+from engine.api.protocols import ChatEngine
+from engine.server.options import (
+    DEFAULT_PORT,
+    ModelShelf,
+    PictureDecoder,
+    ServerOptions,
+    ServerPhase,
+    ServerState,
+)
+from engine.server.shelf import EngineShelf, served_models
 
 _LONGEST_KEY = 4096
+_TTL = "without a request, until a model that was asked for is unloaded; -1: never"
 
 
 def add_arguments(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--model", type=Path, required=True, metavar="DIR")
     serve.add_argument("--draft", type=Path, metavar="DIR")
+    serve.add_argument(
+        "--models", action="append", type=Path, default=[], metavar="DIR", help="with others, loaded when asked for"
+    )
+    serve.add_argument(
+        "--pair",
+        action="append",
+        nargs=2,
+        default=[],
+        metavar=("DIR", "DRAFT"),
+        help='the draft of one of these; "": none',
+    )
+    serve.add_argument("--ttl", type=_seconds, default=ServerOptions().ttl_s, metavar="SECONDS", help=_TTL)
     serve.add_argument("--host", default="", help="an address to listen at; without it 127.0.0.1 and ::1")
     serve.add_argument("--port", type=int, default=DEFAULT_PORT)
     serve.add_argument("--api-key-file", type=Path, metavar="FILE", help="with a key that clients must send")
@@ -45,7 +68,23 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
         hosts=tuple(arguments.allow_host),
         origins=tuple(arguments.allow_origin),
         any_name=arguments.any_name,
+        ttl_s=arguments.ttl,
     )
+
+
+def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | None:
+    """Once the engine has loaded its pair. None where that is in several processes: it stays."""
+    if arguments.ranks is not None:
+        return None
+    drafts = {Path(main).resolve(): Path(draft).resolve() if draft else None for main, draft in arguments.pair}
+    return EngineShelf(engine, served_models(engine.state(), arguments.models, drafts))
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds < 1e9:
+        raise ValueError(text)
+    return seconds if seconds >= 0 else inf
 
 
 def decoder_of(arguments: argparse.Namespace) -> PictureDecoder | None:

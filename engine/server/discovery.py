@@ -9,19 +9,21 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from engine.api.protocols import ChatEngine
 from engine.api.types import ModelInfo
-from engine.server.asked import identifier, names_of
+from engine.server.asked import identifier
 from engine.server.fields import fields_of
+from engine.server.options import ServedModel
 from engine.server.pictures import PictureReader
-from engine.server.problems import Problem, unknown_model
+from engine.server.problems import Problem
+from engine.server.supply import Supply
 
 _OLLAMA = "0.13.0"  # whose answers these are; clients look whether it is new enough for tools and thinking
+_NEVER, _LATEST = "2318-01-01T00:00:00Z", 1e10
 _CHANGING = ("pull", "push", "create", "copy", "delete")
 
 
-def discovery_routes(engine: ChatEngine, pictures: PictureReader) -> list[Route]:
-    here = Discovery(engine, pictures)
+def discovery_routes(supply: Supply, pictures: PictureReader) -> list[Route]:
+    here = Discovery(supply, pictures)
     return [
         Route("/", here.root),
         Route("/props", here.props),
@@ -36,8 +38,8 @@ def discovery_routes(engine: ChatEngine, pictures: PictureReader) -> list[Route]
 
 
 class Discovery:
-    def __init__(self, engine: ChatEngine, pictures: PictureReader) -> None:
-        self._engine = engine
+    def __init__(self, supply: Supply, pictures: PictureReader) -> None:
+        self._supply = supply
         self._sees = pictures.shows
         self._started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
@@ -48,29 +50,21 @@ class Discovery:
         return JSONResponse({"version": _OLLAMA})
 
     async def tags(self, _request: HttpRequest) -> Response:
-        return JSONResponse({"models": [self._tag(info) for info in self._models()]})
+        return JSONResponse({"models": [self._tag(model.main) for model in self._supply.models()]})
 
     async def running(self, _request: HttpRequest) -> Response:
-        forever = {"expires_at": "2318-01-01T00:00:00Z"}
-        models = [
-            self._tag(info) | forever | {"size_vram": info.weight_bytes, "context_length": info.context_tokens}
-            for info in self._models()
-        ]
-        return JSONResponse({"models": models})
+        return JSONResponse({"models": [self._running(model) for model in self._loaded()]})
 
     async def show(self, request: HttpRequest) -> Response:
         fields = await fields_of(request)
         name = fields.text("model") or fields.text("name") or ""
-        for info in self._models():
-            if name in names_of(info.name):
-                return JSONResponse(self._shown(info))
-        raise unknown_model(name)
+        return JSONResponse(self._shown(self._supply.named(name).main))
 
     async def props(self, _request: HttpRequest) -> Response:
         """llama.cpp's."""
-        context = next((info.context_tokens for info in self._models()), 0)
-        settings = {"n_ctx": context}
-        sees = any(self._sees(info) for info in self._models())
+        loaded = [model.main for model in self._loaded()]
+        settings = {"n_ctx": sum(info.context_tokens for info in loaded)}
+        sees = any(self._sees(info) for info in loaded)
         return JSONResponse({"default_generation_settings": settings, "total_slots": 1, "modalities": {"vision": sees}})
 
     async def lm_studio_models(self, _request: HttpRequest) -> Response:
@@ -83,12 +77,12 @@ class Discovery:
                 "arch": info.model_type,
                 "compatibility_type": "mlx",
                 "quantization": info.quantization or (f"{info.bits:g}bit" if info.bits else ""),
-                "state": "loaded",
+                "state": "loaded" if loaded else "not-loaded",
                 "max_context_length": info.context_tokens,
-                "loaded_context_length": info.context_tokens,
+                **({"loaded_context_length": info.context_tokens} if loaded else {}),
                 "capabilities": _tools(info, "tool_use"),
             }
-            for info in self._models()
+            for info, loaded in self._models()
         ]
         return JSONResponse({"object": "list", "data": models})
 
@@ -105,16 +99,31 @@ class Discovery:
                 "max_context_length": info.context_tokens,
                 "loaded_instances": [
                     {"id": identifier(info.name), "config": {"context_length": info.context_tokens}},
-                ],
+                ]
+                if loaded
+                else [],
                 "capabilities": {"vision": self._sees(info), "trained_for_tool_use": info.about.tools},
             }
-            for info in self._models()
+            for info, loaded in self._models()
         ]
         return JSONResponse({"models": models})
 
-    def _models(self) -> list[ModelInfo]:
-        main = self._engine.state().main
-        return [] if main is None else [main]
+    def _models(self) -> list[tuple[ModelInfo, bool]]:
+        """And whether they are loaded."""
+        return [(model.main, self._supply.is_loaded(model)) for model in self._supply.models()]
+
+    def _loaded(self) -> list[ServedModel]:
+        """One or none."""
+        return [model for model in self._supply.models() if self._supply.is_loaded(model)]
+
+    def _running(self, model: ServedModel) -> dict[str, Any]:
+        info, at = model.main, self._supply.expires_at(model)
+        ends = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) if at < _LATEST else _NEVER
+        return self._tag(info) | {
+            "expires_at": ends,
+            "size_vram": info.weight_bytes,
+            "context_length": info.context_tokens,
+        }
 
     def _tag(self, info: ModelInfo) -> dict[str, Any]:
         name = f"{identifier(info.name)}:latest"

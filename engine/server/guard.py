@@ -63,11 +63,11 @@ class Guard:
             refusal = JSONResponse(body, problem.status, {**problem.headers, "connection": "close"})
             await refusal(scope, receive, _with(send, answers))
             return
-        body = _Limited(receive, self._options, self._held)
+        limited = _Limited(receive, self._options, self._held)
         try:
-            await self._app(scope, body, _with(send, answers))
+            await self._app(scope, limited, _with(send, answers))
         finally:
-            self._held.size -= body.size
+            self._held.size -= limited.size
 
     def _check_origin(self, headers: Headers) -> None:
         host = headers.get("host", "")

@@ -12,33 +12,50 @@ from starlette.responses import JSONResponse, Response
 
 from engine.api.events import Event, TokensCounted
 from engine.api.protocols import ChatEngine
-from engine.api.types import EngineState, ModelInfo, Request
+from engine.api.types import Request
 from engine.server.anthropic_messages import prompt_of
-from engine.server.asked import identifier, names_of
+from engine.server.asked import identifier
 from engine.server.fields import fields_of
 from engine.server.metrics import CONTENT_TYPE
+from engine.server.options import ServedModel
 from engine.server.pictures import PictureReader
-from engine.server.problems import problem_of, unknown_model
-from engine.server.replies import Desk
+from engine.server.problems import Problem, problem_of
+from engine.server.replies import Client, Desk
+
+_STUCK_S = 30.0  # no step takes so long
 
 
 class Listings:
     def __init__(self, engine: ChatEngine, desk: Desk, pictures: PictureReader) -> None:
         self._engine = engine
         self._desk = desk
+        self._supply = desk.supply
         self._pictures = pictures
         self._started = int(time.time())
 
     async def health(self, _request: HttpRequest) -> Response:
-        if self._engine.state().main is not None:
-            return JSONResponse({"status": "ok"})
         loading = self._engine.state().loading_main is not None
-        message = "Loading model" if loading else "No model is loaded"
+        if not await self._answers():
+            message = "The engine does not answer"
+        elif self._engine.state().main is not None or (self._supply.models() and not loading):
+            return JSONResponse({"status": "ok"})
+        else:
+            message = "Loading model" if loading else "No model is loaded"
         error = {"code": 503, "message": message, "type": "unavailable_error"}
         return JSONResponse({"error": error}, 503)
 
+    async def _answers(self) -> bool:
+        """Whether its thread takes commands, as it does between any two steps."""
+        with suppress(Problem):  # which is an answer
+            try:
+                async with asyncio.timeout(_STUCK_S):
+                    await self._counted("x")
+            except TimeoutError:
+                return False
+        return True
+
     async def models(self, request: HttpRequest) -> Response:
-        entries = [self._entry(info, request) for info in self._chat_models()]
+        entries = [self._entry(model, request) for model in self._supply.models()]
         if "anthropic-version" not in request.headers:
             return JSONResponse({"object": "list", "data": entries})
         ids = [entry["id"] for entry in entries]
@@ -46,11 +63,7 @@ class Listings:
         return JSONResponse({"data": entries, "has_more": False, **ends})
 
     async def model(self, request: HttpRequest) -> Response:
-        name = request.path_params["model"]
-        for info in self._chat_models():
-            if name in names_of(info.name):
-                return JSONResponse(self._entry(info, request))
-        raise unknown_model(name)
+        return JSONResponse(self._entry(self._supply.named(request.path_params["model"]), request))
 
     async def metrics(self, _request: HttpRequest) -> Response:
         return Response(self._desk.metrics.text(), media_type=CONTENT_TYPE)
@@ -58,13 +71,23 @@ class Listings:
     async def count_tokens(self, request: HttpRequest) -> Response:
         """Anthropic's: of the whole prompt, as the template makes it."""
         fields = await fields_of(request)
-        fields.has("model")
-        with self._pictures.sent(self._engine.state()) as sent:
+        model = self._supply.find(fields.text("model") or "")
+        with self._pictures.sent(model.main) as sent:
             prompt, _ = prompt_of(fields, sent)
             (prompt,) = await self._pictures.read(sent, [prompt])
-            return JSONResponse({"input_tokens": await self._counted(prompt)})
+            async with Client(request.receive) as client:
+                tokens = await client.unless_left(self._counted_in_turn(model, prompt))
+            return JSONResponse({"input_tokens": tokens})
 
-    async def _counted(self, prompt: Request) -> int:
+    async def _counted_in_turn(self, model: ServedModel, prompt: Request) -> int:
+        turn = self._supply.join(model)
+        try:
+            await turn.come
+            return await self._counted(prompt)
+        finally:
+            self._supply.leave(turn)
+
+    async def _counted(self, prompt: Request | str) -> int:
         """Raises Problem."""
         loop = asyncio.get_running_loop()
         counted: asyncio.Future[TokensCounted] = loop.create_future()
@@ -84,11 +107,8 @@ class Listings:
             raise problem_of(answer.error)
         return answer.tokens
 
-    def _chat_models(self) -> list[ModelInfo]:
-        main = self._engine.state().main
-        return [] if main is None else [main]
-
-    def _entry(self, info: ModelInfo, request: HttpRequest) -> dict[str, Any]:
+    def _entry(self, model: ServedModel, request: HttpRequest) -> dict[str, Any]:
+        info = model.main
         if "anthropic-version" in request.headers:
             return {
                 "id": identifier(info.name),
@@ -98,19 +118,20 @@ class Listings:
                 "max_input_tokens": info.context_tokens,
                 "max_tokens": info.context_tokens,
             }
-        return openai_entry(info, self._engine.state(), self._started, self._pictures.shows(info))
+        return openai_entry(model, self._supply.is_loaded(model), self._started, self._pictures.shows(info))
 
 
-def openai_entry(info: ModelInfo, state: EngineState, created: int, sees: bool) -> dict[str, Any]:
+def openai_entry(model: ServedModel, loaded: bool, created: int, sees: bool) -> dict[str, Any]:
     """OpenAI's fields, and those under which llama.cpp's and vLLM's clients look for the context's length."""
-    draft = identifier(state.draft.name) if state.draft is not None else None
+    info = model.main
+    draft = identifier(model.draft.name) if model.draft is not None else None
     return {
         "id": identifier(info.name),
         "object": "model",
         "created": created,
         "owned_by": "hunch",
         "meta": {"n_ctx": info.context_tokens, "n_ctx_train": info.context_tokens, "n_params": info.parameters},
-        "status": {"value": "loaded"},
+        "status": {"value": "loaded" if loaded else "unloaded"},
         "architecture": {"input_modalities": ["text", *(["image"] if sees else [])], "output_modalities": ["text"]},
         "max_model_len": info.context_tokens,
         "context_length": info.context_tokens,

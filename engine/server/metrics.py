@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from engine.api.events import Failed, Finished
 from engine.api.stats import RequestStats
@@ -16,12 +18,29 @@ _TOKEN_SECONDS = (0.003, 0.006, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1)
 _SPEED_UPS = (0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)
 
 
+class _Loaded(Collector):
+    """What the engine has now."""
+
+    def __init__(self, state: Callable[[], EngineState]) -> None:
+        self._state = state
+
+    def collect(self) -> Iterable[Metric]:
+        state = self._state()
+        info = GaugeMetricFamily("hunch_model_info", "The loaded model and its draft", labels=["model", "draft"])
+        if state.main is not None:
+            info.add_metric([state.main.name, "" if state.draft is None else state.draft.name], 1)
+        drafting = GaugeMetricFamily("hunch_drafting", "How the latest reply drafts", labels=["state"])
+        drafting.add_metric([state.drafting.value], 1)
+        return info, drafting
+
+
 class Metrics:
     """Counted from each reply's last statistics. On the loop's thread."""
 
     def __init__(self, state: Callable[[], EngineState]) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
+        registry.register(_Loaded(state))
         self._running = self._gauge("requests_running", "Requests that the engine reads or writes")
         self._waiting = self._gauge("requests_waiting", "Requests in the engine's queue")
         self._running.set_function(lambda: len(state().running))
@@ -33,6 +52,7 @@ class Metrics:
         self._cached = self._counter("prompt_cached_tokens", "Tokens of prompts that were read before")
         self._written = self._counter("generation_tokens", "Tokens written")
         self._saved = Gauge("hunch_saved_seconds", "Seconds that drafts saved, so far", registry=registry)
+        self._loads = self._counter("model_loads", "Models that were loaded, by whomever")
         self._calls = self._counter("tool_calls", "Tool calls found in replies")
         self._left = self._counter("disconnects", "Clients that left before their answer was complete")
         self._queue = self._histogram("queue_seconds", "From a request to its turn", _SECONDS)
@@ -58,6 +78,9 @@ class Metrics:
         reason = event.reason.value if isinstance(event, Finished) else type(event.error).__name__
         self._finished.labels(endpoint, reason).inc()
         self._count(event.stats)
+
+    def loaded(self) -> None:
+        self._loads.inc()
 
     def called(self) -> None:
         self._calls.inc()

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Picture, Request, SpanKind, ToolCall
-from engine.server.asked import model_of, sampling_of, speculation_of, stops_of, thinking_of
+from engine.server.asked import keep_alive_of, model_of, sampling_of, speculation_of, stops_of, thinking_of
 from engine.server.constraints import ollama_constraint
 from engine.server.contents import settled
 from engine.server.fields import Fields
@@ -33,8 +33,9 @@ class OllamaShape(Shape):
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
         self.stream = fields.flag("stream", True)
-        self.model = model_of(fields, house.state, house.options.any_name)
-        for name in ("keep_alive", "truncate", "shift"):
+        self.keep_s = keep_alive_of(fields)
+        self.model = model_of(fields, house.state)
+        for name in ("truncate", "shift"):
             fields.has(name)
         fields.refuse("logprobs", "suffix", "raw")
         given = fields.raw("options")
@@ -64,6 +65,10 @@ class OllamaShape(Shape):
         if think and main is not None and not main.about.thinking:
             raise invalid(f'"{self.model}" does not support thinking', "think")
         return think
+
+    def without_reply(self) -> dict[str, Any]:
+        reason = {"done": True, "done_reason": "unload" if self.keep_s == 0 else "load"}
+        return self.head() | self.text(SpanKind.ANSWER, "") | reason
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
         raise NotImplementedError
@@ -113,7 +118,7 @@ class OllamaChat(OllamaShape):
         fields.refuse("images")
         tools = openai_tools(fields)
         if not fields.items("messages"):
-            raise invalid("'messages' must have at least one message.", "messages")
+            return  # the model alone is wanted
         messages = settled([_message(each, house.pictures) for each in fields.objects("messages")])
         calls = {"tools": tools.given, "several_calls": tools.several, "must_call": tools.demanded}
         self.requests = [self.asked(messages=messages, **calls)]
@@ -143,9 +148,11 @@ class OllamaGenerate(OllamaShape):
         system = fields.text("system")
         messages = [Message(MessageRole.SYSTEM, system)] if system else []
         marks = _pictures(fields, house.pictures)
-        messages.append(Message(MessageRole.USER, fields.text("prompt") or "", pictures=marks))
+        prompt = fields.text("prompt") or ""
+        messages.append(Message(MessageRole.USER, prompt, pictures=marks))
         fields.refuse("template", "context")
-        self.requests = [self.asked(messages=tuple(messages))]
+        if prompt or marks:
+            self.requests = [self.asked(messages=tuple(messages))]
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
         return {"response": "", "thinking": text} if kind is SpanKind.THINKING else {"response": text}

@@ -59,7 +59,7 @@ class OpenAIShape(Shape):
 
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
-        self.model = model_of(fields, house.state, house.options.any_name)
+        self.model = model_of(fields, house.state)
         self.choices = choices_of(fields)  # of each prompt
         options = fields.object("stream_options")
         self._usage = options is not None and options.flag("include_usage")

@@ -35,7 +35,7 @@ _CUT = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
 class OpenAIResponse(Shape):
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
-        self.model = model_of(fields, house.state, house.options.any_name)
+        self.model = model_of(fields, house.state)
         fields.refuse("previous_response_id", "conversation", "background", "prompt", "top_logprobs")
         for name in (*_WITHOUT_EFFECT, "truncation", "max_tool_calls", "stream_options"):
             fields.has(name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import ip_address
 from typing import Protocol
 
-from engine.api.types import Picture, Sampling
+from engine.api.errors import EngineError
+from engine.api.types import ModelInfo, Picture, Sampling
 
 DEFAULT_PORT = 4862
 MEGABYTE = 1 << 20
@@ -31,7 +33,9 @@ class ServerOptions:
     any_name: bool = False  # answer to any model name with the loaded model
     sampling: Sampling = field(default_factory=Sampling)  # where a request does not say
     guests: bool = False  # its requests pause while others of the engine are queued or running
-    most_requests: int = 64  # queued and running; further ones are refused with Retry-After
+    most_requests: int = 64  # waiting, queued and running; further ones are refused with Retry-After
+    ttl_s: float = 3600.0  # without a request, until a model that was loaded for one is unloaded; inf: never
+    stay_s: float = 30.0  # a model's requests go before those that wait for another, for so long after it came
     largest_body: int = 64 * MEGABYTE
     most_held: int = 512 * MEGABYTE  # of the bodies of all requests, and as much again of their pictures' pixels
     body_s: float = 60.0  # to receive a request's body
@@ -51,6 +55,32 @@ class ServerState:
     requests: int = 0  # of other programs, queued and running
     error: str = ""  # why it FAILED: "KeyMissing", "AddressInUse" or "AddressUnusable"
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """One that clients may name, and the draft that comes with it. Both as their files say, loaded or not."""
+
+    main: ModelInfo
+    draft: ModelInfo | None = None
+    chosen: bool = False  # by the user: time does not unload it
+    loads: bool = True  # False: clients may use it only while it is loaded
+
+
+class ModelShelf(Protocol):
+    """What is installed, and who loads it. Called on the server's thread; every call returns at once."""
+
+    def models(self) -> Sequence[ServedModel]: ...
+
+    def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        """Have the engine load it in place of what is loaded.
+
+        Where that cannot begin, `refuse` is called, on any thread: with RepliesUnderWay while the user needs what is
+        loaded, and it is asked for again.
+        """
+
+    def take_away(self, model: ServedModel) -> None:
+        """Have the engine drop it, unless the user has chosen it, or another, since it was brought."""
 
 
 class PictureProblem(StrEnum):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
-from engine.api.types import EngineState, Message, ModelInfo, Picture, Request
+from engine.api.types import Message, ModelInfo, Picture, Request
 from engine.server.options import MEGABYTE, PictureDecoder, PictureProblem, PictureRefused
 from engine.server.problems import Problem, full, invalid, no_sight, shutting_down
 
@@ -90,9 +90,9 @@ class PictureReader:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     @contextmanager
-    def sent(self, state: EngineState) -> Iterator[SentPictures]:
+    def sent(self, model: ModelInfo | None) -> Iterator[SentPictures]:
         """Of a request, for as long as it is open."""
-        sent = SentPictures(state.main, self._decode is not None)
+        sent = SentPictures(model, self._decode is not None)
         try:
             yield sent
         finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -23,6 +23,8 @@ from engine.api.errors import (
     TemplateFailed,
 )
 from engine.api.types import FinishReason
+
+_MOST_NAMES = 20  # of models, in a sentence
 
 
 class Dialect(StrEnum):
@@ -93,8 +95,22 @@ def unsupported(param: str, why: str = "") -> Problem:
     return invalid(f"'{param}' is not supported{why}.", param, "unsupported_parameter")
 
 
-def unknown_model(name: str) -> Problem:
-    return Problem(404, f"The model '{name[:200]}' does not exist here.", code="model_not_found", param="model")
+def unknown_model(name: str, known: Sequence[str]) -> Problem:
+    """`known`: what clients may name instead."""
+    names = ", ".join(known[:_MOST_NAMES]) + (", …" if len(known) > _MOST_NAMES else "")
+    message = f"The model '{name[:200]}' does not exist here. Installed: {names or 'none'}."
+    return Problem(404, message, code="model_not_found", param="model")
+
+
+def not_loaded(name: str) -> Problem:
+    """One that is installed, where the owner alone loads models."""
+    message = f"The model '{name[:200]}' is installed, but not loaded, and this server loads none for programs."
+    return Problem(409, message, code="model_busy", param="model", retry=False)
+
+
+def chosen_stays(name: str) -> Problem:
+    message = f"The model '{name}' was chosen by the user and stays loaded."
+    return Problem(409, message, code="model_busy", param="model", retry=False)
 
 
 def overloaded(most: int) -> Problem:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from starlette.types import Receive
 
@@ -26,9 +26,11 @@ from engine.api.events import (
 from engine.api.protocols import ChatEngine
 from engine.api.stats import RequestStats
 from engine.api.types import Request, RequestId, SpanKind, TokenScore, ToolCall
+from engine.server.asked import check_limits
 from engine.server.metrics import Metrics
-from engine.server.options import ServerOptions
+from engine.server.options import ModelShelf, ServedModel, ServerOptions
 from engine.server.problems import overloaded, problem_of, problem_of_end, shutting_down
+from engine.server.supply import Supply, Turn
 
 _T = TypeVar("_T")
 
@@ -97,22 +99,33 @@ class Client:
 class Desk:
     """All requests that clients have in the engine."""
 
-    def __init__(self, engine: ChatEngine, options: ServerOptions, on_change: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        engine: ChatEngine,
+        options: ServerOptions,
+        on_change: Callable[[int], None],
+        shelf: ModelShelf | None = None,
+    ) -> None:
+        """Inside a running loop."""
         self.engine = engine
         self._options = options
         self._on_change = on_change
         self.metrics = Metrics(engine.state)
+        self.supply = Supply(engine, shelf, options, self.metrics.loaded)
         self._open: set[Replies] = set()
         self.requests = 0  # that the engine has not ended yet
         self._expected = 0  # whose pictures are read first
         self.is_closed = False
 
-    def replies(self, endpoint: str, requests: Sequence[Request], client: Client) -> Replies:
+    def replies(
+        self, endpoint: str, requests: Sequence[Request], client: Client, model: ServedModel, keep_s: float | None
+    ) -> Replies:
         """Raises Problem when there are too many. The requests begin with `async with`."""
         self._check_room(len(requests))
-        if self._options.guests:
-            requests = [replace(request, guest=True) for request in requests]
-        return Replies(self, endpoint, requests, client)
+        return Replies(self, endpoint, [self._of_program(each, model) for each in requests], client, model, keep_s)
+
+    def _of_program(self, request: Request, model: ServedModel) -> Request:
+        return replace(request, guest=self._options.guests, model=model.main.folder)
 
     @contextmanager
     def expecting(self, requests: int) -> Iterator[None]:
@@ -143,6 +156,7 @@ class Desk:
     def close(self) -> None:
         """End every request; later ones are refused."""
         self.is_closed = True
+        self.supply.close()
         for replies in self._open:
             replies.cancel()
 
@@ -150,12 +164,24 @@ class Desk:
 class Replies(AbstractAsyncContextManager["Replies"]):
     """The replies to one client's request: one, or `n`. Whatever ends the block cancels those that have not ended."""
 
-    def __init__(self, desk: Desk, endpoint: str, requests: Sequence[Request], client: Client) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        endpoint: str,
+        requests: Sequence[Request],
+        client: Client,
+        model: ServedModel,
+        keep_s: float | None,
+    ) -> None:
         self._desk = desk
         self._endpoint = endpoint
         self._requests = requests
         self._client = client
-        self._events: asyncio.Queue[Indexed | None] = asyncio.Queue()  # None: the client has left
+        self._model = model
+        self._keep_s = keep_s
+        self._turn: Turn | None = None
+        self._start: asyncio.Task[None] | None = None  # once the turn has come
+        self._events: asyncio.Queue[Indexed | Exception | None] = asyncio.Queue()  # None: the client has left
         self._early: deque[Indexed] = deque()  # came before the answer began
         self._ended: set[int] = set()  # in the engine
         self._unheard = set(range(len(requests)))  # whose end `events` has not given yet
@@ -164,17 +190,34 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self.progress = (0, 0)  # prompt tokens read, and all of them
 
     async def __aenter__(self) -> Replies:
-        loop = asyncio.get_running_loop()
         self._client.left.add_done_callback(self._on_left)
         self._desk.opened(self)
+        self._desk.count(len(self._requests))
+        self._turn = self._desk.supply.join(self._model)
         try:
-            for index, request in enumerate(self._requests):
-                self._desk.count(1)
-                self.ids.append(self._desk.engine.submit(request, self._sink(loop, index)))
+            if self._turn.come.done():
+                self._turn.come.result()
+                self._submit()
+            else:
+                self._start = asyncio.create_task(self._submit_in_turn(self._turn))
         except BaseException:
             self._close()
             raise
         return self
+
+    async def _submit_in_turn(self, turn: Turn) -> None:
+        try:
+            await turn.come
+            self._submit()
+        except Exception as error:  # noqa: BLE001  it is the next event
+            self._events.put_nowait(error)
+
+    def _submit(self) -> None:
+        """Raises Problem for what only the loaded model shows."""
+        check_limits(self._requests, self._desk.engine.state())
+        loop = asyncio.get_running_loop()
+        for index, request in enumerate(self._requests):
+            self.ids.append(self._desk.engine.submit(request, self._sink(loop, index)))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -188,7 +231,13 @@ class Replies(AbstractAsyncContextManager["Replies"]):
 
     def _close(self) -> None:
         self._client.left.remove_done_callback(self._on_left)
+        if self._start is not None:
+            self._start.cancel()
         self.cancel()
+        if unsent := len(self._requests) - len(self.ids):
+            self._desk.count(-unsent)
+        if self._turn is not None:
+            self._desk.supply.leave(self._turn, self._keep_s)
         self._desk.closed(self)
 
     def _on_left(self, _: asyncio.Task[None]) -> None:
@@ -246,15 +295,19 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         if self._client.left.done():
             raise ClientLeft
         if not self._events.empty():
-            return self._events.get_nowait() or self._leave()
+            return self._checked(self._events.get_nowait())
         try:
             async with asyncio.timeout(max(0.0, patience_s)):
-                return await self._events.get() or self._leave()
+                return self._checked(await self._events.get())
         except TimeoutError:
             return None
 
-    def _leave(self) -> NoReturn:
-        raise ClientLeft
+    def _checked(self, found: Indexed | Exception | None) -> Indexed:
+        if found is None:
+            raise ClientLeft
+        if isinstance(found, Exception):
+            raise found
+        return found
 
     def _heard(self, index: int, event: Event) -> Indexed:
         outcome = self.outcomes[index]

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.api.protocols import ChatEngine
-from engine.server.options import PictureDecoder, ServerOptions, ServerPhase, ServerState
+from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, ServerPhase, ServerState
 
 if TYPE_CHECKING:
     import uvicorn
@@ -35,7 +35,7 @@ class Server:
     """Serves one engine; started at most once at a time.
 
     `on_change` gets each new state, on the server's thread or the caller's. It must be quick. Without `decode`
-    requests with pictures are refused.
+    requests with pictures are refused, and without `shelf` no model is loaded for a client.
     """
 
     def __init__(
@@ -44,11 +44,13 @@ class Server:
         options: ServerOptions,
         on_change: Callable[[ServerState], None] = lambda _: None,
         decode: PictureDecoder | None = None,
+        shelf: ModelShelf | None = None,
     ) -> None:
         self._engine = engine
         self._options = options
         self._on_change = on_change
         self._decode = decode
+        self._shelf = shelf
         self._lock = threading.Lock()  # of the attributes below; `on_change` is not called under it
         self._state = ServerState()
         self._thread: threading.Thread | None = None
@@ -120,7 +122,7 @@ class Server:
         from engine.server.replies import Desk
 
         pictures = PictureReader(self._decode, self._options.most_held)
-        desk = Desk(self._engine, self._options, self._count)
+        desk = Desk(self._engine, self._options, self._count, self._shelf)
         config = uvicorn.Config(
             make_app(self._engine, self._options, desk, pictures),
             http=patient_protocol(self._options.header_s),
@@ -140,13 +142,14 @@ class Server:
             self._desk, self._pictures, self._uvicorn = desk, pictures, server
             self._loop = asyncio.get_running_loop()
             stopping = self._stopping
-        if not stopping:
-            addresses = tuple(_address(each) for each in sockets)
-            self._change(ServerState(ServerPhase.RUNNING, addresses))
-            try:
+        try:
+            if not stopping:
+                addresses = tuple(_address(each) for each in sockets)
+                self._change(ServerState(ServerPhase.RUNNING, addresses))
                 await server.serve(sockets)
-            finally:
-                pictures.close()
+        finally:
+            desk.close()
+            pictures.close()
 
     def _end(self) -> None:
         self._change(replace(self.state, phase=ServerPhase.STOPPING))

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.api.events import Event
 from engine.api.types import EngineState, Request
-from engine.server.asked import identifier
+from engine.server.asked import identifier, ttl_of
 from engine.server.fields import Fields
 from engine.server.options import ServerOptions
 from engine.server.pictures import SentPictures
@@ -33,7 +33,11 @@ class House:
 
 
 class Shape(ABC):
-    """One client's request, read; raises Problem in its constructor. `stream`: its answer comes piece by piece."""
+    """One client's request, read; raises Problem in its constructor. `stream`: its answer comes piece by piece.
+
+    `keep_s`: how long a model that is loaded for it stays afterwards; None: it does not say. Without `requests` it only
+    has the model loaded, or with 0 unloaded.
+    """
 
     dialect = Dialect.OPENAI
     media_type = "text/event-stream"
@@ -44,10 +48,15 @@ class Shape(ABC):
         self.requests: list[Request] = []
         self.dropped_tools: tuple[str, ...] = ()
         self.stream = fields.flag("stream")
+        self.keep_s = ttl_of(fields)
 
     @abstractmethod
     def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         """The answer in one piece."""
+
+    def without_reply(self) -> dict[str, Any]:
+        """The answer where there are no requests."""
+        raise NotImplementedError
 
     def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
         """`done_tokens` of the prompt were cached; both are 0 while the request waits for its turn."""

@@ -632,6 +632,16 @@ def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> No
         harness.engine.gate.open()
 
 
+def test_a_reply_is_the_models_that_it_is_for_or_ends(harness: Harness) -> None:
+    harness.load(draft=False)
+    main = harness.engine.state().main
+    assert main is not None
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.open()
+    assert harness.ask(replace(QUESTION, model="/another")).finished().reason is FinishReason.MODEL_CHANGED
+    assert harness.ask(replace(QUESTION, model=main.folder)).finished().reason is not FinishReason.MODEL_CHANGED
+
+
 def counted(harness: Harness, text: str) -> TokensCounted:
     recorder = Recorder()
     number = harness.engine.count_tokens(text, recorder)

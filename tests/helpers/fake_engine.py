@@ -385,6 +385,8 @@ class FakeEngine:
             return
         self._writing = job
         self._give_way(job)
+        if self._main is not None and job.request.model not in ("", self._main.folder):
+            job.interrupted = FinishReason.MODEL_CHANGED
         problem = self._problem(job.request)
         if job.interrupted is None and problem is not None:
             self._end(job, Failed(job.id, problem, RequestStats()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import queue
 import socket
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from engine import ChatEngine, Picture, Server, ServerOptions, ServerPhase, ServerState
+from engine import ChatEngine, ModelShelf, Picture, Server, ServerOptions, ServerPhase, ServerState
 
 PATIENCE_S = 120.0
 
@@ -79,10 +80,33 @@ class Decoding:
         self._stop()
 
 
+class Asked:
+    """A request on a thread of its own, for a test whose own thread has to go on meanwhile."""
+
+    def __init__(self, port: int, body: Any, path: str = "/v1/chat/completions") -> None:
+        self.answer = ""  # with its head, once it is whole
+        self._data = post_bytes(path, json.dumps(body).encode(), connection="close")
+        self._port = port
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self._thread.start()
+
+    def _ask(self) -> None:
+        with socket.create_connection(("127.0.0.1", self._port), timeout=PATIENCE_S) as connection:
+            connection.settimeout(PATIENCE_S)
+            connection.sendall(self._data)
+            self.answer = b"".join(iter(lambda: connection.recv(1 << 16), b"")).decode()
+
+    @property
+    def done(self) -> bool:
+        return not self._thread.is_alive()
+
+
 @contextmanager
-def serving(engine: ChatEngine, decode: Decoding | None = None, **options: Any) -> Iterator[Served]:
+def serving(
+    engine: ChatEngine, decode: Decoding | None = None, shelf: ModelShelf | None = None, **options: Any
+) -> Iterator[Served]:
     states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
-    server = Server(engine, ServerOptions(port=0, **options), states.put, decode)
+    server = Server(engine, ServerOptions(port=0, **options), states.put, decode, shelf)
     server.start()
     while (state := states.get(timeout=PATIENCE_S)).phase is ServerPhase.STARTING:
         pass

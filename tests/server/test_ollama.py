@@ -75,5 +75,5 @@ def test_nothing_is_changed_over_http(served: Served, name: str) -> None:
 
 def test_errors_are_one_text(served: Served) -> None:
     assert served.post("/api/chat", {"model": "other", "messages": []}).json() == {
-        "error": "The model 'other' does not exist here."
+        "error": "The model 'other' does not exist here. Installed: Main-8B."
     }

@@ -21,6 +21,7 @@ from engine.__main__ import main
 from engine.server.command import decoder_of
 from tests.architecture.project import ROOT
 from tests.helpers.served import PATIENCE_S, Served, chat_body
+from tests.helpers.tiny_models import build, qwen3_config, save
 from tests.server.conftest import STARTER
 
 COMMAND = [sys.executable, "-m", "engine", "serve", "--model", str(STARTER / "main"), "--port", "0"]
@@ -73,6 +74,21 @@ def test_a_decoder_is_a_class_by_its_name(capsys: pytest.CaptureFixture[str]) ->
 def test_a_port_in_use_is_one_line(house: Served, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*COMMAND[3:-1], str(house.port)]) == 1
     assert json.loads(capsys.readouterr().err)["error"] == "AddressInUse"
+
+
+@pytest.mark.slow
+def test_models_in_a_folder_are_loaded_when_a_client_names_them(tmp_path: Path) -> None:
+    config = qwen3_config()
+    folder = save(build(config), config, tmp_path / "Beta")
+    options = ["--models", str(tmp_path), "--pair", str(folder), "", "--ttl", "-1"]
+    with serving(*options) as (process, address):
+        body = chat_body("x", model="Beta", max_tokens=4)
+        answer = httpx2.post(f"{address}/v1/chat/completions", json=body, timeout=PATIENCE_S, trust_env=False)
+        assert (answer.status_code, answer.json()["hunch"]["draft_model"]) == (200, None)
+        (running,) = httpx2.get(f"{address}/api/ps", trust_env=False).json()["models"]
+        assert (running["name"], running["expires_at"][:4]) == ("Beta:latest", "2318")
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.server import ServerController
 from app.storage import ReplyStatus
+from app.view_models.model_list import PairState
 from app.view_models.request_table import RequestRow
 from app.views.settings.search import search
 from app.views.settings.server import ServerPage
@@ -29,7 +30,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.picture_files import rgb_png
-from tests.helpers.served import PATIENCE_S, chat_body
+from tests.helpers.served import PATIENCE_S, Asked, chat_body
 from tests.helpers.window_pages import SETTINGS_PAGES
 
 WRITTEN = "A draft guesses, the main model checks."
@@ -122,10 +123,9 @@ def test_it_is_off_until_somebody_turns_it_on_and_then_answers_with_the_model_th
     turn_on(server, qtbot)
     harness.models.eject()
     qtbot.waitUntil(lambda: harness.engine.state().main is None)
-    refused = ask(server)
-    assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
-    qtbot.waitUntil(lambda: harness.engine.state().main is not None)
-    assert ask(server).status_code == 200
+    asked = Asked(server.port, chat_body("Hello"))
+    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
+    assert " 200 " in asked.answer
 
 
 def test_a_picture_of_a_program_is_decoded_as_one_of_the_windows(tmp_path: Path, qtbot: QtBot, port: int) -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import main
-from app.ask import _folders, _message, _pair, _parsed, _passed_on, _request
+from app.ask import _folders, _installed, _message, _pair, _parsed, _passed_on, _request
 from app.settings import STARTER_FOLDER, Settings
+from app.system.paths import Paths
 from tests.architecture.project import ROOT
 
 
@@ -75,6 +76,14 @@ def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
     assert {"--temperature=0.4", "--max-tokens=50", "--thinking"} <= set(told)
     assert "--seed" not in " ".join(told)
     assert told[told.index("--speculate") + 1] == "3"
+
+
+def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path) -> None:
+    settings = stored(tmp_path, model_folders=["/disk/models"])
+    paths = Paths.for_user(tmp_path)
+    told = _installed(settings, paths)
+    assert {f"--models={paths.models}", "--models=/disk/models"} <= set(told)
+    assert told[-3:] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
 
 def test_wrong_usage_is_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

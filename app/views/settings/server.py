@@ -9,7 +9,7 @@ from app.controllers.server import LAST_PORT, ServerController
 from app.settings import Settings
 from app.theme import Theme
 from app.views.settings.connect_card import ConnectCard, CopyButton
-from app.views.widgets.buttons import PillButton
+from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.flow import Flow
@@ -20,6 +20,7 @@ from app.words.server import is_port_problem, state_words
 
 _FIRST_PORT = 1024
 _PORT_PX, _KEY_PX = 110, 260
+_KEPT_MINUTES = (5, 15, 60, 240)
 
 
 class ServerPage(Translated, Page):
@@ -28,6 +29,7 @@ class ServerPage(Translated, Page):
         self._settings = settings
         self._server = server
         self.on, self.in_network, self.any_name = (Switch(theme) for _ in range(3))
+        self.others = ChoiceButton(theme)
         self.another = PillButton(theme)
         self.copy_address = CopyButton(theme, lambda: server.reached.address)
         self.port = WholeField(theme, _FIRST_PORT, LAST_PORT, _PORT_PX)
@@ -43,6 +45,7 @@ class ServerPage(Translated, Page):
         self._key_buttons = QWidget()
         self._network_row = Row(theme, self.in_network)
         self._name_row = Row(theme, self.any_name)
+        self._others_row = Row(theme, self.others)
         self._note = TextLabel(theme, TextStyle.FINE)
         self._arrange()
         self._connect()
@@ -58,7 +61,7 @@ class ServerPage(Translated, Page):
         main, access = Card(self.theme), Card(self.theme)
         main.add(self._on_row)
         main.column.addWidget(self._another_row)
-        for row in (self._address_row, self._port_row):
+        for row in (self._address_row, self._port_row, self._others_row):
             main.add(row)
         access.add(self._key_row)
         access.column.addWidget(self._key_buttons)
@@ -79,6 +82,7 @@ class ServerPage(Translated, Page):
         self.port.valueChanged.connect(lambda port: setattr(settings, "server_port", port))
         self.in_network.toggled.connect(server.set_in_network)
         self.any_name.toggled.connect(lambda on: setattr(settings, "server_any_name", on))
+        self.others.chosen.connect(lambda minutes: setattr(settings, "server_keep_min", minutes))
         self.show_key.clicked.connect(lambda: self._show_in_clear(self.key.echoMode() == LineField.EchoMode.Password))
         self.new_key.clicked.connect(server.make_key)
         self.remove_key.clicked.connect(server.remove_key)
@@ -96,8 +100,15 @@ class ServerPage(Translated, Page):
         self.any_name.setChecked(settings.server_any_name)
         with QSignalBlocker(self.port):
             self.port.setValue(settings.server_port)
+        self._show_others()
         self._show_state()
         self._show_key()
+
+    def _show_others(self) -> None:
+        minutes = self._settings.server_keep_min
+        choices = sorted({*_KEPT_MINUTES, minutes} - {0})
+        self.others.set_choices([(0, self.tr("Off")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
+        self.others.set_value(minutes)
 
     def _show_state(self) -> None:
         server, port = self._server, self._settings.server_port
@@ -138,6 +149,10 @@ class ServerPage(Translated, Page):
         self._name_row.set_words(
             self.tr("Answer to any model name"),
             self.tr("Always the loaded one."),
+        )
+        self._others_row.set_words(
+            self.tr("Load other models for programs"),
+            self.tr("While you are not chatting; unloaded when idle this long. Your next message brings yours back."),
         )
         self._note.setText(self.tr("Programs never see chats, files or settings. Your messages come first."))
         self._show()

@@ -1,0 +1,146 @@
+"""Models that other programs ask for by name, loaded while the user's pair rests: the next message brings it back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from app.bridge import EngineBridge
+from app.controllers.models import ModelController
+from app.settings import Settings
+from app.view_models.model_list import PairState
+from engine import (
+    ChatEngine,
+    EngineError,
+    Event,
+    Failed,
+    Finished,
+    ModelFailed,
+    NoModelLoaded,
+    Queued,
+    RepliesUnderWay,
+    RequestId,
+    ServedModel,
+    best_draft,
+)
+
+QUIET_S = 60.0  # after the user's last reply, until another model may take its model's place
+
+
+class ProgramModels(QObject):
+    """A ModelShelf: `models`, `bring` and `take_away` are called on the server's thread."""
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        settings: Settings,
+        models: ModelController,
+        post: Callable[[Callable[[], None]], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.quiet_s = QUIET_S
+        self._engine = engine
+        self._settings = settings
+        self._pair = models
+        self._post = post
+        self._served: tuple[ServedModel, ...] = ()
+        self._replies: set[RequestId] = set()  # the user's that have not ended
+        self._replied_at = float("-inf")
+        self._comes_back = False  # the user's pair was loaded when it made way
+        models.models_changed.connect(self._collect)
+        settings.changed.connect(self._on_setting)
+        bridge.event_arrived.connect(self._on_event)
+
+    # On the server's thread
+
+    def models(self) -> Sequence[ServedModel]:
+        return self._served
+
+    def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        self._post(partial(self._bring, model, refuse))
+
+    def take_away(self, model: ServedModel) -> None:
+        self._post(partial(self._take_away, model))
+
+    # On the GUI thread
+
+    def _bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        folder, pair = model.main.folder, self._pair.pair
+        if folder == pair.main_folder:
+            self._bring_own(refuse)
+        elif not self._settings.server_keep_min:
+            refuse(NoModelLoaded())
+        elif self._is_needed or pair.state is PairState.LOADING:
+            refuse(RepliesUnderWay(folder))
+        else:
+            self._comes_back = self._pair.make_way() or self._comes_back
+            draft = None if model.draft is None else model.draft.folder
+            self._engine.load(folder, self._hear, draft=draft)
+
+    def _bring_own(self, refuse: Callable[[EngineError], None]) -> None:
+        pair = self._pair.pair
+        match pair.state:
+            case PairState.UNLOADED:
+                self._pair.wake()
+            case PairState.READY:  # since it was asked for
+                refuse(RepliesUnderWay(pair.main_folder))
+            case PairState.FAILED | PairState.NO_MODEL:
+                refuse(pair.error or NoModelLoaded())
+
+    @property
+    def _is_needed(self) -> bool:
+        """Whether the user's model is in use, or was just now."""
+        state = self._engine.state()
+        recently = time.monotonic() < self._replied_at + self.quiet_s
+        return bool(state.foreground or state.background or self._replies) or recently
+
+    def _take_away(self, model: ServedModel) -> None:
+        state, folder, pair = self._engine.state(), model.main.folder, self._pair.pair
+        here = {state.loading_main, state.main.folder if state.main is not None else None}
+        if folder not in here or folder == pair.main_folder or pair.state in (PairState.LOADING, PairState.READY):
+            return
+        if self._comes_back:
+            self._comes_back = False
+            self._pair.wake()
+        else:
+            self._engine.unload(_unheard)
+
+    def _hear(self, event: Event) -> None:
+        """On the engine's thread: where nothing was loaded the user's pair may still be there."""
+        if isinstance(event, ModelFailed):
+            self._post(self._pair.regain)
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, Queued) and not (event.guest or event.background):
+            self._replies.add(event.request)
+            self._comes_back = False  # it does with this one
+        elif isinstance(event, Finished | Failed) and event.request in self._replies:
+            self._replies.discard(event.request)
+            self._replied_at = time.monotonic()
+
+    def _on_setting(self, name: str) -> None:
+        if name in ("server_keep_min", "last_drafts"):
+            self._collect()
+
+    def _collect(self) -> None:
+        """What is installed, for the server's thread: a new value, never a changed one."""
+        infos = [model.info for model in self._pair.library.installed if model.info is not None]
+        known = {info.folder: info for info in infos}
+        chosen, others = self._pair.pair.main_folder, bool(self._settings.server_keep_min)
+        served = []
+        for info in infos:
+            if info.drafter is None:
+                is_chosen = info.folder == chosen
+                last = self._pair.last_drafts.of(info.folder)
+                draft = best_draft(info, infos) if last is None else known.get(last)
+                served.append(ServedModel(info, draft, chosen=is_chosen, loads=is_chosen or others))
+        self._served = tuple(served)
+
+
+def _unheard(_event: Event) -> None: ...

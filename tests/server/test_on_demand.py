@@ -1,0 +1,294 @@
+"""Models that clients name: loaded when it is their turn, unloaded after a while, and refused where nobody has them."""
+
+from __future__ import annotations
+
+import json
+import queue
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import (
+    ChatEngine,
+    Engine,
+    EngineError,
+    Event,
+    ModelReady,
+    ModelTooLarge,
+    RepliesUnderWay,
+    ServedModel,
+)
+from engine.server import replies, supply
+from engine.server.asked import keep_alive_of
+from engine.server.fields import Fields
+from engine.server.problems import Problem
+from engine.server.shelf import EngineShelf, served_models
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
+from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
+from tests.helpers.tiny_models import build, noised, qwen3_config, save
+
+CHAT = "/v1/chat/completions"
+OTHER = model_info("/models/Other-4B", parameters=4_000_000_000)
+SHORT: dict[str, Any] = {"max_tokens": 4, "temperature": 0}
+ASKED = {"prompt": "x", "messages": [{"role": "user", "content": "x"}], "input": "x", "max_tokens": 4}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """With the first of two tiny models, which somebody chose; the other one has a draft."""
+    folder = tmp_path_factory.mktemp("models")
+    config = qwen3_config()
+    save(build(config), config, folder / "Alpha")
+    beta = build(config, seed=5)
+    save(beta, config, folder / "Beta")
+    save(noised(beta, config, 0.05), config, folder / "Beta-draft")
+    engine = Engine()
+    assert isinstance(EngineClient(engine).load(folder / "Alpha"), ModelReady)
+    yield engine
+    assert engine.close()
+
+
+@pytest.fixture(scope="module")
+def loft(engine: Engine) -> Iterator[Served]:
+    main = engine.state().main
+    assert main is not None
+    folder = Path(main.folder).parent
+    drafts: dict[Path, Path | None] = {folder / "Beta": folder / "Beta-draft", folder / "Beta-draft": None}
+    with serving(engine, shelf=EngineShelf(engine, served_models(engine.state(), [folder], drafts))) as served:
+        yield served
+
+
+def loaded(engine: Engine) -> str:
+    main = engine.state().main
+    return "" if main is None else main.name
+
+
+@contextmanager
+def until_none_is_loaded(engine: ChatEngine) -> Iterator[None]:
+    """At the end of the block waits for that."""
+    heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    stop = engine.subscribe(heard.put)
+    yield
+    while engine.state().main is not None:
+        heard.get(timeout=PATIENCE_S)
+    stop()
+
+
+def states_of(served: Served) -> dict[str, str]:
+    return {each["id"]: each["status"]["value"] for each in served.http.get("/v1/models").json()["data"]}
+
+
+def test_a_model_that_is_named_is_loaded_with_its_draft(loft: Served, engine: Engine) -> None:
+    alpha = loft.chat("x", **SHORT)
+    assert states_of(loft) == {"Alpha": "loaded", "Beta": "unloaded", "Beta-draft": "unloaded"}
+    beta = loft.chat("x", **SHORT, model="Beta")
+    assert (alpha["model"], beta["model"], beta["hunch"]["draft_model"]) == ("Alpha", "Beta", "Beta-draft")
+    assert loaded(engine) == "Beta"
+    assert beta["choices"][0]["message"] != alpha["choices"][0]["message"]
+    assert states_of(loft)["Beta"] == "loaded"
+    assert 'hunch_model_info{draft="' in (figures := loft.http.get("/metrics").text)
+    assert 'model="Beta"} 1.0' in figures
+    assert "hunch_model_loads_total 1.0" in figures
+    again = loft.chat("x", **SHORT)  # of the one that was chosen, whatever others had loaded
+    assert (again["model"], again["choices"]) == ("Alpha", alpha["choices"])
+
+
+def test_what_is_not_installed_is_refused_with_what_is(loft: Served) -> None:
+    for path in (CHAT, "/v1/completions", "/v1/messages", "/v1/responses", "/api/chat", "/v1/messages/count_tokens"):
+        answer = loft.post(path, ASKED | {"model": "Gamma"})
+        assert answer.status_code == 404
+        assert "'Gamma' does not exist here. Installed: " in answer.text
+        assert all(name in answer.text for name in ("Alpha", "Beta", "Beta-draft"))
+    assert loft.http.get("/v1/models/Gamma").status_code == 404
+    assert loft.http.get("/v1/models/Beta").json()["id"] == "Beta"
+
+
+def test_time_unloads_only_what_was_loaded_for_a_client(loft: Served, engine: Engine) -> None:
+    with until_none_is_loaded(engine):
+        loft.chat("x", **SHORT, model="Beta", ttl=0)
+    assert loft.http.get("/health").status_code == 200
+    loft.chat("x", **SHORT, model="Alpha", ttl=0)
+    assert loft.http.get("/api/ps").json()["models"][0]["expires_at"].startswith("2318")
+    refused = loft.post("/api/generate", {"model": "Alpha", "keep_alive": 0})
+    assert (refused.status_code, "stays loaded" in refused.json()["error"]) == (409, True)
+    assert loaded(engine) == "Alpha"
+
+
+def test_a_count_of_tokens_is_the_named_models(loft: Served, engine: Engine) -> None:
+    assert loft.post("/v1/messages/count_tokens", ASKED | {"model": "Beta"}).json()["input_tokens"] > 0
+    assert loaded(engine) == "Beta"
+
+
+def test_ollamas_empty_prompts_load_and_unload(loft: Served, engine: Engine) -> None:
+    loft.chat("x", **SHORT, model="Alpha")
+    answer = loft.post("/api/generate", {"model": "Beta:latest", "keep_alive": "5m"}).json()
+    assert (answer["response"], answer["done_reason"]) == ("", "load")
+    (running,) = loft.http.get("/api/ps").json()["models"]
+    left_s = time.mktime(time.strptime(running["expires_at"], "%Y-%m-%dT%H:%M:%SZ")) - time.mktime(time.gmtime())
+    assert running["name"] == "Beta:latest"
+    assert 0 < left_s <= 300
+    asked = {"model": "Beta", "messages": [], "keep_alive": 0}
+    with until_none_is_loaded(engine):
+        assert loft.post("/api/chat", asked).json()["done_reason"] == "unload"
+    assert loft.http.get("/api/ps").json()["models"] == []
+    assert loft.post("/api/chat", asked).json()["done_reason"] == "unload"  # it is not loaded for that
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [(300, 300.0), (0, 0.0), (-1, inf), ("5m", 300.0), ("1h30m", 5400.0), ("1.5s", 1.5), ("-1m", inf), ("0", 0.0)],
+)
+def test_ollamas_durations(given: object, seconds: float) -> None:
+    assert keep_alive_of(Fields({"keep_alive": given})) == seconds
+
+
+@pytest.mark.parametrize("given", ["", "5", "m", "5m!", "1" * 50 + "m", True, [5]], ids=str)
+def test_what_is_no_duration_is_refused(given: object) -> None:
+    with pytest.raises(Problem, match="keep_alive"):
+        keep_alive_of(Fields({"keep_alive": given}))
+
+
+# Whose turn it is, over a script
+
+
+@pytest.fixture
+def two() -> Iterator[FakeEngine]:
+    engine = FakeEngine({MAIN.folder: MAIN, DRAFT.folder: DRAFT, OTHER.folder: OTHER})
+    EngineClient(engine).load(Path(MAIN.folder), Path(DRAFT.folder))
+    yield engine
+    engine.gate.open()
+    engine.close()
+
+
+def shelf_of(engine: FakeEngine, **changes: Any) -> EngineShelf:
+    return EngineShelf(engine, [ServedModel(MAIN, DRAFT, chosen=True), ServedModel(OTHER, **changes)])
+
+
+def begin(served: Served, model: str, stream: bool = True) -> socket.socket:
+    """A request whose answer is read later."""
+    connection = served.connect()
+    body = chat_body("x", model=model, stream=stream)
+    connection.sendall(post_bytes(CHAT, json.dumps(body).encode(), connection="close"))
+    return connection
+
+
+def rest(connection: socket.socket) -> str:
+    with connection:
+        return b"".join(iter(lambda: connection.recv(1 << 16), b"")).decode()
+
+
+def test_who_waits_for_another_model_is_told_so_and_has_its_turn(
+    two: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replies, "_BEGIN_S", 0.05)
+    two.gate.hold()
+    with until_none_is_loaded(two), serving(two, shelf=shelf_of(two), silence_s=0.05) as served:
+        first = begin(served, "Main-8B")
+        served.wait_for_requests(1)
+        second = begin(served, "Other-4B")
+        heard = b""
+        while b": prefill 0/0" not in heard:
+            heard += second.recv(1 << 16)
+        assert two.loads == [(MAIN.folder, DRAFT.folder)]
+        two.gate.open()
+        assert "[DONE]" in rest(first)
+        assert '"model":"Other-4B"' in heard.decode() + rest(second)
+    assert two.loads[1:] == [(OTHER.folder, None)]  # and it goes with the server
+
+
+@pytest.mark.parametrize(
+    ("stay_s", "order"),
+    [(0.0, [MAIN, OTHER, MAIN]), (3600.0, [MAIN, MAIN, OTHER])],
+    ids=["in the order of coming", "those of the loaded model first"],
+)
+def test_models_take_turns(two: FakeEngine, stay_s: float, order: list[Any]) -> None:
+    two.gate.hold()
+    with serving(two, shelf=shelf_of(two), stay_s=stay_s) as served:
+        waiting = []
+        for number, model in enumerate(("Main-8B", "Other-4B", "default"), 1):
+            waiting.append(begin(served, model, stream=False))
+            served.wait_for_requests(number)
+        two.gate.open()
+        assert all("200 OK" in rest(each) for each in waiting)
+    assert [request.model for request in two.requests] == [model.folder for model in order]
+
+
+def test_a_client_that_leaves_the_line_has_nothing_loaded(two: FakeEngine) -> None:
+    two.gate.hold()
+    with serving(two, shelf=shelf_of(two)) as served:
+        first = begin(served, "Main-8B")
+        served.wait_for_requests(1)
+        second = begin(served, "Other-4B")
+        served.wait_for_requests(2)
+        second.close()
+        served.wait_for_requests(1)
+        two.gate.open()
+        assert "[DONE]" in rest(first)
+        assert served.chat("x")["model"] == "Main-8B"
+    assert len(two.loads) == 1
+
+
+def test_whoever_waits_when_the_server_ends_is_told(two: FakeEngine) -> None:
+    two.gate.hold()
+    with serving(two, shelf=shelf_of(two)) as served:
+        first = begin(served, "Main-8B")
+        served.wait_for_requests(1)
+        second = begin(served, "Other-4B", stream=False)
+        served.wait_for_requests(2)
+    assert "shutting_down" in rest(first)
+    assert "503" in (answer := rest(second))
+    assert "shutting_down" in answer
+
+
+def test_a_model_that_cannot_be_loaded_fails_those_who_wait_for_it_alone() -> None:
+    engine = FakeEngine({MAIN.folder: MAIN, OTHER.folder: ModelTooLarge(OTHER.folder, 9, 1)})
+    EngineClient(engine).load(Path(MAIN.folder))
+    shelf = EngineShelf(engine, [ServedModel(MAIN, chosen=True), ServedModel(OTHER)])
+    with serving(engine, shelf=shelf) as served:
+        refused = served.post(CHAT, chat_body("x", model="Other-4B"))
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "out_of_memory")
+        assert served.chat("x")["model"] == "Main-8B"
+    engine.close()
+
+
+class Needed(EngineShelf):
+    """A person needs what is loaded, the first times."""
+
+    times = 3
+
+    def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        self.times -= 1
+        if self.times:
+            refuse(RepliesUnderWay(model.main.folder))
+        else:
+            super().bring(model, refuse)
+
+
+def test_a_person_is_waited_for(two: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supply, "_AGAIN_S", 0.01)
+    shelf = Needed(two, shelf_of(two).models())
+    with serving(two, shelf=shelf) as served:
+        assert served.chat("x", model="Other-4B")["model"] == "Other-4B"
+    assert shelf.times == 0
+
+
+def test_a_model_that_its_owner_alone_loads_is_refused_as_such(two: FakeEngine) -> None:
+    with serving(two, shelf=shelf_of(two, loads=False)) as served:
+        refused = served.post(CHAT, chat_body("x", model="Other-4B"))
+        assert (refused.status_code, refused.headers["x-should-retry"]) == (409, "false")
+        assert "is installed, but not loaded" in refused.json()["error"]["message"]
+        assert list(states_of(served)) == ["Main-8B"]
+
+
+def test_any_name_is_the_chosen_model_unless_it_is_one(two: FakeEngine) -> None:
+    with serving(two, shelf=shelf_of(two), any_name=True) as served:
+        assert served.chat("x", model="gpt-5")["model"] == "gpt-5"
+        served.chat("x", model="Other-4B")
+    assert [request.model for request in two.requests] == [MAIN.folder, OTHER.folder]

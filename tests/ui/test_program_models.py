@@ -1,0 +1,123 @@
+"""Models that other programs ask for by name, beside the user's own: whose turn it is, and what comes back."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.server import ServerController
+from app.view_models.model_list import PairState
+from app.views.settings.server import ServerPage
+from engine import ModelTooLarge, ServerPhase
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.fake_model_store import installed
+from tests.helpers.served import Asked, chat_body
+
+OTHER, HUGE = model_info("/models/Other-4B", 4_000_000_000), model_info("/models/Huge-70B", 70_000_000_000)
+MODELS = {MAIN.folder: MAIN, DRAFT.folder: DRAFT, OTHER.folder: OTHER, HUGE.folder: ModelTooLarge(HUGE.folder, 9, 1)}
+OWN, THEIRS = (MAIN.folder, DRAFT.folder), (OTHER.folder, DRAFT.folder)
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    """With a server that loads other models for programs, as soon as the user's is not used."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    here = [installed(info) for info in (MAIN, DRAFT, OTHER, HUGE)]
+    put = {"server_port": port, "server_keep_min": 5, "server_on": True}
+    with open_app(tmp_path, qtbot, models=MODELS, installed=here, put_settings=put) as harness:
+        server = harness.application.server
+        server.shelf.quiet_s = 0.0
+        qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING, timeout=60_000)
+        qtbot.waitUntil(lambda: len(server.shelf.models()) == 4)
+        yield harness
+
+
+@pytest.fixture
+def server(harness: AppHarness) -> ServerController:
+    return harness.application.server
+
+
+def asking(server: ServerController, model: str, **fields: object) -> Asked:
+    return Asked(server.port, chat_body("x", model=model, **fields))
+
+
+def test_a_programs_model_comes_while_the_pair_rests_and_goes_for_the_next_message(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    asked = asking(server, "Other-4B")
+    qtbot.waitUntil(lambda: asked.done)
+    assert '"model":"Other-4B"' in asked.answer
+    assert harness.engine.loads == [OWN, THEIRS]
+    pair = harness.models.pair
+    assert (pair.state, pair.main_folder, harness.application.settings.main_folder) == (
+        PairState.UNLOADED,
+        MAIN.folder,
+        MAIN.folder,
+    )
+    harness.ask(qtbot, "Question")
+    assert harness.engine.loads == [OWN, THEIRS, OWN]
+    assert (harness.models.pair.state, harness.models.pair.draft_folder) == (PairState.READY, DRAFT.folder)
+
+
+def test_a_reply_of_the_users_is_waited_for(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    assert harness.chats.send("Hello")
+    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
+    asked = asking(server, "Other-4B")
+    qtbot.waitUntil(lambda: server.state.requests == 1)
+    qtbot.wait(50)
+    assert (asked.done, harness.engine.loads) == (False, [OWN])
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: asked.done)
+    assert " 200 " in asked.answer
+    assert harness.chats.transcript.messages[-1].text
+
+
+def test_a_message_goes_before_a_programs_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    asked = asking(server, "Other-4B", stream=True)
+    qtbot.waitUntil(lambda: len(harness.engine.state().running) == 1)
+    assert harness.chats.send("Hello")
+    qtbot.waitUntil(lambda: asked.done)
+    assert "model_changed" in asked.answer
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    assert harness.engine.loads == [OWN, THEIRS, OWN]
+
+
+def test_the_pair_comes_back_when_a_programs_model_goes(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    asked = asking(server, "Other-4B", ttl=0)
+    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
+    assert harness.engine.loads == [OWN, THEIRS, OWN]
+
+
+def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    asked = asking(server, "Huge-70B")
+    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
+    assert "out_of_memory" in asked.answer
+    harness.ask(qtbot, "Question")
+    assert [main for main, _ in harness.engine.loads] == [MAIN.folder, HUGE.folder]
+
+
+def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
+    page = harness.show_settings("server").pages["server"]
+    assert isinstance(page, ServerPage)
+    page.others._choose(0)
+    assert harness.application.settings.server_keep_min == 0
+    qtbot.waitUntil(lambda: server.state.phase is not ServerPhase.RUNNING)
+    qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING, timeout=60_000)
+    asked = asking(server, "Other-4B")
+    qtbot.waitUntil(lambda: asked.done)
+    assert " 409 " in asked.answer
+    assert "is installed, but not loaded" in asked.answer
+    assert harness.engine.loads == [OWN]
