@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -140,9 +140,11 @@ def test_every_key_that_it_names_is_one(harness: AppHarness) -> None:
 def routes(harness: AppHarness) -> set[str]:
     """What menus, settings and models are called, such as "Settings → Chat → Seed"."""
     settings, models = harness.show_settings(), harness.show_models()
-    found = {
-        (menu.text(), entry.text()) for menu in harness.window.menu.bar.actions() for entry in menu.menu().actions()
-    }
+    found: set[tuple[str, ...]] = set()
+    for each in harness.window.menu.bar.actions():
+        menu = each.menu()
+        assert isinstance(menu, QMenu)
+        found |= {(each.text(), entry.text()) for entry in menu.actions()}
     found |= {(models.accessibleName(), button.text()) for button in models.tabs.buttons}
     found |= {(settings.windowTitle(), page.title.text()) for page in settings.pages.values()}
     for page in settings.pages.values():
