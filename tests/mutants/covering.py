@@ -26,7 +26,7 @@ _TESTS = {
     ),
     "engine/decoding/constraint": ("engine/test_constraints",),
     "engine/decoding/guide": ("engine/test_constraints", "engine/test_thinking_limit"),
-    "engine/decoding/hidden_states": ("engine/test_hidden_states"),
+    "engine/decoding/hidden_states": ("engine/test_hidden_states",),
     "engine/decoding/round": (
         "engine/test_round",
         "engine/test_invariants",
@@ -116,7 +116,7 @@ _TESTS = {
         "engine/test_prefix_disk",
     ),
     "engine/caches/hooks": ("engine/test_hidden_states",),
-    "engine/caches/kinds": ("engine/test_cache_kinds"),
+    "engine/caches/kinds": ("engine/test_cache_kinds",),
     "engine/caches/making": ("engine/test_cache_kinds",),
     "engine/caches/merging": ("engine/test_merging",),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),

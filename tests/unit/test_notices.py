@@ -24,6 +24,8 @@ from engine import (
     ModelTooLarge,
     ModelUnsupported,
     NothingToInstall,
+    RankEnd,
+    ShardRefusal,
     SightRefusal,
     StorageFailed,
     TokenizerBroken,
@@ -36,6 +38,8 @@ _VALUES: dict[str, Any] = {
     "tuple[str, ...]": ("gguf",),
     "HubSilence": HubSilence.BUSY,
     "SightRefusal": SightRefusal.TEXT_ONLY,
+    "ShardRefusal": ShardRefusal.LAYERS,
+    "RankEnd": RankEnd.ENDED,
 }
 
 

@@ -415,8 +415,9 @@ def test_a_folder_that_may_not_be_written_says_so(tmp_path: Path) -> None:
 
 
 def test_every_refusal_has_words() -> None:
-    told = [not_imported(NotImported("a.json", why, "Ducks")) for why in WhyNotRead]
-    assert len(set(told)) == len(WhyNotRead)
+    inside = {WhyNotRead.TOO_DEEP, WhyNotRead.DUPLICATE, WhyNotRead.CIRCLE, WhyNotRead.WRONG}  # "damaged", each
+    told = {not_imported(NotImported("a.json", why, "Ducks")) for why in WhyNotRead}
+    assert len(told) == len(WhyNotRead) - len(inside) + 1
     notices = [not_exported(NotExported(why, "/home")) for why in WhyNotWritten]
     assert len({notice.sentence for notice in notices}) == len(WhyNotWritten)
     assert all(notice.hint and "%" not in notice.sentence for notice in notices)
