@@ -29,6 +29,7 @@ CHAT_TEMPLATE = (
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 _KEPT = 12_000  # pictures
+_ALONE = 0.28  # of the pictures to learn from: one large shape, the hardest to tell, in half of those of shapes
 _PICTURE = f"\n\n{BEGIN}{PLACE * TOKENS}{CLOSE}\n\n"
 _WORDS = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+"
 
@@ -57,7 +58,7 @@ Shown = tuple[Scene, Array]  # with its patches
 class PictureMaker:
     """Pictures alone. They are drawn as they are needed, and most are taken again.
 
-    Digits that are to be learned are `varied`: there are few of them.
+    What is to be learned is `varied`: there are few digits, and few of the shapes are alone.
     """
 
     def __init__(
@@ -73,7 +74,9 @@ class PictureMaker:
         return np.stack([patches for _, patches in shown]), np.array([known(made) for made, _ in shown])
 
     def new(self) -> Shown:
-        made = scene(self._random, self._digits)
+        alone = self._varied and self._random.random() < _ALONE
+        shape = SHAPES[self._random.integers(len(SHAPES))] if alone else ""
+        made = scene(self._random, self._digits, shape, alone=alone)
         if self._varied and made.shape == "digit":
             made = self._written_otherwise(made)
         return made, in_patches(drawn(made, SIDE, SIDE, self._random))

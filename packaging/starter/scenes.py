@@ -55,13 +55,13 @@ def read_digits(file: Path) -> list[tuple[Array, int]]:
     return [(level, int(line[0])) for level, line in zip(levels, lines, strict=True)]
 
 
-def scene(random: Generator, digits: Sequence[tuple[Array, int]], shape: str = "") -> Scene:
-    """`digits`: handwritten ones, each with what it is."""
+def scene(random: Generator, digits: Sequence[tuple[Array, int]], shape: str = "", *, alone: bool = False) -> Scene:
+    """`digits`: handwritten ones, each with what it is; `alone`: not several of a shape."""
     shape = shape or str(random.choice([*SHAPES, "digit", "unknown"], p=[0.08] * 6 + [0.46, 0.06]))
     colour = str(random.choice(list(COLOURS)))
     aspect = float(np.exp(random.uniform(-0.3, 0.3)))
     strokes, digit = digits[random.integers(len(digits))] if shape == "digit" else (np.zeros((8, 8), np.float32), -1)
-    count = int(random.integers(1, MOST + 1)) if shape in SHAPES else 1
+    count = int(random.integers(1, MOST + 1)) if shape in SHAPES and not alone else 1
     grounds = _LIGHT if colour == "black" or random.random() < 0.8 else _DARK
     ground = _moved(random, grounds[random.integers(len(grounds))], 6)
     ink = _moved(random, COLOURS[colour], 12)
