@@ -13,7 +13,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from app.settings import STARTER_FOLDER, STARTER_NAME, Settings
+from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, from_setting
 from app.system.paths import Paths
 from engine import SpeculationMode, default_hub_cache, model_name
 
@@ -96,14 +96,15 @@ def _named(settings: Settings, name: str) -> str:
     used = [*settings.recent_models, settings.main_folder, settings.draft_folder, *settings.last_drafts.values()]
     if Path(name).is_dir():
         return str(Path(name).resolve())
-    names = {model_name(Path(folder)).lower(): folder for folder in used if folder and folder != STARTER_FOLDER}
+    folders = {each: Path(from_setting(each, _STARTER / "main")) for each in used if each and each != STARTER_FOLDER}
+    names = {model_name(folder).lower(): each for each, folder in folders.items()}
     return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)
 
 
 def _folders(main: str, draft: str) -> list[str]:
-    found = ["--model", str(_STARTER / "main") if main == STARTER_FOLDER else main]
+    found = ["--model", from_setting(main, _STARTER / "main")]
     if draft:
-        found += ["--draft", str(_STARTER / "draft") if draft == STARTER_FOLDER else draft]
+        found += ["--draft", from_setting(draft, _STARTER / "draft")]
     return found
 
 

@@ -54,12 +54,34 @@ from engine import (
 
 log = logging.getLogger(__name__)
 
-# Stored in place of a folder for the pair that comes with the app, because its path may change.
+# Stored in place of a folder for the pair that comes with the app, because an update may move it.
 STARTER_FOLDER = "starter"
 STARTER_NAME = "Hunch Starter"  # as its folder says
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
+
+
+def comes_with_app(stored: str) -> bool:
+    return stored.partition("/")[0] == STARTER_FOLDER
+
+
+def from_setting(stored: str, starter: Path) -> str:
+    """The folder; `starter`: what the bare name stands for, and what is used where another is missing."""
+    if not comes_with_app(stored):
+        return stored
+    named = starter.parent / stored.partition("/")[2] if stored != STARTER_FOLDER else starter
+    return next((str(each) for each in (named, starter) if each.is_dir()), "")
+
+
+def as_setting(folder: str, starter: Path) -> str:
+    """What comes with the app is stored by name: what is beside `starter` with its place there."""
+    if folder == str(starter):
+        return STARTER_FOLDER
+    path, root = Path(folder), starter.parent
+    return f"{STARTER_FOLDER}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else folder
+
+
 _RETRY_INTERVAL_MS = 2000  # of what the disk refused
 _MOST_ASIDE = 5  # files that were put aside; older ones are deleted
 
@@ -225,7 +247,7 @@ class Settings(QObject):
     def sampling(self, main: str = "") -> Sampling:
         """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""
         untouched = self.temperature == self.options()["temperature"].default
-        starter = (main or self.main_folder) == STARTER_FOLDER
+        starter = comes_with_app(main or self.main_folder)
         return Sampling(
             temperature=STARTER_TEMPERATURE if starter and untouched else self.temperature,
             top_p=self.top_p,

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.loaded_pair import IsOff, LoadedPair
-from app.settings import STARTER_FOLDER, Settings
+from app.settings import STARTER_FOLDER, Settings, as_setting, from_setting
 from app.view_models.model_list import DraftState, PairState, PairView
 from engine import (
     ChatEngine,
@@ -105,20 +105,6 @@ class PairUse(QObject):
     def _on_setting(self, name: str) -> None:
         if name == "unload_after_min":
             self._start()
-
-
-# Folders as settings keep them: the pair that comes with the app by name, because its path may change.
-
-
-def from_setting(stored: str, starter: Path) -> str:
-    if stored != STARTER_FOLDER:
-        return stored
-    return str(starter) if starter.is_dir() else ""
-
-
-def as_setting(folder: str, starter: Path) -> str:
-    """The starter folder is stored by name, because its path may change with an update."""
-    return STARTER_FOLDER if folder == str(starter) else folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.markup.kinds import Language, kind_of
-from app.settings import STARTER_FOLDER, Settings
+from app.settings import Settings, comes_with_app
 from app.storage import ReplyStatus, Storage, StoredMessage
 from app.view_models.model_list import PairState
 from engine import (
@@ -141,8 +141,8 @@ class Titles(QObject):
             self._own = self._engine.submit(self._request(self._waiting[0]), self._bridge.post)
 
     def _may_have(self, chat_id: int) -> bool:
-        """The starter pair knows only its guide, and has no words for a title."""
-        wanted = self._settings.automatic_titles and self._settings.main_folder != STARTER_FOLDER
+        """What comes with the app has no words for a title."""
+        wanted = self._settings.automatic_titles and not comes_with_app(self._settings.main_folder)
         if (
             not wanted
             or chat_id in self._tried | self._storing

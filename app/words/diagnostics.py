@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
 
-from app.settings import STARTER_FOLDER, Option, Settings
+from app.settings import Option, Settings, comes_with_app
 from app.system import build
 from app.system.crash_report import earlier_crash
 from app.system.small_file import read_small
@@ -81,7 +81,7 @@ def _facts(settings: Settings) -> list[str]:
 
 
 def _model(folder: str) -> str:
-    return folder if folder == STARTER_FOLDER else Path(folder).name
+    return folder if comes_with_app(folder) else Path(folder).name
 
 
 def _told_settings(settings: Settings) -> list[str]:

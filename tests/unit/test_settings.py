@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
-from app.settings import STARTER_TEMPERATURE, Settings
+from app.settings import STARTER_TEMPERATURE, Settings, as_setting, from_setting
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.unsent_file import UnsentFile
@@ -249,6 +249,17 @@ def test_requests_are_built_from_the_options(tmp_path: Path) -> None:
     assert settings.speculation() == Speculation.fixed(7)
     settings.save()
     QCoreApplication.processEvents()
+
+
+def test_what_comes_with_the_app_is_found_wherever_an_update_has_put_it(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    (new / "eyes" / "main").mkdir(parents=True)
+    (new / "main").mkdir()
+    stored = as_setting(str(old / "eyes" / "main"), old / "main")
+    assert from_setting(stored, new / "main") == str(new / "eyes" / "main")
+    (new / "eyes" / "main").rmdir()  # the update has another
+    assert from_setting(stored, new / "main") == str(new / "main")
+    assert as_setting("/models/Own", old / "main") == from_setting("/models/Own", new / "main") == "/models/Own"
 
 
 def test_the_starter_pair_draws_with_little_chance_until_somebody_wants_more(tmp_path: Path) -> None:
