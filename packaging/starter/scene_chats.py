@@ -125,7 +125,7 @@ class ChatMaker:
         shown: int | None
         shown, turns, language = None, 0, self._pick(LANGUAGES)
         while True:
-            new = self._random.random() < (0.93 if turns == 0 else 0.8 if shown is None else 0.4 * (turns == 2))
+            new = self._random.random() < (0.93 if turns == 0 else 0.8 if shown is None else 0.3)
             shown = int(self._random.integers(len(self._scenes))) if new else shown
             language = self._pick(LANGUAGES) if self._random.random() < 0.1 else language
             task, made = self._pick(TASKS), None if shown is None else self._scenes[shown]

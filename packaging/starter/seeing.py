@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from training import Training
 
 SEED = 20_261_126
-ROWS = (32, 96)  # chats, tokens
+ROWS = (24, 128)  # chats, tokens: some turns, and room for a second picture
 PICTURES = (128, 0)
 LOOKED_AT, HELD_OUT = 8000, 600  # pictures that chats are about
 CHECKED = 150  # chats, of each check
