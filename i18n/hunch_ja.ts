@@ -770,6 +770,10 @@
         <translation>何でも聞いてください</translation>
     </message>
     <message>
+        <source>Ask about a shape or a digit</source>
+        <translation>図形や数字について質問する</translation>
+    </message>
+    <message>
         <source>Ask about Hunch</source>
         <translation>Hunch について質問する</translation>
     </message>

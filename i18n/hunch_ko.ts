@@ -770,6 +770,10 @@
         <translation>무엇이든 물어보세요</translation>
     </message>
     <message>
+        <source>Ask about a shape or a digit</source>
+        <translation>도형이나 숫자에 대해 물어보세요</translation>
+    </message>
+    <message>
         <source>Ask about Hunch</source>
         <translation>Hunch에 대해 물어보세요</translation>
     </message>

@@ -770,6 +770,10 @@
         <translation>有问题，尽管问</translation>
     </message>
     <message>
+        <source>Ask about a shape or a digit</source>
+        <translation>询问图中的图形或数字</translation>
+    </message>
+    <message>
         <source>Ask about Hunch</source>
         <translation>询问有关 Hunch 的问题</translation>
     </message>

@@ -390,9 +390,9 @@ class ModelController(QObject):
 
     def _draft_to_go_with(self, main_folder: str, present: str) -> str:
         """`present` if it can draft for that main model, else the best of those that are installed."""
-        starter = self._loading.starter
-        if main_folder == str(starter.main):
-            return str(starter.draft)
+        starter, folder = self._loading.starter, Path(main_folder)
+        if folder in (starter.main, starter.eyes):
+            return str(folder.with_name(starter.draft.name))
         main, draft = self._info_of(main_folder), self._info_of(present)
         if main is None:
             return ""

@@ -109,10 +109,14 @@ class PairUse(QObject):
 
 @dataclass(frozen=True, slots=True)
 class StarterPair:
-    """The two folders that come with the app."""
+    """The two folders that come with the app, and a model that sees, with a draft beside it."""
 
     main: Path
     draft: Path
+
+    @property
+    def eyes(self) -> Path:
+        return self.main.with_name("eyes") / "main"
 
 
 class LastDrafts:

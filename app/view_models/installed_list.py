@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.view_models.model_list import ModelEntry
-from engine import DrafterKind, FitLevel, MemoryFit, ModelSource, PredictedGain
+from engine import DrafterKind, FitLevel, MemoryFit, PredictedGain
 
 
 class ModelSort(StrEnum):
@@ -61,10 +61,17 @@ class ModelOffer:
 
 
 def best_that_sees(entries: Iterable[ModelEntry]) -> ModelEntry | None:
-    """The installed main model that sees pictures and is best to go on with: one that fits, used last."""
-    able = [each for each in entries if each.sees and each.error is None and not each.is_main]
+    """The installed main model that sees pictures and is best to go on with: one that fits, used last.
+
+    The one that comes with the app knows too little to follow another model than the starter, or to go before one.
+    """
+    listed = list(entries)
+    of_starter = any(each.is_main and each.comes_with_app for each in listed)
+    able = [each for each in listed if each.sees and each.error is None and not each.is_main]
     fitting = [each for each in able if each.fit is None or each.fit.level is not FitLevel.TOO_LARGE]
-    return max(fitting, key=lambda each: (each.last_used, each.parameters), default=None)
+    own = [each for each in fitting if not each.comes_with_app]
+    seeing = own or (fitting if of_starter else [])
+    return max(seeing, key=lambda each: (each.last_used, each.parameters), default=None)
 
 
 def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:
@@ -79,9 +86,9 @@ def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:
 def starter_as_one(entries: Iterable[ModelEntry]) -> list[ModelEntry]:
     """Of what comes with the app only its main model: its drafts are not managed."""
     listed = list(entries)
-    starter = [entry for entry in listed if entry.source is ModelSource.STARTER]
+    starter = [entry for entry in listed if entry.comes_with_app]
     main = max(starter, key=lambda entry: entry.parameters, default=None)
-    return [entry for entry in listed if entry.source is not ModelSource.STARTER or entry is main]
+    return [entry for entry in listed if not entry.comes_with_app or entry is main]
 
 
 def disk_bytes(entries: Iterable[ModelEntry]) -> int:

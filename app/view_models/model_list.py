@@ -73,6 +73,10 @@ class ModelEntry:
     last_used: int = 0  # the higher, the later; 0: never
     upkeep: Upkeep = field(default_factory=Upkeep)
 
+    @property
+    def comes_with_app(self) -> bool:
+        return self.source is ModelSource.STARTER
+
 
 class PairState(StrEnum):
     NO_MODEL = "no_model"

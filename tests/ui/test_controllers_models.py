@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
+from app.settings import STARTER_TEMPERATURE
 from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.model_list import DraftGroup, DraftState, PairState
@@ -89,6 +90,23 @@ def test_starter_main_comes_with_its_own_draft(tmp_path: Path, qtbot: QtBot) -> 
         harness.wait_for_pair()
         assert (harness.models.pair.main_name, harness.models.pair.draft_name) == ("main", "draft")
         assert (harness.settings.main_folder, harness.settings.draft_folder) == ("starter", "starter")
+
+
+def test_the_one_that_sees_comes_with_its_draft_and_both_are_kept_by_name(tmp_path: Path, qtbot: QtBot) -> None:
+    starter = StarterPair(tmp_path / "main", tmp_path / "draft")
+    eyes = model_info(str(starter.eyes)), model_info(str(starter.eyes.with_name("draft")))
+    models = {info.folder: info for info in (*eyes, MAIN, DRAFT)}
+    with open_harness(tmp_path, qtbot, models=models, starter=starter) as harness:
+        harness.load_pair()
+        harness.models.choose_main(str(starter.eyes))
+        harness.wait_for_pair()
+        assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == tuple(
+            each.folder for each in eyes
+        )
+        kept = harness.settings.main_folder, harness.settings.draft_folder
+        assert kept == ("starter/eyes/main", "starter/eyes/draft")
+        assert harness.settings.last_drafts[kept[0]] == kept[1]
+        assert harness.settings.sampling().temperature == STARTER_TEMPERATURE
 
 
 def test_main_that_is_gone_is_told_and_not_replaced(tmp_path: Path, qtbot: QtBot) -> None:

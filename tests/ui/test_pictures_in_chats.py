@@ -166,6 +166,27 @@ def test_a_model_that_cannot_see_keeps_the_picture_and_offers_one_that_can(tmp_p
         assert len(app.engine.requests[0].messages[-1].pictures) == 1
 
 
+def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(tmp_path: Path, qtbot: QtBot) -> None:
+    root = tmp_path / "profile" / "starter"
+    infos = [replace(MAIN, folder=str(root / "main")), replace(SEES, folder=str(root / "eyes" / "main"))]
+    for info in infos:
+        Path(info.folder).mkdir(parents=True)
+    models = {each.folder: each for each in infos}
+    ours = [InstalledModel(each.folder, each.name, "", ModelSource.STARTER, 1, each, None) for each in infos]
+    put = {"main_folder": "starter", "draft_folder": ""}
+    with open_app(tmp_path / "profile", qtbot, models=models, installed=ours, put_settings=put) as app:
+        note, library = app.window.composer.unseen_note, app.models.library
+        eyes = next(each for each in library.catalog.models if each.sees)
+        library.catalog = Catalog((replace(eyes, repository="org/More-4B", told_bytes=310_000_000),))
+        paste(app, qtbot, image(40, 20))
+        assert note.words.text() == "Main 8B cannot see pictures. More 4B can, about 310\N{NO-BREAK SPACE}MB."
+        assert [button.isVisible() for button in buttons(note)] == [True, True, False]
+        note.use_button.click()
+        qtbot.waitUntil(lambda: not note.isVisible() and app._is_settled())
+        assert app.application.settings.main_folder == "starter/eyes/main"
+        assert app.window.composer.edit.placeholderText() == "Ask about a shape or a digit"
+
+
 def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(tmp_path: Path, qtbot: QtBot) -> None:
     put, two = {"main_folder": MAIN.folder, "draft_folder": ""}, INSTALLED[:2]
     with open_app(tmp_path / "profile", qtbot, models=MODELS, installed=two, put_settings=put) as app:

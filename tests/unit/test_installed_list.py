@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.controllers.draft_choices import good_pairs, model_entry, pair_offers
-from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown, starter_as_one
+from app.view_models.installed_list import ListView, ModelKind, ModelSort, best_that_sees, shown, starter_as_one
 from app.view_models.model_list import ModelEntry
 from app.views.models.model_facts import context_text, facts
 from engine import (
@@ -43,6 +43,16 @@ ENTRIES = [
     entry("giant", 99, level=FitLevel.TOO_LARGE),
     entry("head", 1, 2, drafter=DrafterKind.EAGLE3, fit=None),
 ]
+
+
+def test_what_sees_and_comes_with_the_app_follows_only_the_starter() -> None:
+    starter = entry("Hunch Starter", source=ModelSource.STARTER, is_main=True)
+    eyes = entry("eyes", source=ModelSource.STARTER, sees=True)
+    own, other = entry("own", sees=True), entry("other", is_main=True)
+    assert best_that_sees([starter, eyes]) is eyes
+    assert best_that_sees([other, eyes]) is None
+    assert best_that_sees([starter, eyes, replace(own, parameters=9)]).name == "own"  # type: ignore[union-attr]
+    assert best_that_sees([other, eyes, own]) is own
 
 
 def test_what_a_chat_can_have_of_a_models_context() -> None:

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.messages import storable
+from app.settings import STARTER_FOLDER, comes_with_app
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.transcript import ReplyStatus
@@ -205,7 +206,7 @@ class Composer(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._generating = False
-        self._only_about_hunch = False
+        self._main = ""  # as the settings name it
         self._tokens = _Tokens()
         self.excess = 0  # tokens that the message is too long by
         self.edit = MessageEdit(theme, self)
@@ -262,10 +263,10 @@ class Composer(Translated, QWidget):
         self._column.addWidget(self.queue_note)
         self._column.addWidget(self.unseen_note)
 
-    def show_for(self, starter: bool) -> None:
-        """The starter pair knows only Hunch."""
-        if starter != self._only_about_hunch:
-            self._only_about_hunch = starter
+    def show_for(self, main: str) -> None:
+        """`main`: as the settings name it. The starter pair knows only Hunch; what sees beside it, simple pictures."""
+        if main != self._main:
+            self._main = main
             self._retranslate()
 
     def text(self) -> str:
@@ -349,7 +350,8 @@ class Composer(Translated, QWidget):
         self._show_button()
 
     def _retranslate(self) -> None:
-        self.edit.set_hint(self.tr("Ask about Hunch") if self._only_about_hunch else self.tr("Ask anything"))
+        hint = self.tr("Ask about a shape or a digit") if comes_with_app(self._main) else self.tr("Ask anything")
+        self.edit.set_hint(self.tr("Ask about Hunch") if self._main == STARTER_FOLDER else hint)
         self.edit.setAccessibleName(self.tr("Message"))
         self.attach_button.set_name(self.tr("Attach files"))
         self.queue_note.setText(self.tr("Sends after this reply. Type to edit."))

@@ -285,7 +285,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         self.header.chip.set_pair(pair)
         self.composer.ring.set_room(*self.models.context_room())
         starter = self._settings.main_folder == STARTER_FOLDER
-        self.composer.show_for(starter and pair.state != PairState.NO_MODEL)
+        self.composer.show_for(self._settings.main_folder if pair.state != PairState.NO_MODEL else "")
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
         self.picker.show_pair()
 
@@ -467,5 +467,5 @@ def _show_coming(window: MainWindow, folder: str) -> None:
         is_starter = folder == STARTER_FOLDER
         name = STARTER_NAME if comes_with_app(folder) else Path(folder).name
         window.header.chip.set_pair(PairView(name, state=PairState.LOADING))
-        window.composer.show_for(is_starter)
+        window.composer.show_for(folder)
         window.empty_chat.show_for(is_starter, has_model=True)

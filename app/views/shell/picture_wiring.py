@@ -68,9 +68,11 @@ class PictureWiring(QObject):
         if not self._composer.attached.unseen:
             return
         some_see = any(each.info is not None and each.info.sees for each in models.library.installed)
-        if (here := best_that_sees(models.models) if some_see else None) is not None:
-            note.set_models(models.pair.main_name, (here.name, here.folder))
+        here = best_that_sees(models.models) if some_see else None
+        installed = ("", "") if here is None else (here.name, here.folder)
+        if here is not None and not here.comes_with_app:
+            note.set_models(models.pair.main_name, installed)
         else:
             offer = models.library.offer_that_sees(QLocale().name())
             coming = coming_text(models.downloads.coming.get(offer.repository)) if offer is not None else ""
-            note.set_models(models.pair.main_name, ("", ""), offer, coming)
+            note.set_models(models.pair.main_name, installed, offer, coming)

@@ -50,7 +50,7 @@ class UnseenNote(Translated, QWidget):
     def set_models(
         self, chosen: str, installed: tuple[str, str], offer: ModelOffer | None = None, coming: str = ""
     ) -> None:
-        """`installed`: a name and folder; without it `offer` may be installed, and `coming` says how far that is."""
+        """`installed`: a name and folder; `offer` may be installed, and `coming` says how far that is."""
         if (shown := (chosen, installed, offer, coming)) != self._shown:
             self._shown = shown
             self._retranslate()
