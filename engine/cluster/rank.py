@@ -5,8 +5,10 @@ Everything is computed before the answer, or before the next operation: nothing 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,9 @@ from engine.models.loading import Part, checked, reading
 from engine.models.loading import Progress as Read
 
 _WIDE_TOKENS = 64  # after wider steps MLX's spare buffers are given back, as in prefill on one machine
+
+# Between two words of a load's progress: rank 0, which loads as well, reads none of them before it is done.
+_NEWS_S = 10.0
 
 Post = Callable[..., None]  # sends a value, and perhaps bytes
 
@@ -89,8 +94,10 @@ class Rank:
 
     def _load(self, operation: Load) -> None:
         require(self._part is None, "something is loaded already")
+        posted_at = -inf
         for progress in self._reading(operation):
-            if isinstance(progress, Read):
+            if isinstance(progress, Read) and time.monotonic() >= posted_at + _NEWS_S:
+                posted_at = time.monotonic()
                 self._post(Progress(progress.done_bytes, progress.total_bytes))
         part = self._loaded
         self._post(Loaded(part.identity, needs_checkpoints(part.make_caches())))

@@ -27,6 +27,11 @@ from engine import (
     Speculation,
     plan_ranks,
 )
+from engine.caches.base import CacheSet
+from engine.cluster.operations import Load
+from engine.cluster.rank import Rank
+from engine.models.loading import Part, Progress
+from engine.models.memory import MemoryNeed
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.ranks import Witness, open_sockets, processes_below, rank_folder, runs
 from tests.helpers.samples import fair
@@ -123,6 +128,19 @@ def test_what_reads_hidden_states_does_not_draft_over_ranks(engine: Engine, tmp_
 
     assert isinstance(result, ModelFailed)
     assert isinstance(result.error, DrafterDoesNotFit)
+
+
+def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    posted: list[object] = []
+    loads = Rank(posted.append)
+
+    def reading(_operation: Load) -> Iterator[Progress]:
+        yield from (Progress(done, 10_000) for done in range(10_000))
+        loads._part = Part(None, lambda: CacheSet([]), MemoryNeed(0, 0, 0), "files")
+
+    monkeypatch.setattr(loads, "_reading", reading)
+    loads.carry_out(Load("/models/main", 1, (2, 2)), bytearray())
+    assert len(posted) == 2
 
 
 @pytest.mark.slow
