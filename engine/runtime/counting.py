@@ -34,7 +34,11 @@ class Counting:
         return bool(self._waiting)
 
     def add(self, command: Count) -> None:
-        self._waiting.append(command)
+        """An empty text is answered at once, whatever else is counted: the caller learns that this thread works."""
+        if command.text == "":
+            self._post(command.sink, TokensCounted(command.id, 0))
+        else:
+            self._waiting.append(command)
 
     def step(self, model: LoadedModel | None, patience_s: float | None = None) -> None:
         """Start the first count, or wait for it up to `patience_s` seconds; posts its answer once it is known.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.runtime.counting import SLICE_CHARACTERS, slice_end
+from engine import CountId, Event, TokensCounted
+from engine.runtime.commands import Count
+from engine.runtime.counting import SLICE_CHARACTERS, Counting, slice_end
 
 
 @given(st.lists(st.sampled_from(["a", " ", "\n", "가", "x" * 3000, "word " * 2000]), max_size=40).map("".join))
@@ -17,6 +19,15 @@ def test_slices_make_up_the_text(text: str) -> None:
         slices.append(text[at:end])
         at = end
     assert "".join(slices) == text
+
+
+def test_an_empty_text_waits_for_no_others() -> None:
+    posted: list[Event] = []
+    counting = Counting(lambda _sink, event: posted.append(event))
+    for number, text in enumerate(("word", "")):
+        counting.add(Count(CountId(number), text, posted.append))
+    assert posted == [TokensCounted(CountId(1), 0)]
+    assert counting.busy
 
 
 def test_a_slice_ends_behind_a_line_or_before_a_space() -> None:
