@@ -205,7 +205,8 @@ class Completion(OpenAIShape):
         prompts = _prompts(fields)
         if len(prompts) * self.choices > house.options.most_requests:
             raise invalid(f"'prompt' and 'n' ask for more than {house.options.most_requests} replies.", "prompt")
-        self.requests = [each for prompt in prompts for each in several(replace(request, **prompt), self.choices)]
+        each_once = [replace(request, **_prompt(fields, prompt)) for prompt in prompts]
+        self.requests = [choice for each in each_once for choice in several(each, self.choices)]
         self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has had yet
         self._offsets = [0] * len(self.requests)
 
@@ -278,12 +279,12 @@ def _message(fields: Fields, pictures: SentPictures) -> Message:
     return Message(role, text_of(fields), thoughts or "", openai_calls(fields))
 
 
-def _prompts(fields: Fields) -> list[dict[str, Any]]:
-    """One, or several in an array: their choices follow each other in its order."""
+def _prompts(fields: Fields) -> list[Any]:
+    """As they were sent: one, or several in an array. Their choices follow each other in its order."""
     prompt = fields.any("prompt")
     if not isinstance(prompt, list) or not prompt or not all(isinstance(each, str | list) for each in prompt):
-        prompt = [prompt]
-    return [_prompt(fields, each) for each in prompt]
+        return [prompt]
+    return prompt
 
 
 def _prompt(fields: Fields, prompt: Any) -> dict[str, Any]:

@@ -72,6 +72,11 @@ def test_prompts_that_are_none_are_refused(house: Served, prompt: Any) -> None:
     assert house.post("/v1/completions", {"model": "default", "prompt": prompt}).status_code == 400
 
 
+def test_prompts_beyond_the_limit_are_not_even_read(house: Served) -> None:
+    answer = house.post("/v1/completions", {"model": "default", "prompt": [*[""] * 64, []]})
+    assert "more than 64 replies" in answer.json()["error"]["message"]
+
+
 def test_what_a_draft_brought_is_said(house: Served) -> None:
     timings = house.chat(ASKED, **GREEDY, num_draft_tokens=4)["timings"]
     assert 0 < timings["draft_n_accepted"] <= timings["draft_n"]
