@@ -15,7 +15,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from engine import DownloadProgress, Event, ModelLoadProgress, PromptProgress, TextDelta
+from engine import (
+    DownloadProgress,
+    DrafterExamined,
+    Event,
+    ModelLoadProgress,
+    ModelMeasured,
+    PromptProgress,
+    TextDelta,
+)
 
 DRAIN_INTERVAL_MS = 33
 
@@ -87,6 +95,11 @@ class EngineBridge(QObject):
             # `_drain` disarms before it takes events, so this event is either taken there or wakes the thread again.
             self._armed = True
             self._wake.emit()
+
+    def post_figures(self, event: Event) -> None:
+        """For `subscribe`: what the engine measures by itself. All else comes by the sink of a call."""
+        if isinstance(event, ModelMeasured | DrafterExamined):
+            self.post(event)
 
     def close(self) -> None:
         """GUI thread only. Drops undelivered events; later ones are ignored."""

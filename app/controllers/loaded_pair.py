@@ -98,6 +98,10 @@ class LoadedPair:
     def draft_is_loading(self) -> bool:
         return self._draft_loading
 
+    def drafts_with(self, folder: str) -> bool:
+        """Else it may draft for a program's model."""
+        return self.state is PairState.READY and folder == self.draft_folder
+
     def in_use(self) -> tuple[str, str]:
         """The folders of main model and draft, except of one that could not be loaded."""
         return "" if self._main_error else self.main_folder, "" if self._draft_error else self.draft_folder

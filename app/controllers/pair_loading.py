@@ -166,6 +166,7 @@ class PairLoading(QObject):
         self.pair_use = PairUse(engine, settings, self)
         self.pair_use.idle.connect(self.unload)
         self.pair_use.free.connect(self.pair_use.act_now)
+        engine.subscribe(bridge.post_figures)
 
     # What there is
 
@@ -310,7 +311,7 @@ class PairLoading(QObject):
                 if self._loaded.apply_measured(event):
                     self.changed.emit()
                 return False
-            case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
+            case DrafterExamined(folder=folder, poor=True) if self._loaded.drafts_with(folder):
                 self.problem_raised.emit(event)
             case DownloadFinished(folder=folder, changed=True) if self._note_other_files(folder):
                 self.exchanged.emit()
