@@ -11,14 +11,17 @@ from PySide6.QtCore import QObject
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.settings import Settings
-from app.view_models.model_list import PairState
+from app.view_models.model_list import DraftState, PairState
 from engine import (
     ChatEngine,
+    EngineClosed,
     EngineError,
     Event,
     Failed,
     Finished,
+    LoadAborted,
     ModelFailed,
+    ModelRole,
     NoModelLoaded,
     Queued,
     RepliesUnderWay,
@@ -53,6 +56,7 @@ class ProgramModels(QObject):
         self._replies: set[RequestId] = set()  # the user's that have not ended
         self._replied_at = float("-inf")
         self._comes_back = False  # the user's pair was loaded when it made way
+        self._brought = ""  # the folder of the latest that was to be loaded in its place
         models.models_changed.connect(self._collect)
         settings.changed.connect(self._on_setting)
         bridge.event_arrived.connect(self._on_event)
@@ -76,10 +80,11 @@ class ProgramModels(QObject):
             self._bring_own(refuse)
         elif not self._settings.server_keep_min:
             refuse(NoModelLoaded())
-        elif self._is_needed or pair.state is PairState.LOADING:
+        elif self._is_needed or pair.state is PairState.LOADING or pair.draft_state is DraftState.LOADING:
             refuse(RepliesUnderWay(folder))
         else:
             self._comes_back = self._pair.make_way() or self._comes_back
+            self._brought = folder
             draft = None if model.draft is None else model.draft.folder
             self._engine.load(folder, self._hear, draft=draft)
 
@@ -101,10 +106,10 @@ class ProgramModels(QObject):
         return bool(state.foreground or state.background or self._replies) or recently
 
     def _take_away(self, model: ServedModel) -> None:
-        state, folder, pair = self._engine.state(), model.main.folder, self._pair.pair
-        here = {state.loading_main, state.main.folder if state.main is not None else None}
-        if folder not in here or folder == pair.main_folder or pair.state in (PairState.LOADING, PairState.READY):
+        folder, pair = model.main.folder, self._pair.pair
+        if folder != self._brought or folder == pair.main_folder or pair.state in (PairState.LOADING, PairState.READY):
             return
+        self._brought = ""
         if self._comes_back:
             self._comes_back = False
             self._pair.wake()
@@ -112,9 +117,17 @@ class ProgramModels(QObject):
             self._engine.unload(_unheard)
 
     def _hear(self, event: Event) -> None:
-        """On the engine's thread: where nothing was loaded the user's pair may still be there."""
-        if isinstance(event, ModelFailed):
-            self._post(self._pair.regain)
+        """On the engine's thread."""
+        if isinstance(event, ModelFailed) and event.role is ModelRole.MAIN:
+            self._post(partial(self._on_failed, isinstance(event.error, LoadAborted | EngineClosed)))
+
+    def _on_failed(self, wanted: bool) -> None:
+        """Where nothing was loaded the user's pair may still be there; where it had to make room it is loaded."""
+        self._pair.regain()
+        nothing = self._engine.state().main is None and not wanted
+        if self._comes_back and (nothing or self._pair.pair.state is PairState.READY):
+            self._comes_back = False
+            self._pair.wake()
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Queued) and not (event.guest or event.background):

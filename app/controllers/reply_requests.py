@@ -98,6 +98,7 @@ class ReplyRequests:
         return partial(_picture, self._storage.pictures)
 
     def _submit(self, reply: StoredMessage, request: Request) -> None:
+        self._models.wake()  # again: it may have made way for a program's model while a long branch was being read
         main, draft = self.names
         summary = self._storage.read.chats.summary(reply.chat_id)
         names = f"{main} ← {draft}" if draft else main

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.server import ServerController
 from app.view_models.model_list import PairState
 from app.views.settings.server import ServerPage
-from engine import ModelTooLarge, ServerPhase
+from engine import EngineError, ModelRole, ModelTooLarge, ModelUnloaded, RepliesUnderWay, ServerPhase
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -91,6 +93,22 @@ def test_a_message_goes_before_a_programs_model(harness: AppHarness, server: Ser
     assert harness.engine.loads == [OWN, THEIRS, OWN]
 
 
+def test_a_reply_is_the_users_models_though_a_programs_came_while_its_chat_was_being_read(
+    harness: AppHarness, server: ServerController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests, late = harness.chats.exchanges.requests, list[Callable[[], None]]()
+    read = requests._read
+    monkeypatch.setattr(requests, "_read", lambda *given: late.append(partial(read, *given)))
+    assert harness.chats.send("Hello")
+    qtbot.waitUntil(lambda: bool(late))
+    asked = asking(server, "Other-4B")
+    qtbot.waitUntil(lambda: asked.done)
+    late[0]()
+    harness.wait_until_quiet(qtbot)
+    assert harness.engine.loads == [OWN, THEIRS, OWN]
+    assert harness.chats.transcript.messages[-1].text
+
+
 def test_the_pair_comes_back_when_a_programs_model_goes(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
@@ -107,6 +125,61 @@ def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is(
     assert "out_of_memory" in asked.answer
     harness.ask(qtbot, "Question")
     assert [main for main, _ in harness.engine.loads] == [MAIN.folder, HUGE.folder]
+
+
+def test_the_pair_comes_back_when_a_programs_model_turns_out_to_be_damaged(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    harness.engine.damaged.add(HUGE.folder)
+    asked = asking(server, "Huge-70B")
+    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
+    assert [main for main, _ in harness.engine.loads] == [MAIN.folder, HUGE.folder, MAIN.folder]
+
+
+def test_a_model_that_stayed_out_is_not_waited_for_later(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    """The pair was there again. Once the user has had it unloaded, a program's model goes without it."""
+    asked = asking(server, "Huge-70B")
+    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
+    harness.models.eject()
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    asked = asking(server, "Other-4B", ttl=0)
+    qtbot.waitUntil(lambda: asked.done)
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    assert harness.models.pair.state is PairState.UNLOADED
+
+
+def test_a_draft_that_is_being_loaded_is_waited_for(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    """A model that does not fit in the end would have ended that, and the pair would be there without it."""
+    refused: list[EngineError] = []
+    other = next(each for each in server.shelf.models() if each.main == OTHER)
+    begins = threading.Event()
+    harness.models.choose_draft(None)
+    harness.engine._send(lambda: begins.wait() and None, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    harness.models.choose_draft(DRAFT.folder)
+    server.shelf.bring(other, refused.append)
+    qtbot.waitUntil(lambda: bool(refused))
+    begins.set()
+    assert isinstance(refused[0], RepliesUnderWay)
+    assert harness.engine.loads == [OWN]
+
+
+def test_what_is_taken_away_before_the_engine_has_begun_is_not_left_in_memory(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    other = next(each for each in server.shelf.models() if each.main == OTHER)
+    begins = threading.Event()
+    harness.engine._send(lambda: begins.wait() and None, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    server.shelf.bring(other, lambda _error: None)
+    server.shelf.take_away(other)
+    qtbot.waitUntil(lambda: harness.models.pair.state is not PairState.READY)
+    qtbot.wait(50)
+    begins.set()
+    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
+    assert harness.engine.loads == [OWN, THEIRS, OWN]
 
 
 def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
