@@ -172,9 +172,9 @@ def scan(places: Places, inspected: Inspected | None = None) -> tuple[InstalledM
 
 
 def scan_folders(folders: Sequence[Path]) -> tuple[InstalledModel, ...]:
-    """Of these alone."""
+    """Of these alone; the models have absolute paths, as loaded ones do."""
     nowhere = Path(os.devnull)
-    return scan(Places(nowhere, None, nowhere, tuple(folders)))
+    return scan(Places(nowhere, None, nowhere, tuple(folder.absolute() for folder in folders)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,8 @@ class Supply:
         self._line: deque[Turn] = deque()
         self._users: set[Turn] = set()
         self._asked: ServedModel | None = None  # of the shelf, and not answered yet
-        self._retry: asyncio.TimerHandle | None = None  # of that
+        self._retry: asyncio.TimerHandle | None = None  # of that: it cannot be brought for now
+        self._goes = False  # what is loaded was to be taken away, and nothing has answered that yet
         self._brought: ServedModel | None = None  # by the shelf for clients; it is loaded
         self._since = self._loop.time()  # when the loaded model came
         self._keep_s = options.ttl_s  # of what is brought
@@ -157,6 +158,7 @@ class Supply:
         self._line.clear()
         if self._expiry is not None:
             self._expiry.cancel()
+        self._forget_retry()
         if self._asked is not None and not self._asked.chosen:
             self._brought = self._asked
         self._expire()
@@ -177,8 +179,10 @@ class Supply:
             self._expiry = self._loop.call_later(self._keep_s, self._expire)
 
     def _let_in(self) -> None:
-        loaded = self.loaded
-        stays = self._loop.time() < self._since + self._options.stay_s
+        """None into a model that may be exchanged at any moment, all into one that has to stay for now."""
+        refused = self._retry is not None
+        loaded = None if self._goes or (self._asked is not None and not refused) else self.loaded
+        stays = refused or self._loop.time() < self._since + self._options.stay_s
         waiting, self._line = self._line, deque()
         for turn in (turn for turn in waiting if not turn.come.done()):
             if loaded is not None and _same(loaded, turn.model.main) and (stays or not self._line):
@@ -202,15 +206,23 @@ class Supply:
         """Refused by the shelf, or not loaded."""
         if self._asked is not model:
             return
+        self._goes = False
         if isinstance(error, _PASSING):
             if self._retry is None:
                 self._retry = self._loop.call_later(_AGAIN_S, self._ask_again)
+            self._let_in()
             return
+        self._forget_retry()
         self._asked = None
         for turn in [turn for turn in self._line if _same(turn.model.main, model.main)]:
             self._line.remove(turn)
             turn.refuse(problem_of(error))
         self._look()
+
+    def _forget_retry(self) -> None:
+        if self._retry is not None:
+            self._retry.cancel()
+            self._retry = None
 
     def _ask_again(self) -> None:
         self._retry = self._asked = None
@@ -228,6 +240,7 @@ class Supply:
     def _expire(self) -> None:
         brought, self._brought = self._brought, None
         if brought is not None and self._shelf is not None:
+            self._goes = True
             self._shelf.take_away(brought)
 
     def _is_brought(self, model: ServedModel) -> bool:
@@ -241,13 +254,14 @@ class Supply:
                 self._loop.call_soon_threadsafe(self._hear, event)
 
     def _hear(self, event: ModelReady | ModelFailed | ModelUnloaded) -> None:
-        asked = self._asked
+        asked, self._goes = self._asked, False
         match event:
             case ModelReady(info=info):
                 self._on_load()
                 self._since = self._loop.time()
                 self._brought = None
                 if asked is not None and _same(asked.main, info):
+                    self._forget_retry()
                     self._asked = None
                     self._brought = None if asked.chosen else asked
                     self._keep_s = self._options.ttl_s

@@ -18,6 +18,7 @@ from engine import (
     ChatEngine,
     Engine,
     EngineError,
+    EngineState,
     Event,
     ModelReady,
     ModelTooLarge,
@@ -277,6 +278,98 @@ def test_a_person_is_waited_for(two: FakeEngine, monkeypatch: pytest.MonkeyPatch
     with serving(two, shelf=shelf) as served:
         assert served.chat("x", model="Other-4B")["model"] == "Other-4B"
     assert shelf.times == 0
+
+
+class Late(EngineShelf):
+    """What it is to do is done by the test, which gets it as a call."""
+
+    def __init__(self, engine: FakeEngine) -> None:
+        super().__init__(engine, shelf_of(engine).models())
+        self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        self.calls.put(lambda: super(Late, self).bring(model, refuse))
+
+    def take_away(self, model: ServedModel) -> None:
+        self.calls.put(lambda: super(Late, self).take_away(model))
+
+
+def test_none_is_let_into_a_model_that_another_is_about_to_replace(two: FakeEngine) -> None:
+    shelf = Late(two)
+    with serving(two, shelf=shelf) as served:
+        first = begin(served, "Other-4B", stream=False)
+        bring = shelf.calls.get(timeout=PATIENCE_S)
+        second = begin(served, "Main-8B", stream=False)
+        served.wait_for_requests(2)
+        assert two.requests == []
+        bring()
+        assert "200 OK" in rest(first)
+        shelf.calls.get(timeout=PATIENCE_S)()
+        assert "200 OK" in rest(second)
+    assert [request.model for request in two.requests] == [OTHER.folder, MAIN.folder]
+
+
+def test_none_is_let_into_a_model_whose_time_is_over(two: FakeEngine) -> None:
+    shelf = Late(two)
+    with serving(two, shelf=shelf) as served:
+        first = begin(served, "Other-4B", stream=False)
+        shelf.calls.get(timeout=PATIENCE_S)()
+        rest(first)
+        served.post("/api/generate", {"model": "Other-4B", "keep_alive": 0})
+        take_away = shelf.calls.get(timeout=PATIENCE_S)
+        two.gate.hold()
+        second = begin(served, "Other-4B", stream=False)
+        bring = shelf.calls.get(timeout=PATIENCE_S)
+        assert len(two.requests) == 1
+        take_away()
+        bring()
+        two.gate.open()
+        assert "200 OK" in rest(second)
+
+
+def test_who_waits_for_another_model_keeps_none_from_the_one_that_has_to_stay(two: FakeEngine) -> None:
+    shelf = Needed(two, shelf_of(two).models())
+    shelf.times = 1 << 30
+    with serving(two, shelf=shelf, stay_s=0.0) as served:
+        waits = begin(served, "Other-4B", stream=False)
+        served.wait_for_requests(1)
+        assert served.chat("x", model="Main-8B")["model"] == "Main-8B"
+    assert "shutting_down" in rest(waits)
+
+
+def test_a_model_is_not_asked_for_twice_after_one_that_came_by_itself(
+    two: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supply, "_AGAIN_S", 0.2)
+    shelf = Late(two)
+    refusals = [RepliesUnderWay(OTHER.folder)]
+    late = shelf.bring
+
+    def bring(model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        refuse(refusals.pop()) if refusals else late(model, refuse)
+
+    shelf.bring = bring  # type: ignore[method-assign]
+    with serving(two, shelf=shelf) as served:
+        first = begin(served, "Other-4B", stream=False)
+        served.wait_for_requests(1)
+        while refusals:
+            time.sleep(0.001)
+        EngineClient(two).load(Path(OTHER.folder))
+        assert "200 OK" in rest(first)
+        second = begin(served, "Main-8B", stream=False)
+        come = shelf.calls.get(timeout=PATIENCE_S)
+        with pytest.raises(queue.Empty):
+            shelf.calls.get(timeout=0.3)
+        come()
+        assert "200 OK" in rest(second)
+
+
+def test_folders_of_models_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loaded model has an absolute one, by which it is known again."""
+    save(build(qwen3_config()), qwen3_config(), tmp_path / "models" / "Alpha")
+    monkeypatch.chdir(tmp_path)
+    (served,) = served_models(EngineState(), [Path("models")], {})
+    assert served.main.folder == str(tmp_path / "models" / "Alpha")
 
 
 def test_a_model_that_its_owner_alone_loads_is_refused_as_such(two: FakeEngine) -> None:
