@@ -45,6 +45,17 @@ def server(harness: AppHarness) -> ServerController:
     return harness.application.server
 
 
+def held(harness: AppHarness) -> threading.Event:
+    """The engine does nothing more until it is set."""
+    begins = threading.Event()
+
+    def wait() -> None:
+        begins.wait()
+
+    harness.engine._send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    return begins
+
+
 def asking(server: ServerController, model: str, **fields: object) -> Asked:
     return Asked(server.port, chat_body("x", model=model, **fields))
 
@@ -156,9 +167,8 @@ def test_a_draft_that_is_being_loaded_is_waited_for(
     """A model that does not fit in the end would have ended that, and the pair would be there without it."""
     refused: list[EngineError] = []
     other = next(each for each in server.shelf.models() if each.main == OTHER)
-    begins = threading.Event()
     harness.models.choose_draft(None)
-    harness.engine._send(lambda: begins.wait() and None, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    begins = held(harness)
     harness.models.choose_draft(DRAFT.folder)
     server.shelf.bring(other, refused.append)
     qtbot.waitUntil(lambda: bool(refused))
@@ -171,8 +181,7 @@ def test_what_is_taken_away_before_the_engine_has_begun_is_not_left_in_memory(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
     other = next(each for each in server.shelf.models() if each.main == OTHER)
-    begins = threading.Event()
-    harness.engine._send(lambda: begins.wait() and None, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    begins = held(harness)
     server.shelf.bring(other, lambda _error: None)
     server.shelf.take_away(other)
     qtbot.waitUntil(lambda: harness.models.pair.state is not PairState.READY)
