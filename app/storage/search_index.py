@@ -299,11 +299,12 @@ class SearchIndex:
         return blocks
 
     def know_blocks(self) -> None:
-        """Those that have come since the last time."""
+        """Those that have come since the last time; where that is interrupted, none of them."""
         rest = (len(self._chats),)
         of_rest = "SELECT {} AS each FROM blocks WHERE number >= ? ORDER BY number"
-        self._firsts += _numbers(self.database, of_rest.format("first"), rest)
-        self._chats += _numbers(self.database, of_rest.format("chat_id"), rest)
+        firsts, chats = (_numbers(self.database, of_rest.format(each), rest) for each in ("first", "chat_id"))
+        self._firsts += firsts
+        self._chats += chats
 
     def chats_of(self, blocks: Sequence[int]) -> set[int]:
         return set(map(self._chats.__getitem__, blocks))

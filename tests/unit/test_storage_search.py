@@ -8,7 +8,7 @@ import stat
 import threading
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -30,8 +30,9 @@ from app.storage import (
     ReplyText,
     Storage,
     Stores,
+    search_index,
 )
-from app.storage.database import Reader, address_of
+from app.storage.database import Connection, Reader, address_of
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index, take_index
 from app.storage.searching import MATCHES, Searching
 from engine import MessageRole, RequestStats
@@ -522,6 +523,27 @@ def test_what_has_turned_in_the_log_of_a_run_that_was_killed_is_read_again(path:
         index_path(killed).with_name("chats-search.db-wal").write_bytes(damaged)
         assert read_to(killed) in (0, 10)
         assert again(killed, "word7") == ["7"], at
+    kept.leave()
+
+
+def test_blocks_whose_reading_is_interrupted_are_read_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = half_indexed(path)
+    index = kept.get()
+    assert index is not None
+    read = search_index._numbers
+
+    def interrupted(connection: Connection, sql: str, values: Sequence[Any]) -> list[int]:
+        if "chat_id" in sql:
+            raise sqlite3.OperationalError("interrupted")
+        return read(connection, sql, values)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search_index, "_numbers", interrupted)
+        with pytest.raises(sqlite3.OperationalError):
+            index.know_blocks()
+    with closing(Reader(address_of(path))) as reader:
+        found = [Searching(reader, index).find(f"word{number}") for number in range(3, 10)]
+    assert [[chat.title for chat in chats] for chats in found] == [[str(number)] for number in range(3, 10)]
     kept.leave()
 
 
