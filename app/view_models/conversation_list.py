@@ -51,6 +51,7 @@ class ConversationListModel(QAbstractListModel):
         self._folder_of = folder_of
         self.tree = FolderTree(())
         self._listing = Listing(())
+        self._listed_for = ""  # the query that it answers
         self._limit = PAGE_CHATS
         self._today = today
         self._day = today()  # that the groups are of
@@ -111,7 +112,12 @@ class ConversationListModel(QAbstractListModel):
             self.refresh()
 
     def _show(self, listing: Listing) -> None:
-        self._listing, self._day, self.is_searching = listing, self._today(), listing.partial
+        """The first chats of an answer that is listed already take no row away: the list would jump."""
+        self.is_searching = listing.partial
+        if listing.partial and self._listed_for == self.query and len(listing.chats) < len(self._listing.chats):
+            self.refreshed.emit()
+            return
+        self._listing, self._listed_for, self._day = listing, self.query, self._today()
         self.tree = FolderTree(listing.folders, lambda folder: QCollator().sortKey(folder.name))
         self._apply(rows_of(listing, self.tree, self._day, bool(self.query)))
         self.refreshed.emit()

@@ -102,6 +102,25 @@ def test_what_a_search_has_found_so_far_is_listed_and_no_more_is_asked_for(chats
     assert (titles(model)[1::2], model.is_searching) == (["Pinned one", "Now", "A day ago"], False)
 
 
+def test_an_answer_that_is_asked_for_again_keeps_its_rows_until_all_of_it_is_there(chats: Chats) -> None:
+    asked: list[Callable[[Listing], None]] = []
+    model = ConversationListModel(lambda _query, _limit, done: asked.append(done), today=NOW.date)
+
+    def listed() -> tuple[list[int], bool]:
+        return [row.chat_id for row in model.rows if row.chat_id], model.is_searching
+
+    model.set_query("o")
+    asked[0](Listing(chats[:4]))
+    model.refresh()
+    asked[1](Listing(chats[:1], partial=True))
+    assert listed() == ([9, 5, 4, 3], True)
+    asked[1](Listing(chats[1:3]))
+    assert listed() == ([5, 4], False)
+    model.set_query("L")
+    asked[2](Listing(chats[4:5], partial=True))
+    assert listed() == ([2], True)
+
+
 def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) -> None:
     resets, removed = recorded(model.modelReset), recorded(model.rowsRemoved)
     model.set_query(" Long ")
