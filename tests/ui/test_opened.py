@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from app.views.shell.opened import prompt_in
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
+from tests.unit.test_portable_storage import CHAT
 
 
 @pytest.fixture
@@ -83,6 +85,28 @@ def test_chats_that_hunch_exported_are_imported_after_a_question(
         qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == [name])
     assert bool(app.window.findChildren(ImportDialog)) == ours
     assert bool(app.window.composer.attached_rows()) != ours
+
+
+def test_of_several_exports_each_is_imported_after_the_one_before_it(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Not one in the dialog of another, which would discard what that is about to import."""
+    titles, imports = ["One", "Three", "Two"], app.application.file_wiring._files.imports
+
+    def dialogs() -> list[ImportDialog]:
+        return [each for each in app.window.findChildren(ImportDialog) if each.isVisible()]
+
+    with qtbot.waitSignal(imports.previewed):
+        for title in titles:
+            line = own.line_of(replace(CHAT, origin=f"x:{title}", title=title))
+            (tmp_path / f"{title}.json").write_text(own.head() + line + own.TAIL, "utf-8")
+            app.application.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / f"{title}.json")))
+    for _ in titles:
+        qtbot.waitUntil(lambda: [each.act_button.text() for each in dialogs()] == ["Import"])
+        dialogs()[0].act_button.click()
+    qtbot.waitUntil(lambda: not dialogs())
+    app.wait_until_stored(qtbot)
+    assert sorted(each.title for each in app.application.storage.read.chats.find()) == titles
 
 
 def test_what_comes_before_the_chats_are_open_waits() -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
 from PySide6.QtWidgets import QFileDialog
 
 from app.controllers.chat import ChatController
@@ -223,6 +223,7 @@ class FileWiring(QObject):
         self.typed.changed.connect(composer.show_typed_tokens)
         self.typed.count(composer.text())
         self._window, self._theme, self._files = window, theme, files
+        self._importing: ImportDialog | None = None  # while it is open
         menu, chats = window.menu, window.chats
         self.opener = Opener(composer, chats, self._take_opened)
         application = QCoreApplication.instance()
@@ -241,7 +242,7 @@ class FileWiring(QObject):
 
         def answer(is_ours: bool) -> None:
             if is_ours:
-                self.import_chats().look([path])
+                self._import(path)
             else:
                 self.attachments.take_files([path])
 
@@ -257,6 +258,21 @@ class FileWiring(QObject):
         return dialog
 
     def import_chats(self) -> ImportDialog:
-        dialog = ImportDialog(self._theme, self._window, self._files.imports, self._window.banner)
-        dialog.open()
-        return dialog
+        """One dialog at a time: a look at other files discards what waits to be imported, or is."""
+        if self._importing is None:
+            self._importing = ImportDialog(self._theme, self._window, self._files.imports, self._window.banner)
+            self._importing.finished.connect(self._on_import_ended)
+            self._importing.open()
+        return self._importing
+
+    def _on_import_ended(self) -> None:
+        self._importing = None
+
+    def _import(self, path: str) -> None:
+        """Of several files, each after the one before it."""
+        dialog = self.import_chats()
+        if dialog.is_choosing:
+            dialog.look([path])
+        else:
+            again = partial(QTimer.singleShot, 0, self, partial(self._import, path))
+            dialog.finished.connect(lambda _result: again())

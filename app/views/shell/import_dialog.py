@@ -163,6 +163,10 @@ class ImportDialog(FileDialog):
         dialog.filesSelected.connect(self.look)
         dialog.open()
 
+    @property
+    def is_choosing(self) -> bool:
+        return self._stage is _Stage.CHOOSING
+
     def look(self, paths: list[str]) -> None:
         self._set_stage(_Stage.READING)
         self._imports.look(paths)
