@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QLocale, QPoint, QRect
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -49,6 +49,20 @@ def test_the_best_pair_is_installed_by_one_click(harness: AppHarness, empty: Emp
     (entry,) = harness.models.downloads.entries
     assert entry.repositories == (offer.main, offer.draft)
     qtbot.waitUntil(lambda: not empty.install_button.isVisible())
+
+
+def test_in_a_small_window_the_card_is_in_sight_when_it_comes_back(
+    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
+) -> None:
+    harness.ask(qtbot, "Hello")
+    harness.window.resize(720, 480)
+    harness.application.settings.text_scale = 2.0
+    QApplication.processEvents()
+    harness.chats.new_chat()
+    for _ in range(5):  # layouts in layouts come round one after the other
+        QApplication.processEvents()
+    viewport, card = empty.viewport(), empty._card
+    assert viewport.rect().contains(QRect(card.mapTo(viewport, QPoint()), card.size()))
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])

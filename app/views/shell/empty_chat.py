@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -71,6 +71,11 @@ class EmptyChat(Translated, QScrollArea):
         super().resizeEvent(event)
         self._fit()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Its content may have got another height while it was hidden, of which Qt tells its layout nothing."""
+        super().showEvent(event)
+        self._fit()
+
     def _fit(self) -> None:
         """In a low window all else goes, what is least needed first, before the card is out of sight."""
         if (content := self.widget()) is None or (layout := content.layout()) is None:
@@ -83,6 +88,7 @@ class EmptyChat(Translated, QScrollArea):
             for each in kept:
                 each.setVisible(each in shown[:count])
             self._card.column.activate()
+            layout.invalidate()
             layout.activate()
             if layout.totalHeightForWidth(self.viewport().width()) <= self.viewport().height():
                 return
