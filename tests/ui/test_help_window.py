@@ -116,6 +116,20 @@ def test_in_a_small_window_with_the_largest_text_a_menu_has_the_pages(window: He
     assert (window.list.isVisible(), window.index.isVisible()) == (True, False)
 
 
+def test_where_the_list_is_hidden_the_down_key_leads_to_the_page_and_the_search_keeps_its_letters(
+    window: HelpWindow,
+) -> None:
+    window._theme.set_scale(2.0)
+    window.resize(720, 480)
+    QTest.keyClick(window.search, Qt.Key.Key_Down)
+    assert window.text.hasFocus()
+    window.search.setFocus()
+    QTest.keyClicks(window.search, "s")
+    assert (window.list.isVisible(), window.search.hasFocus()) == (True, True)
+    QTest.keyClick(window.search, Qt.Key.Key_Down)
+    assert window.list.hasFocus()
+
+
 def test_it_shows_keys_as_this_system_writes_them(window: HelpWindow) -> None:
     window.list.setCurrentRow(PAGES.index("keys"))
     words = "\n".join(each.toPlainText() for each in window.text.findChildren(CardText))

@@ -82,7 +82,7 @@ class HelpWindow(Translated, SideWindow):
         self.search.words_changed.connect(self._fill)
         self.search.left.connect(self._leave_search)
         self.search.returnPressed.connect(self._read)
-        self.search.down_pressed.connect(lambda: self.list.setFocus(Qt.FocusReason.TabFocusReason))
+        self.search.down_pressed.connect(self._go_down)
         self.list.currentRowChanged.connect(self._on_row)
         self.list.itemActivated.connect(lambda _item: self._read())
 
@@ -137,6 +137,10 @@ class HelpWindow(Translated, SideWindow):
     def _key_text(self, name: str) -> str:
         action = self._menu.actions.get(name)
         return shortcut_text(action) if action else QKeySequence(name).toString(QKeySequence.SequenceFormat.NativeText)
+
+    def _go_down(self) -> None:
+        """A hidden list would take the focus later, when it comes for what is typed."""
+        (self.text if self.list.isHidden() else self.list).setFocus(Qt.FocusReason.TabFocusReason)
 
     def _read(self) -> None:
         self.text.setFocus(Qt.FocusReason.TabFocusReason)
