@@ -92,8 +92,9 @@ start() {{
 }}
 python={python}
 if [ -x "$python" ] && [ -e {mark} ]; then start "$@"; fi
-python=$(dirname "$(readlink -f "$HOME/.local/bin/hunch")")/python
-if "$python" -I -c 'import app.system.bundle_files' 2>/dev/null; then start "$@"; fi
+command="$HOME/.local/bin/hunch"
+python=$(dirname "$(readlink -f "$command")")/python
+if [ -x "$command" ] && "$python" -I -c 'import app.system.bundle_files' 2>/dev/null; then start "$@"; fi
 /bin/sh "$(dirname "$0")/../Resources/{alert}" gone
 exit 1
 """

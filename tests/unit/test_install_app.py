@@ -80,6 +80,19 @@ def test_where_the_tool_is_gone_the_app_says_so_in_the_users_language(tmp_path: 
         assert "hunch --install-app" in sentence
 
 
+def test_where_the_tool_is_gone_no_python_of_the_folder_at_hand_is_started(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = command(tmp_path / "tool" / "python", "exit 0")
+    app = bundle.write_app(tmp_path / "Applications", str(python))
+    python.unlink()
+    command(tmp_path / "here" / "python", "echo another one")
+    monkeypatch.chdir(tmp_path / "here")
+    (home / "languages").write_text("")
+    assert started(app, home).stdout == ""
+    assert (home / "said").exists()
+
+
 def test_a_tool_that_was_installed_elsewhere_since_then_is_started(tmp_path: Path, home: Path) -> None:
     answers = 'case "$2" in -c) exit 0 ;; *) echo "$@" ;; esac'
     former, new = tmp_path / "former", tmp_path / "new tool" / "bin"
