@@ -72,7 +72,7 @@ class EmptyChat(Translated, QScrollArea):
         self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Its content may have got another height while it was hidden, of which Qt tells its layout nothing."""
+        """Its content may have got another height while it was hidden, and its layout no event of that."""
         super().showEvent(event)
         self._fit()
 
