@@ -282,8 +282,8 @@ def test_a_chat_is_deleted_and_brought_back_by_keys_that_leave_words_in_fields_a
     QTest.keyClick(view, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: harness.chats.chat_id == 0)
 
+    # Until something is typed: then that is what was done last.
     harness.window.composer.set_text("")
-    """Until something is typed: then that is what was done last."""
     harness.ask(qtbot, "Keep me")
     chat, composer = harness.chats.chat_id, harness.window.composer
     composer.set_text("")
