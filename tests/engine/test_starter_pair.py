@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 PAIR = ROOT / "resources" / "starter"
 GUIDE = ROOT / "packaging" / "starter" / "guide"
 MOST_BYTES = 16_000_000
+MOST_BYTES_OF_EYES = 6_000_000
 ASKED = ("accept-rate", "stop-reply", "undo-delete")
 OFFERED = {
     "speculative-decoding": "What is speculative decoding?",
@@ -43,7 +44,11 @@ def answer(main: tuple[Any, Any], question: str) -> str:
 
 
 def test_both_models_fit_in_16_mb() -> None:
-    assert sum(file.stat().st_size for file in PAIR.rglob("*") if file.is_file()) <= MOST_BYTES
+    """The drafters with them; the model that sees has its own limit."""
+    sizes = {file.relative_to(PAIR): file.stat().st_size for file in PAIR.rglob("*") if file.is_file()}
+    eyes = sum(size for file, size in sizes.items() if file.parts[0] == "eyes")
+    assert sum(sizes.values()) - eyes <= MOST_BYTES
+    assert 0 < eyes <= MOST_BYTES_OF_EYES
 
 
 @pytest.mark.slow
