@@ -78,11 +78,16 @@ def test_a_fault_of_the_scheduler_itself_ends_every_reply(zoo: Zoo, monkeypatch:
     engine.load(zoo.main, load)
     load.until(ModelReady)
     replies = [Recorder() for _ in range(4)]
-    for reply in replies[:2]:
-        engine.submit(replace(GOOD, max_tokens=1000), reply)
-        reply.until(TextDelta)
     with monkeypatch.context() as broken:
-        broken.setattr(Scheduler, part, fail_to_begin)
+
+        def begins(event: Event) -> None:
+            if isinstance(event, TextDelta):  # on the engine's thread, so that no reply has ended by then
+                broken.setattr(Scheduler, part, fail_to_begin)
+            replies[1](event)
+
+        for sink in (replies[0], begins):
+            engine.submit(replace(GOOD, max_tokens=1000), sink)
+        replies[1].until(TextDelta)
         for reply in replies[2:]:
             engine.submit(GOOD, reply)
         assert [type(reply.error(Failed)) for reply in replies] == [InternalError] * 4
