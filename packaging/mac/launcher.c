@@ -86,5 +86,6 @@ int main(int count, char **arguments) {
     memcpy(all, own, sizeof own);
     memcpy(all + own_count, arguments + 1, (count - 1) * sizeof *all);
     int status = run(own_count + count - 1, all);
-    return status == 0 ? 0 : refuse();
+    if (status != 0) refuse();
+    return status;
 }

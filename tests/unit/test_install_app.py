@@ -110,17 +110,36 @@ def test_a_tool_that_was_installed_elsewhere_since_then_is_started(tmp_path: Pat
     assert (home / "said").exists()
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="it is compiled")
-def test_an_assembled_app_that_is_damaged_says_so(tmp_path: Path, home: Path) -> None:
+@pytest.fixture
+def assembled(tmp_path: Path) -> Path:
+    """Without a Python in it."""
     app = tmp_path / "Hunch.app"
     (app / "Contents" / "MacOS").mkdir(parents=True)
     source, made = ROOT / "packaging" / "mac" / "launcher.c", app / "Contents" / "MacOS" / "Hunch"
     subprocess.run(["cc", '-DPYTHON_VERSION="3.13"', source, "-o", made, "-ldl"], check=True)
     bundle_files.write(app, "1")
-    assert started(app, home, "ask", "What?").returncode == 1
+    return app
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="it is compiled")
+def test_an_assembled_app_that_is_damaged_says_so(assembled: Path, home: Path) -> None:
+    assert started(assembled, home, "ask", "What?").returncode == 1
     assert not (home / "said").exists()  # somebody reads the terminal, or a program does
-    assert started(app, home).returncode == 1
+    assert started(assembled, home).returncode == 1
     assert "Hunch cannot start" in (home / "said").read_text("utf-8")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None or sys.platform != "linux", reason="it is compiled, for Linux")
+def test_an_assembled_app_ends_with_the_exit_status_of_its_python(assembled: Path, home: Path) -> None:
+    """By which scripts tell a refusal from a command that nothing understands."""
+    source, library = home / "python.c", assembled / "Contents/Resources/python/lib/libpython3.13.so.1.0"
+    names = "void *Py_DecodeLocale() { return 0; } void Py_SetPythonHome() {}"
+    source.write_text(f"{names} int Py_BytesMain(int count) {{ return count - 3; }}\n")
+    library.parent.mkdir(parents=True)
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+    assert started(assembled, home).returncode == 2
+    assert (home / "said").exists()
+    assert started(assembled, home, "ask", "What?").returncode == 4
 
 
 def test_every_alert_is_there_in_every_language() -> None:
