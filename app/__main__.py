@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 STARTED_AT = time.perf_counter()
-_TRY_MODEL = "--try-model"  # engine.TRY_MODEL, which is not imported for it
+_OF_ENGINE = ("--try-model", "--run-rank")  # engine.CHILDREN, which is not imported for it
 _COMMANDS = ("ask", "serve")  # of app.ask
 _CHILDREN = ("--read-pdf", "--read-picture", "--read-chats")  # as in app.system.limited_child
 
@@ -19,14 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     # Until `Interrupts` gets it: nothing is open yet, and a KeyboardInterrupt within Qt's imports aborts or gets lost.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] == [_TRY_MODEL]:
-        from engine import try_model
-
-        try_model(Path(arguments[1]), *arguments[2:3])
-    if arguments[:1] and arguments[0] in _CHILDREN:
-        from app.system.limited_child import run_child
-
-        return run_child(arguments[0], arguments[1:])
+    if arguments[:1] and arguments[0] in (*_OF_ENGINE, *_CHILDREN):
+        return _run_child(*arguments)
     if arguments[:1] and arguments[0] in _COMMANDS:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         from app.ask import run_command
@@ -52,6 +46,17 @@ def main(arguments: list[str] | None = None) -> int:
     from app.application import run
 
     return run(options.profile_dir, options.quick_ask)
+
+
+def _run_child(child: str, *arguments: str) -> int:
+    """In an app that is its own interpreter, which has started itself for that."""
+    if child in _OF_ENGINE:
+        from engine import run_child as run_child_of_engine
+
+        return run_child_of_engine(child, *arguments)
+    from app.system.limited_child import run_child
+
+    return run_child(child, [*arguments])
 
 
 def _prove_itself(options: argparse.Namespace, alone: bool) -> int:

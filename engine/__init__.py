@@ -172,6 +172,7 @@ from engine.hub.library import default_hub_cache
 from engine.hub.question import JsonQuestion
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
+from engine.models.children import CHILDREN, run_child
 from engine.models.compatibility import (
     RECOMMENDED_SHARE,
     best_draft,
@@ -185,7 +186,6 @@ from engine.models.inspect import inspect_model, model_name
 from engine.models.names import is_drafter_folder
 from engine.models.openblas import has_openblas
 from engine.models.sight import picture_tokens
-from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
 from engine.server.options import (
     ModelShelf,
@@ -200,6 +200,7 @@ from engine.server.options import (
 from engine.server.service import Server
 
 __all__ = [
+    "CHILDREN",
     "HUB_FAMILIES",
     "LARGEST_PICTURE_SIDE",
     "MAX_DRAFT_TOKENS",
@@ -207,7 +208,6 @@ __all__ = [
     "PUBLIC_HUB",
     "RECOMMENDED_SHARE",
     "SAMPLING_LIMITS",
-    "TRY_MODEL",
     "TYPICAL_OF_KIND",
     "Acceptance",
     "AccessDenied",
@@ -393,6 +393,6 @@ __all__ = [
     "picture_tokens",
     "plan_ranks",
     "remove_unfinished",
-    "try_model",
+    "run_child",
     "write_atomically",
 ]

@@ -43,7 +43,6 @@ from engine import (
     model_memory_bytes,
     plan_ranks,
 )
-from engine.cluster.worker import run as run_worker
 from engine.server.command import Ending, add_arguments, decoder_of, options_of, shelf_of
 
 _STOPPED = 130
@@ -107,10 +106,6 @@ def _serve(options: argparse.Namespace) -> int:
     finally:
         if not engine.close():
             _abandon(sys.stdout)
-
-
-def _worker(options: argparse.Namespace) -> int:
-    return run_worker(options.socket)
 
 
 def _plan(options: argparse.Namespace) -> RankPlan | None:
@@ -242,9 +237,6 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m engine", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="generate|serve")
-    worker = commands.add_parser("worker", help="a rank's process, which --ranks starts")
-    worker.add_argument("--socket", type=int, required=True, metavar="FD")
-    worker.set_defaults(run=_worker, log=False)
     serve = commands.add_parser("serve", help="serve other programs on this machine")
     add_arguments(serve)
     _add_ranks(serve)

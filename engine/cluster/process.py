@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
-import sys
-from pathlib import Path
 
 from engine.cluster.operations import Reply
 from engine.cluster.wire import Wire
+from engine.models.children import RUN_RANK, command, environment
 from engine.models.openblas import is_in_front
 
 # Set outside, these would have MLX join a ring by itself, or wait for the GPU in a way that can hang a Mac.
@@ -22,9 +20,8 @@ class RankProcess:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         try:
-            command = [sys.executable, "-P", "-m", "engine", "worker", "--socket", str(theirs.fileno())]
             self._process = subprocess.Popen(
-                command,
+                command(RUN_RANK, str(theirs.fileno())),
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -54,8 +51,5 @@ class RankProcess:
 
 def _environment() -> dict[str, str]:
     """The ranks must compute alike, so all use the same matrix library."""
-    kept = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
-    return kept | {
-        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-        "HUNCH_OPENBLAS": "1" if is_in_front() else "0",
-    }
+    kept = {name: value for name, value in environment().items() if name not in _UNWANTED}
+    return kept | {"HUNCH_OPENBLAS": "1" if is_in_front() else "0"}

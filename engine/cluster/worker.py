@@ -1,4 +1,4 @@
-"""`python -m engine worker`: the process of a rank. It ends when the other side of its socket does."""
+"""The process of a rank, `python -m` with a socket's number. It ends when the other side of its socket does."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import queue
 import signal
 import socket
+import sys
 import threading
 
 from engine.cluster.crew import hello_here
@@ -16,10 +17,10 @@ from engine.models.openblas import put_in_front
 _Inbox = queue.SimpleQueue[tuple[Operation, bytearray]]
 
 
-def run(descriptor: int) -> int:
+def run(descriptor: str) -> int:
     """The exit status: 1 after a failure that was reported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for rank 0, which ends this one
-    wire = Wire(socket.socket(fileno=descriptor), Operation)
+    wire = Wire(socket.socket(fileno=int(descriptor)), Operation)
     inbox: _Inbox = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(wire, inbox), daemon=True).start()
     try:
@@ -49,3 +50,7 @@ def _listen(wire: Wire, inbox: _Inbox) -> None:
                 inbox.put((value, data))
     except (WireEnded, WireBroken):
         os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(run(*sys.argv[1:]))

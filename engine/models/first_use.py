@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
+from engine.models.children import OUR_FAULTS, TRY_MODEL, command, environment
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import CONFIG_LIMIT_BYTES, object_at, stamp
-from engine.models.trial import OUR_FAULTS, command, environment
 
 PATIENCE_S = 60.0  # wall time; if a busy machine takes longer, the folder is tried again next time
 _BETWEEN_S = 0.01
@@ -96,7 +96,7 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
     """The exit status; None without a result."""
     try:
         child = subprocess.Popen(
-            command(folder),
+            command(TRY_MODEL, str(folder)),
             env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

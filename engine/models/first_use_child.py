@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from tokenizers import Tokenizer
 
+from engine.models.children import PROBE, PROBES
 from engine.models.model_files import (
     TEMPLATE_LIMIT_BYTES,
     TOKENIZER_CONFIG_LIMIT_BYTES,
@@ -28,7 +29,6 @@ from engine.models.model_files import (
     read_object,
 )
 from engine.models.templates import ChatTemplate
-from engine.models.trial import PROBE, PROBES
 from engine.models.watch import TooLong
 
 GOOD, TOO_LONG, TOO_MUCH = 0, 3, 4
@@ -132,15 +132,15 @@ def _templates(folder: Path) -> list[str]:
     return [source for source in found if isinstance(source, str)]
 
 
-def run(folder: Path, how: str = "") -> NoReturn:
+def run(folder: str, how: str = "") -> NoReturn:
     """Ends the process with its exit status."""
     status = GOOD
     try:
-        status = probe(folder) if how == PROBE else main(folder)
+        status = probe(Path(folder)) if how == PROBE else main(Path(folder))
     except BaseException as error:  # noqa: BLE001  a panic of the tokenizers library is one
         status = TOO_MUCH if isinstance(error, MemoryError) else GOOD
     os._exit(status)  # without waiting for the tokenizer's threads
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), *sys.argv[2:3])
+    run(*sys.argv[1:])

@@ -13,6 +13,7 @@ from engine.api.errors import EngineError
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.types import ModelInfo
 from engine.models.about import template_text
+from engine.models.children import PROBES
 from engine.models.compatibility import draft_problem, draft_refusal
 from engine.models.inspect import inspect_model, read_config
 from engine.models.model_files import (
@@ -24,7 +25,6 @@ from engine.models.model_files import (
 )
 from engine.models.probes import cuts
 from engine.models.token_map import TokenMap
-from engine.models.trial import PROBES
 from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, readable, tokenizer_file
 
 _EXAMPLES = 8

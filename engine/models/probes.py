@@ -11,8 +11,8 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
+from engine.models.children import OUR_FAULTS, PROBE, PROBES, TRY_MODEL, command, environment
 from engine.models.model_files import stamp
-from engine.models.trial import OUR_FAULTS, PROBE, PROBES, command, environment
 
 _PATIENCE_S = 5.0  # wall time
 _MOST_KEPT = 64
@@ -35,7 +35,7 @@ def _cuts(folder: Path, *_identity: int) -> Cuts | None:
     """Raises OSError or CalledProcessError, which is not cached, if the failure says nothing about the file."""
     try:
         child = subprocess.run(
-            command(folder, PROBE),
+            command(TRY_MODEL, str(folder), PROBE),
             env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

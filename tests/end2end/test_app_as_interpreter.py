@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import app.__main__
-from engine import TRY_MODEL, TokenizerBroken
-from engine.models import trial
+from engine import CHILDREN, TokenizerBroken
+from engine.cluster.crew import hello_here
+from engine.cluster.process import RankProcess
+from engine.models.children import TRY_MODEL, command
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_model_child import spoiled
 from tests.helpers.tiny_models import build, qwen3_config, save
@@ -56,8 +58,18 @@ def test_a_program_that_does_not_know_how_is_no_fault_of_the_model(
     list(FirstUse().check(sound))
 
 
+@pytest.mark.usefixtures("bundled")
+def test_a_rank_is_the_app_itself() -> None:
+    rank = RankProcess()
+    try:
+        assert rank.wire.arrives(120.0)
+        assert rank.wire.receive()[0] == hello_here()
+    finally:
+        rank.end(60.0)
+
+
 def test_only_a_python_is_told_to_run_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert app.__main__._TRY_MODEL == TRY_MODEL
+    assert app.__main__._OF_ENGINE == CHILDREN
     for executable, frozen, asked in (
         ("/usr/bin/python3.11", False, "-P"),
         ("/venv/bin/python", False, "-P"),
@@ -68,7 +80,7 @@ def test_only_a_python_is_told_to_run_a_module(monkeypatch: pytest.MonkeyPatch) 
     ):
         monkeypatch.setattr(sys, "executable", executable)
         monkeypatch.setattr(sys, "frozen", frozen, raising=False)
-        assert trial.command(Path("folder"))[1] == asked
+        assert command(TRY_MODEL, "folder")[1] == asked
 
 
 def test_the_app_tries_a_model_without_qt(sound: Path) -> None:

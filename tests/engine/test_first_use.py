@@ -165,7 +165,7 @@ def test_that_the_child_died_by_a_fault_of_ours_is_no_answer(
     kept, folder = tmp_path / "tried.json", shutil.copytree(zoo.main, tmp_path / "m")
     (folder / "chat_template.jinja").write_text(HANGS)
     with monkeypatch.context() as broken:
-        broken.setattr(first_use, "command", lambda _: [sys.executable, "-c", f"raise SystemExit({status})"])
+        broken.setattr(first_use, "command", lambda *_: [sys.executable, "-c", f"raise SystemExit({status})"])
         checked(folder, FirstUse(kept))
     assert not kept.exists()
     write_kept(kept, {"answers": {first_use._identity(folder): status}})

@@ -26,8 +26,8 @@ from engine import (
     TokenizerBroken,
 )
 from engine.models import probes
+from engine.models.children import PROBES
 from engine.models.pair_check import cache_kinds, check_pair
-from engine.models.trial import PROBES
 from tests.helpers.model_folders import TENSORS, model_files, write_folder
 
 LARGE = {**TENSORS, "model.layers.0.weight": ("F32", (64, 64))}

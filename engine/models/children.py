@@ -1,4 +1,4 @@
-"""The command that starts the process which tries a new model: by Python, or by an app that is its own interpreter."""
+"""The engine's child processes: how they are started, by Python or by an app that is its own interpreter."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+from types import MappingProxyType
 
-TRY_MODEL = "--try-model"  # the first argument of such an app; the second is the folder
-_CHILD = "engine.models.first_use_child"
+# The first argument of such an app, before those of the module's `run`.
+TRY_MODEL, RUN_RANK = CHILDREN = ("--try-model", "--run-rank")
+_MODULES = MappingProxyType({TRY_MODEL: "engine.models.first_use_child", RUN_RANK: "engine.cluster.worker"})
+
+# Of the process that tries a model
 OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try at all: Python's, and a command line's
 PROBE = "--probe"  # after the folder: print how these texts are cut
 PROBES = {
@@ -20,11 +23,11 @@ PROBES = {
 }
 
 
-def command(folder: Path, *how: str) -> list[str]:
+def command(child: str, *arguments: str) -> list[str]:
     """In a frozen app, `sys.executable` is the app and takes no `-m`."""
     is_python = not getattr(sys, "frozen", False) and Path(sys.executable).name.lower().startswith("python")
-    start = ["-P", "-m", _CHILD] if is_python else [TRY_MODEL]
-    return [sys.executable, *start, str(folder), *how]
+    start = ["-P", "-m", _MODULES[child]] if is_python else [child]
+    return [sys.executable, *start, *arguments]
 
 
 def environment() -> dict[str, str]:
@@ -34,7 +37,6 @@ def environment() -> dict[str, str]:
     }
 
 
-def try_model(folder: Path, *how: str) -> NoReturn:
-    """Tries a folder's tokenizer and chat template, and ends the process with the exit status."""
-    importlib.import_module(_CHILD).run(folder, *how)
-    raise SystemExit  # not reached: `run` ends the process
+def run_child(child: str, *arguments: str) -> int:
+    """In such an app: is this child, one of CHILDREN, to its end; the exit status."""
+    return int(importlib.import_module(_MODULES[child]).run(*arguments))
