@@ -42,7 +42,7 @@ def loading_over_ranks(
     except BaseException:
         crew.end()
         raise
-    return replace(model, ranks=len(plan.shares), close=crew.end)
+    return replace(model, ranks=len(plan.shares), close=crew.end, lost=lambda: crew.lost)
 
 
 class FrontRank:

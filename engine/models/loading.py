@@ -89,6 +89,8 @@ class LoadedModel:
     sight: Sight | None = None  # None: it does not see
     ranks: int = 1  # processes that hold its layers, this one included
     close: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)  # ends the others
+    # Why it can only be loaded again; None: it need not be.
+    lost: Callable[[], EngineError | None] = field(default=lambda: None, compare=False, repr=False)
     # What the rooms above make of it and keep with it.
     beside: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

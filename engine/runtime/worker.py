@@ -143,6 +143,20 @@ class Worker:
         except BaseException as error:
             self._scheduler.fail_all(error)
             raise
+        finally:
+            self._drop_lost()
+
+    def _drop_lost(self) -> None:
+        """A main model that has lost some of its layers has to be loaded again."""
+        main = self._scheduler.main
+        lost = None if main is None else main.lost()
+        if lost is None:
+            return
+        if not self._loads_main:  # else queued replies wait for the next one
+            self._abort_loads(LoadAborted)
+            self._scheduler.fail_all(lost)
+        self._drop_pair(None)
+        self._scheduler.why_no_main = lost
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""

@@ -110,6 +110,7 @@ def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words(
     assert isinstance(outcome.failed.error, RankLost)
     assert outcome.text()
     assert again.failed.error == outcome.failed.error
+    assert engine.state().main is None
     assert processes_below(os.getpid()) == []
     assert open_sockets() == sockets
 
