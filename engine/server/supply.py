@@ -160,7 +160,7 @@ class Supply:
             self._expiry.cancel()
         self._forget_retry()
         if self._asked is not None and not self._asked.chosen:
-            self._brought = self._asked
+            self._brought, self._asked = self._asked, None
         self._expire()
 
     # Whose turn it is
@@ -192,9 +192,12 @@ class Supply:
                 self._line.append(turn)
 
     def _bring(self, model: ServedModel) -> None:
-        if self._asked is not None or self._shelf is None or self._engine.state().loading_main is not None:
+        if self._asked is not None or self._engine.state().loading_main is not None:
             return
         self._asked = model
+        if self._shelf is None:
+            self._failed(model, NoModelLoaded())
+            return
 
         def refuse(error: EngineError) -> None:
             with suppress(RuntimeError):  # the loop has ended

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import queue
 import socket
@@ -24,6 +25,7 @@ from engine import (
     ModelTooLarge,
     RepliesUnderWay,
     ServedModel,
+    ServerOptions,
 )
 from engine.server import replies, supply
 from engine.server.asked import keep_alive_of
@@ -378,6 +380,24 @@ def test_a_model_that_its_owner_alone_loads_is_refused_as_such(two: FakeEngine) 
         assert (refused.status_code, refused.headers["x-should-retry"]) == (409, "false")
         assert "is installed, but not loaded" in refused.json()["error"]["message"]
         assert list(states_of(served)) == ["Main-8B"]
+
+
+def test_without_a_shelf_none_waits_for_a_model_that_was_unloaded(two: FakeEngine) -> None:
+    """As it was named, and before it was the client's turn."""
+
+    async def wait() -> Problem:
+        line = supply.Supply(two, None, ServerOptions(), lambda: None)
+        model = line.find("Main-8B")
+        with until_none_is_loaded(two):
+            two.unload(lambda _: None)
+        turn = line.join(model)
+        with pytest.raises(Problem) as refused:
+            await asyncio.wait_for(turn.come, PATIENCE_S)
+        line.leave(turn)
+        line.close()
+        return refused.value
+
+    assert asyncio.run(wait()).code == "model_not_loaded"
 
 
 def test_any_name_is_the_chosen_model_unless_it_is_one(two: FakeEngine) -> None:
