@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from engine.api.errors import EmptyConversation, InvalidRequest
 from engine.api.limits import SAMPLING_LIMITS
@@ -25,6 +26,17 @@ from engine.api.types import (
     ToolCall,
 )
 
+# Types of fields, and the least of those that may be None.
+_TYPES: Mapping[str, type] = MappingProxyType(
+    {
+        **dict.fromkeys(("thinking", "trace", "transient", "background", "guest"), bool),
+        **dict.fromkeys(("several_calls", "prompt_logprobs"), bool),
+        **dict.fromkeys(("model", "conversation", "prediction"), str),
+        "sampling": Sampling,
+        "picture_detail": PictureDetail,
+    }
+)
+_LEAST: Mapping[str, int] = MappingProxyType({"max_tokens": 1, "context_tokens": 1, "thinking_tokens": 0})
 _LARGEST_SHOWN = 10**40
 _DEEPEST = 100
 LARGEST_CONSTRAINT = 1 << 17  # characters
@@ -36,40 +48,27 @@ def check_request(request: Request) -> None:
     Types of numbers must match exactly: True is not a seed, and a subclass may do anything.
     """
     _check_type("request", request, Request)
-    _check_type("sampling", request.sampling, Sampling)
-    _check_type("thinking", request.thinking, bool)
-    _check_type("trace", request.trace, bool)
-    _check_type("prompt_logprobs", request.prompt_logprobs, bool)
+    for name, kind in _TYPES.items():
+        _check_type(name, getattr(request, name), kind)
     if request.logprobs is not None:
         _check_integer("logprobs", request.logprobs, f"0..{MOST_LOGPROBS}", lambda most: 0 <= most <= MOST_LOGPROBS)
     elif request.prompt_logprobs:
         raise InvalidRequest("prompt_logprobs", "True", "with logprobs")
-    _check_type("transient", request.transient, bool)
-    _check_type("background", request.background, bool)
-    _check_type("guest", request.guest, bool)
-    _check_type("model", request.model, str)
-    _check_type("conversation", request.conversation, str)
-    _check_type("picture_detail", request.picture_detail, PictureDetail)
     _check_sampling(request.sampling)
     _check_logit_bias(request.sampling.logit_bias)
     check_speculation(request.speculation)
     _check_messages(request.messages)
-    _check_type("several_calls", request.several_calls, bool)
     _check_all("tools", request.tools, dict)
     _check_json("tools", list(request.tools))
     _check_json("template_variables", request.template_variables)
     _check_constraint(request)
     _check_token_ids("tokens", request.tokens)
     check_text(request.text)
-    _check_type("prediction", request.prediction, str)
     _check_characters("prediction", request.prediction)
     _check_all("stop", request.stop, str)
-    if request.max_tokens is not None:
-        _check_integer("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)
-    if request.context_tokens is not None:
-        _check_integer("context_tokens", request.context_tokens, "1..", lambda value: value >= 1)
-    if request.thinking_tokens is not None:
-        _check_integer("thinking_tokens", request.thinking_tokens, "0..", lambda value: value >= 0)
+    for name, least in _LEAST.items():
+        if (value := getattr(request, name)) is not None:
+            _check_integer(name, value, f"{least}..", least.__le__)
     given = [name for name in ("messages", "tokens", "text") if getattr(request, name)]
     if len(given) > 1:
         raise InvalidRequest(given[1], str(len(getattr(request, given[1]))), "messages | tokens | text")
