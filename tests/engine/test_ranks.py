@@ -20,14 +20,15 @@ from engine import (
     MessageRole,
     ModelFailed,
     ModelReady,
+    RankEnd,
     RankLost,
-    RankPlan,
     Request,
     Sampling,
     Speculation,
     plan_ranks,
 )
 from engine.caches.base import CacheSet
+from engine.cluster.crew import Crew
 from engine.cluster.operations import Load
 from engine.cluster.rank import Rank
 from engine.models.loading import Part, Progress
@@ -146,14 +147,17 @@ def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch
 
 @pytest.mark.slow
 @pytest.mark.expect_log("could not load")
-def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path) -> None:
-    """Here by a plan for a model of more layers."""
+def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here by a division that is of a model with more layers, and that rank 0 has not."""
     main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
-    plan = plan_ranks(main, SIZES)
-    wrong = RankPlan(plan.folder, plan.context_tokens, (*plan.shares, plan.shares[0]))
-    result = EngineClient(engine).load(main, plan=wrong)
+    load = Crew.load
+    monkeypatch.setattr(Crew, "load", lambda crew, folder, _split: load(crew, folder, (9, 9)))
+    result = EngineClient(engine).load(main, plan=plan_ranks(main, SIZES))
 
     assert isinstance(result, ModelFailed)
+    assert isinstance(result.error, RankLost)
+    assert (result.error.rank, result.error.why) == (1, RankEnd.FAILED)
+    assert "ModelNotShardable" in result.error.detail
     assert processes_below(os.getpid()) == []
 
 
