@@ -81,10 +81,7 @@ class Reply:
         self._ends = model.ends
         limit = context_limit(request, model.info.context_tokens)
         self._room = min(request.max_tokens or limit, limit - len(tokens))
-        self._sampler = _sampler_of(request, self._seed, model, tokens)
-        self._sampler.guide = self._text.guide(
-            prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens
-        )
+        self._sampler = _sampler_of(request, self._seed, model, prompt, self._text)
         self._scores = ReplyScores(model.ends, prompt, request) if prompt.spelling is not None else None
         if self._scores is not None:
             self._sampler.scores = self._scores.scores
@@ -474,12 +471,8 @@ def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> ReplyText:
     )
 
 
-def _sampler_of(request: Request, seed: int, model: LoadedModel, tokens: Tokens[int]) -> Sampler:
-    return Sampler(
-        request.sampling,
-        seed,
-        model.logit_width,
-        without_names(tokens),
-        spared_tokens(model),
-        request.speculation.acceptance,
-    )
+def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: ReplyText) -> Sampler:
+    given = without_names(prompt.tokens), spared_tokens(model), request.speculation.acceptance
+    sampler = Sampler(request.sampling, seed, model.logit_width, *given)
+    sampler.guide = text.guide(prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens)
+    return sampler
