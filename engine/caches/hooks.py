@@ -1,7 +1,7 @@
 """Calls a function of ours in place of a module's call: the only file that swaps classes of modules.
 
-A hook applies to the given modules inside a `with` block. Networks share nothing, so engines on other threads are not
-affected.
+A hook applies to the given modules inside a `with` block, or for good. Networks share nothing, so engines on other
+threads are not affected.
 """
 
 from __future__ import annotations

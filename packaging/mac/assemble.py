@@ -37,6 +37,7 @@ sys.path.append(str(ROOT))
 from app.system import bundle_files  # noqa: E402
 from app.words.languages import compile_stale  # noqa: E402
 
+LOCK = ROOT / "packaging" / "requirements.lock"
 _EPOCH = 1767225600  # 2026-01-01: of every file, where SOURCE_DATE_EPOCH says nothing
 _SOURCES = ("app", "engine", "resources", "i18n")
 _CHILD_S = 1200
@@ -99,9 +100,6 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--tools", type=Path, required=True, help="a virtual environment with requirements-mac.lock")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "app")
     return parser.parse_args()
-
-
-LOCK = ROOT / "packaging" / "requirements.lock"
 
 
 def install(tools: Path, target: Target, packages: Path) -> None:
