@@ -174,7 +174,7 @@ def _ignore(_outcome: object) -> None:
     """For an outcome that is not needed."""
 
 
-# Which chats have a reply that ended while another chat was open: marked on disk, until the chat is opened.
+# Which chats have a reply that ended while the user did not see them: marked on disk, until the user does.
 
 
 # What the user or the end of the app has cut short is not news.
@@ -189,21 +189,30 @@ class Unseen(QObject):
         storage: Storage,
         replies: Replies,
         listed: ConversationListModel,
-        is_in_sight: Callable[[int], bool],
+        shown: Callable[[], tuple[int, int]],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._storage = storage
         self._listed = listed
-        self._is_in_sight = is_in_sight
+        self._shown = shown
+        self.is_away: Callable[[int], bool] = lambda _chat_id: False  # whether no user sees it, though it is shown
         replies.stored.connect(self._on_ended)
 
     def _on_ended(self, chat_id: int, status: ReplyStatus) -> None:
-        if status not in _NO_NEWS and not self._is_in_sight(chat_id):
+        if status not in _NO_NEWS and chat_id not in self._in_sight():
             self._mark(chat_id, True)
 
+    def _in_sight(self) -> list[int]:
+        return [each for each in self._shown() if not self.is_away(each)]
+
+    def look(self) -> None:
+        """The user may be back."""
+        for chat_id in self._in_sight():
+            self.see(chat_id)
+
     def see(self, chat_id: int) -> None:
-        """The chat is open now."""
+        """The user sees the chat now."""
         summary = self._storage.read.chats.summary(chat_id)
         if summary is not None and summary.unseen:
             self._mark(chat_id, False)

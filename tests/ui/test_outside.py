@@ -161,6 +161,29 @@ def test_the_dock_says_how_many_chats_have_an_answer_that_was_not_seen(
     qtbot.waitUntil(lambda: shown[-1] == 0)
 
 
+@pytest.mark.parametrize("way", ["another app is in front", "minimized"])
+def test_an_answer_in_the_open_chat_counts_while_the_user_is_elsewhere(
+    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    shown: list[int] = []
+    monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
+    harness.ask(qtbot, "One")
+    harness.wait_until_stored(qtbot)
+    assert not any(shown)
+    if way == "minimized":
+        harness.window.showMinimized()
+    else:
+        outside.notifications.is_away = lambda: True
+    harness.ask(qtbot, "Two")
+    qtbot.waitUntil(lambda: shown[-1:] == [1])
+    outside.notifications.is_away = lambda: False
+    harness.window.showNormal()
+    other = harness.show_settings()
+    qtbot.waitUntil(other.isActiveWindow)
+    harness.window.activateWindow()
+    qtbot.waitUntil(lambda: shown[-1] == 0)
+
+
 def test_the_docks_menu_leads_to_a_new_chat_and_to_quick_ask(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "One")
     dock = harness.window.comfort.outside.dock

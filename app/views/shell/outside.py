@@ -153,6 +153,7 @@ class Notifications(QObject):
     """
 
     chat_wanted = Signal(int)
+    looked = Signal()  # the user is at a window of ours
 
     def __init__(self, settings: Settings, asides: Asides, icon: QSystemTrayIcon, window: QWidget) -> None:
         super().__init__(window)
@@ -191,7 +192,10 @@ class Notifications(QObject):
 
     def _on_looked(self, window: QWindow | None) -> None:
         """A user who is back needs no icon that only brought a message."""
-        if window is not None and self._icon.isVisible() and not self._settings.tray_icon:
+        if window is None:
+            return
+        self.looked.emit()
+        if self._icon.isVisible() and not self._settings.tray_icon:
             self._icon.hide()
 
     def _on_clicked(self) -> None:
@@ -235,6 +239,8 @@ class Outside(QObject):
         parts.window.closing.connect(self._keep_unsent)
         parts.window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
+        self.notifications.looked.connect(self._chats.unseen.look)
+        self._chats.unseen.is_away = self._is_away
         self._chats.reply_ended.connect(self.notifications.tell)
         if sys.platform == "darwin":
             QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)
@@ -258,6 +264,11 @@ class Outside(QObject):
 
     def unsent(self) -> str:
         return self._quick_ask.edit.text_with_composed() if self._quick_ask is not None else ""
+
+    def _is_away(self, chat_id: int) -> bool:
+        """Another app is in front, or the window that shows the chat is closed or minimized."""
+        in_window = self._window.isVisible() and not self._window.isMinimized()
+        return self.notifications.is_away() or not (in_window or chat_id == self._chats.asides.shown_id)
 
     def _keep_unsent(self) -> None:
         if self._quick_ask is not None:
@@ -308,6 +319,8 @@ class Outside(QObject):
         self.tray.icon.setVisible(self._settings.tray_icon and QSystemTrayIcon.isSystemTrayAvailable())
 
     def _end(self) -> None:
+        """The chats are about to be closed: none is marked as seen by a window that comes to the front now."""
+        self._chats.unseen.is_away = lambda _chat_id: True
         self.tray.icon.hide()
         if self._quick_ask is not None:
             self._quick_ask.close()
