@@ -1362,6 +1362,10 @@
         <translation>添付できませんでした</translation>
     </message>
     <message>
+        <source>Not PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>PNG、JPEG、GIF、WebP、BMP ではありません。</translation>
+    </message>
+    <message>
         <source>No readable text.</source>
         <translation>読み取れるテキストがありません。</translation>
     </message>
@@ -1436,10 +1440,6 @@
     <message>
         <source>Check the disk.</source>
         <translation>ディスクを確認してください。</translation>
-    </message>
-    <message>
-        <source>Pictures: PNG, JPEG, GIF, WebP or BMP.</source>
-        <translation>読める画像は PNG、JPEG、GIF、WebP、BMP です。</translation>
     </message>
     <message>
         <source>Too many pixels.</source>
@@ -2926,10 +2926,6 @@
         <translation>テストでは 1 パスあたり %1 トークンだけでした。</translation>
     </message>
     <message>
-        <source>Shorten this chat, or choose a longer-context model.</source>
-        <translation>チャットを短くするか、コンテキストの長いモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>Model cannot see pictures</source>
         <translation>このモデルは画像を認識できません</translation>
     </message>
@@ -3148,6 +3144,10 @@
     <message>
         <source>%1 could not be deleted.</source>
         <translation>%1 を削除できませんでした。</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a longer-context model.</source>
+        <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -3378,12 +3378,12 @@
         <translation>回答中のモデルがメモリから外されました。</translation>
     </message>
     <message>
-        <source>Shorten this chat, or choose a smaller model.</source>
-        <translation>チャットを短くするか、より小さいモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>Memory full</source>
         <translation>メモリがいっぱいです</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a smaller model.</source>
+        <translation>新しいチャットを始めるか、より小さいモデルを選んでください。</translation>
     </message>
     <message>
         <source>Context full</source>

@@ -1362,6 +1362,10 @@
         <translation>첨부하지 못했어요</translation>
     </message>
     <message>
+        <source>Not PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>PNG, JPEG, GIF, WebP, BMP가 아니에요.</translation>
+    </message>
+    <message>
         <source>No readable text.</source>
         <translation>읽을 수 있는 텍스트가 없어요.</translation>
     </message>
@@ -1436,10 +1440,6 @@
     <message>
         <source>Check the disk.</source>
         <translation>디스크를 확인하세요.</translation>
-    </message>
-    <message>
-        <source>Pictures: PNG, JPEG, GIF, WebP or BMP.</source>
-        <translation>이미지는 PNG, JPEG, GIF, WebP, BMP만 읽어요.</translation>
     </message>
     <message>
         <source>Too many pixels.</source>
@@ -2926,10 +2926,6 @@
         <translation>테스트에서 패스당 토큰이 %1개뿐이었어요.</translation>
     </message>
     <message>
-        <source>Shorten this chat, or choose a longer-context model.</source>
-        <translation>채팅을 줄이거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
-    </message>
-    <message>
         <source>Model cannot see pictures</source>
         <translation>이 모델은 이미지를 볼 수 없어요</translation>
     </message>
@@ -3148,6 +3144,10 @@
     <message>
         <source>%1 could not be deleted.</source>
         <translation>%1 모델을 삭제하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a longer-context model.</source>
+        <translation>새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -3378,12 +3378,12 @@
         <translation>답변을 쓰던 모델을 메모리에서 내렸어요.</translation>
     </message>
     <message>
-        <source>Shorten this chat, or choose a smaller model.</source>
-        <translation>채팅을 줄이거나, 더 작은 모델을 선택하세요.</translation>
-    </message>
-    <message>
         <source>Memory full</source>
         <translation>메모리가 가득 찼어요</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a smaller model.</source>
+        <translation>새 채팅을 시작하거나, 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Context full</source>

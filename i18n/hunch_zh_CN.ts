@@ -1362,6 +1362,10 @@
         <translation>未能添加附件</translation>
     </message>
     <message>
+        <source>Not PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>不是 PNG、JPEG、GIF、WebP 或 BMP。</translation>
+    </message>
+    <message>
         <source>No readable text.</source>
         <translation>没有可读取的文本。</translation>
     </message>
@@ -1436,10 +1440,6 @@
     <message>
         <source>Check the disk.</source>
         <translation>请检查磁盘。</translation>
-    </message>
-    <message>
-        <source>Pictures: PNG, JPEG, GIF, WebP or BMP.</source>
-        <translation>可读取的图片：PNG、JPEG、GIF、WebP、BMP。</translation>
     </message>
     <message>
         <source>Too many pixels.</source>
@@ -2926,10 +2926,6 @@
         <translation>测试中每轮只有 %1 个 token。</translation>
     </message>
     <message>
-        <source>Shorten this chat, or choose a longer-context model.</source>
-        <translation>请缩短此对话，或选择上下文更长的模型。</translation>
-    </message>
-    <message>
         <source>Model cannot see pictures</source>
         <translation>此模型无法识别图片</translation>
     </message>
@@ -3148,6 +3144,10 @@
     <message>
         <source>%1 could not be deleted.</source>
         <translation>无法删除 %1。</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a longer-context model.</source>
+        <translation>请开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Choose a model that can.</source>
@@ -3378,12 +3378,12 @@
         <translation>生成此回复的模型已卸载。</translation>
     </message>
     <message>
-        <source>Shorten this chat, or choose a smaller model.</source>
-        <translation>请缩短此对话，或选择更小的模型。</translation>
-    </message>
-    <message>
         <source>Memory full</source>
         <translation>内存已满</translation>
+    </message>
+    <message>
+        <source>Start a new chat, or choose a smaller model.</source>
+        <translation>请开始新对话，或选择更小的模型。</translation>
     </message>
     <message>
         <source>Context full</source>

@@ -423,7 +423,7 @@ TABLE = (
         engine.ContextTooLong,
         QT_TRANSLATE_NOOP("Messages", "Chat too long"),
         QT_TRANSLATE_NOOP("Messages", "This chat has %1 tokens; the model holds %2."),
-        QT_TRANSLATE_NOOP("Messages", "Shorten this chat, or choose a longer-context model."),
+        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
         NoticeAction.NEW_CHAT,
         values=("actual_tokens", "limit_tokens"),
     ),

@@ -33,7 +33,7 @@ def _of_one(problem: NotAttached) -> Notice:
 
 def _sentence(problem: NotAttached) -> str:
     sentence = {
-        WhyNot.IMAGE: QCoreApplication.translate("Files", "Pictures: PNG, JPEG, GIF, WebP or BMP."),
+        WhyNot.IMAGE: QCoreApplication.translate("Files", "Not PNG, JPEG, GIF, WebP or BMP."),
         WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Too many pixels."),
         WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "Too narrow to make out."),
         WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "Damaged."),

@@ -259,12 +259,12 @@ _ENDS = {
     ),
     ReplyStatus.MEMORY: Notice(
         QT_TRANSLATE_NOOP("Messages", "Memory full"),
-        QT_TRANSLATE_NOOP("Messages", "Shorten this chat, or choose a smaller model."),
+        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a smaller model."),
         action=NoticeAction.NEW_CHAT,
     ),
     ReplyStatus.CONTEXT: Notice(
         QT_TRANSLATE_NOOP("Messages", "Context full"),
-        QT_TRANSLATE_NOOP("Messages", "Shorten this chat, or choose a longer-context model."),
+        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
         action=NoticeAction.NEW_CHAT,
     ),
     ReplyStatus.LENGTH: Notice(

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from app.documents.problems import NotAttached, WhyNot
 from app.storage import ReplyStatus
 from app.words.notices import NoticeAction, action_text, drafting_sentence
 from app.words.notices_for_errors import TABLE, notice_for
+from app.words.notices_for_files import not_attached
 from app.words.replies import reply_notice
 from engine import (
     AccessDenied,
@@ -123,6 +125,19 @@ def test_every_code_has_words() -> None:
     assert all(action_text(action) for action in NoticeAction)
     limits = (ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY, ReplyStatus.MODEL_CHANGED)
     assert len({reply_notice(status, None, empty=False) for status in limits}) == len(limits)
+
+
+def test_where_a_new_chat_is_the_button_the_words_name_it() -> None:
+    ends = [reply_notice(status, None, empty=False) for status in ReplyStatus]
+    notices = [each for each in (*ends, *(notice_for(build(kind)) for kind in concrete())) if each is not None]
+    offered = [each for each in notices if each.action is NoticeAction.NEW_CHAT]
+    assert len(offered) == 3
+    assert all("new chat" in each.sentence + each.hint for each in offered)
+
+
+def test_among_several_files_each_has_its_reason_after_one_colon() -> None:
+    lines = [not_attached([NotAttached("x.tiff", why, 1)] * 2).sentence.splitlines()[0] for why in WhyNot]
+    assert [line for line in lines if line.count(":") != 1] == []
 
 
 def test_what_stood_in_a_file_turns_no_word_of_a_sentence() -> None:
