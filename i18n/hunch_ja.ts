@@ -4569,14 +4569,6 @@
         <translation>クイック質問</translation>
     </message>
     <message>
-        <source>Ask anything</source>
-        <translation>何でも聞いてください</translation>
-    </message>
-    <message>
-        <source>Ask about Hunch</source>
-        <translation>Hunch について質問する</translation>
-    </message>
-    <message>
         <source>Question</source>
         <translation>質問</translation>
     </message>
@@ -6084,6 +6076,10 @@
 </context>
 <context>
     <name>UnseenNote</name>
+    <message>
+        <source>%1 only answers about pictures.</source>
+        <translation>%1 は画像についての質問にだけ答えます。</translation>
+    </message>
     <message>
         <source>%1 cannot see pictures.</source>
         <translation>%1 は画像を認識できません。</translation>

@@ -4569,14 +4569,6 @@
         <translation>빠른 질문</translation>
     </message>
     <message>
-        <source>Ask anything</source>
-        <translation>무엇이든 물어보세요</translation>
-    </message>
-    <message>
-        <source>Ask about Hunch</source>
-        <translation>Hunch에 대해 물어보세요</translation>
-    </message>
-    <message>
         <source>Question</source>
         <translation>질문</translation>
     </message>
@@ -6084,6 +6076,10 @@
 </context>
 <context>
     <name>UnseenNote</name>
+    <message>
+        <source>%1 only answers about pictures.</source>
+        <translation>%1 모델은 이미지에 대한 질문에만 답해요.</translation>
+    </message>
     <message>
         <source>%1 cannot see pictures.</source>
         <translation>%1 모델은 이미지를 볼 수 없어요.</translation>

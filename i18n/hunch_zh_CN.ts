@@ -4569,14 +4569,6 @@
         <translation>快速提问</translation>
     </message>
     <message>
-        <source>Ask anything</source>
-        <translation>有问题，尽管问</translation>
-    </message>
-    <message>
-        <source>Ask about Hunch</source>
-        <translation>询问有关 Hunch 的问题</translation>
-    </message>
-    <message>
         <source>Question</source>
         <translation>问题</translation>
     </message>
@@ -6084,6 +6076,10 @@
 </context>
 <context>
     <name>UnseenNote</name>
+    <message>
+        <source>%1 only answers about pictures.</source>
+        <translation>%1 只能回答与图片有关的问题。</translation>
+    </message>
     <message>
         <source>%1 cannot see pictures.</source>
         <translation>%1 无法识别图片。</translation>

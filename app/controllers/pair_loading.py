@@ -131,6 +131,11 @@ class LastDrafts:
         stored = self._settings.last_drafts.get(as_setting(main, self._starter.main))
         return None if stored is None else from_setting(stored, self._starter.draft)
 
+    def mains(self) -> list[str]:
+        """The folders of those that had one, the latest first; the one that comes with the app is always among them."""
+        had = [from_setting(each, self._starter.main) for each in reversed(self._settings.last_drafts)]
+        return [*had, str(self._starter.main)]
+
     def note(self, main: str, draft: str) -> None:
         """It is the one to come with `main` the next time."""
         if not main:

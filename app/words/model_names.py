@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from PySide6.QtCore import QCoreApplication
+
+from app.settings import STARTER_EYES, comes_with_app
+
 # How the weights are stored, and what every chat model is; a name says neither.
 _PACKING = re.compile(
     r"(?:it|lm|hf|mlx|mxfp\d\w*|nvfp\d\w*|[bf]p?(?:8|16|32)|bf16|q\d(?:_\w+)?|\d+(?:\.\d+)?bits?|gs?\d+|dwq\w*|awq|gptq|optiq|block\d+|ttt\d+)",
@@ -33,6 +37,15 @@ def human_name(repository: str) -> str:
     words = re.sub(r"(\d)[-_ ](bits?)\b", r"\1\2", name, flags=re.IGNORECASE)
     kept = [_word(word) for word in re.split(r"[-_ ]+", words) if word and not _PACKING.fullmatch(word)]
     return " ".join(kept) or name
+
+
+def question_hint(main: str) -> str:
+    """What can be asked of a main model, as the settings name it. Those that come with the app know only one thing."""
+    if main == STARTER_EYES:
+        return QCoreApplication.translate("Composer", "Ask about a shape or a digit")
+    if comes_with_app(main):
+        return QCoreApplication.translate("Composer", "Ask about Hunch")
+    return QCoreApplication.translate("Composer", "Ask anything")
 
 
 def pair_name(main: str, draft: str = "") -> str:

@@ -185,6 +185,16 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
         qtbot.waitUntil(lambda: not note.isVisible() and app._is_settled())
         assert app.application.settings.main_folder == "starter/eyes/main"
         assert app.window.composer.edit.placeholderText() == "Ask about a shape or a digit"
+        app.window.menu.quick_ask.trigger()
+        assert app.window.comfort.outside.quick_ask.edit.placeholderText() == "Ask about a shape or a digit"
+        send(app, qtbot)
+        assert not note.isVisible()  # the chat has a picture
+        app.chats.new_chat()
+        assert note.words.text() == "Eyes 4B only answers about pictures."
+        assert [button.isVisible() for button in buttons(note)] == [True, False, False]
+        note.use_button.click()
+        qtbot.waitUntil(lambda: not note.isVisible() and app._is_settled())
+        assert app.application.settings.main_folder == "starter"
 
 
 def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(tmp_path: Path, qtbot: QtBot) -> None:

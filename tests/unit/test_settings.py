@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
-from app.settings import STARTER_TEMPERATURE, Settings, as_setting, from_setting
+from app.settings import STARTER_EYES, STARTER_TEMPERATURE, Settings, as_setting, from_setting
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.unsent_file import UnsentFile
@@ -259,6 +259,7 @@ def test_what_comes_with_the_app_is_found_wherever_an_update_has_put_it(tmp_path
     assert from_setting(stored, new / "main") == str(new / "eyes" / "main")
     (new / "eyes" / "main").rmdir()  # the update has another
     assert from_setting(stored, new / "main") == str(new / "main")
+    assert stored == STARTER_EYES
     assert as_setting("/models/Own", old / "main") == from_setting("/models/Own", new / "main") == "/models/Own"
 
 

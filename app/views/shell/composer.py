@@ -15,7 +15,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.messages import storable
-from app.settings import STARTER_FOLDER, comes_with_app
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.transcript import ReplyStatus
@@ -29,6 +28,7 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.tooltips import show_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill
+from app.words.model_names import question_hint
 
 _GROWS_TO = 0.4  # of the window's height
 _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
@@ -207,6 +207,7 @@ class Composer(Translated, QWidget):
         self._theme = theme
         self._generating = False
         self._main = ""  # as the settings name it
+        self._lacks_picture = False
         self._tokens = _Tokens()
         self.excess = 0  # tokens that the message is too long by
         self.edit = MessageEdit(theme, self)
@@ -264,7 +265,7 @@ class Composer(Translated, QWidget):
         self._column.addWidget(self.unseen_note)
 
     def show_for(self, main: str) -> None:
-        """`main`: as the settings name it. The starter pair knows only Hunch; what sees beside it, simple pictures."""
+        """`main`: as the settings name it."""
         if main != self._main:
             self._main = main
             self._retranslate()
@@ -302,15 +303,15 @@ class Composer(Translated, QWidget):
         model.changed.connect(self._on_attached)
         self._on_attached()
 
-    def set_sees(self, sees: bool) -> None:
-        """Whether the chosen model sees pictures."""
-        unseen = self.attached.unseen
+    def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:
+        """Whether the chosen model sees pictures; `lacks_picture`: it answers about nothing else, and there is none."""
+        before, self._lacks_picture = (self.attached.unseen, self._lacks_picture), lacks_picture
         self.attached.set_sees(sees)
-        if self.attached.unseen != unseen:
+        if (self.attached.unseen, lacks_picture) != before:
             self._on_attached()
 
     def _on_attached(self) -> None:
-        self.unseen_note.setVisible(bool(self.attached.unseen))
+        self.unseen_note.setVisible(bool(self.attached.unseen) or self._lacks_picture)
         self._show_button()
         self._fit()
 
@@ -350,8 +351,7 @@ class Composer(Translated, QWidget):
         self._show_button()
 
     def _retranslate(self) -> None:
-        hint = self.tr("Ask about a shape or a digit") if comes_with_app(self._main) else self.tr("Ask anything")
-        self.edit.set_hint(self.tr("Ask about Hunch") if self._main == STARTER_FOLDER else hint)
+        self.edit.set_hint(question_hint(self._main))
         self.edit.setAccessibleName(self.tr("Message"))
         self.attach_button.set_name(self.tr("Attach files"))
         self.queue_note.setText(self.tr("Sends after this reply. Type to edit."))

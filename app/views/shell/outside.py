@@ -22,7 +22,7 @@ from app.controllers.asides import Asides
 from app.controllers.chat import ChatController
 from app.controllers.chat_lists import Unseen
 from app.controllers.models import ModelController
-from app.settings import STARTER_FOLDER, Settings
+from app.settings import Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
@@ -275,7 +275,7 @@ class Outside(QObject):
             self._quick_ask.keep_unsent()
 
     def _show_settings(self) -> None:
-        self.quick_ask.show_for(self._settings.main_folder == STARTER_FOLDER)
+        self.quick_ask.show_for(self._settings.main_folder)
         self.quick_ask.edit.sends_with_control = self._settings.send_key == "control_return"
 
     def _show_window(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 from PySide6.QtCore import QLocale, QObject
 from PySide6.QtGui import QImage
@@ -10,6 +11,7 @@ from PySide6.QtGui import QImage
 from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
+from app.settings import STARTER_EYES
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
 from app.view_models.transcript import Attachment
@@ -40,7 +42,22 @@ class PictureWiring(QObject):
         models.library.changed.connect(self._show_sight)
         models.downloads.changed.connect(self._show_sight)
         attached.model.changed.connect(self._show_sight)
+        shown = chats.transcript
+        for rows in (shown.was_reset, shown.message_inserted, shown.messages_prepended, shown.messages_removed):
+            rows.connect(self._show_sight)
         self._show_sight()
+
+    def _has_picture(self) -> bool:
+        """In the chat so far, or with the message that is being written."""
+        sent = (each for message in self._chats.transcript.messages for each in message.attachments)
+        waiting = (row.attachment for row in self.attached.model.rows if row.attachment is not None)
+        return any(each.is_picture for each in chain(sent, waiting))
+
+    def _used_before(self) -> tuple[str, str]:
+        """Name and folder of the main model of the pair before the chosen one; of its kind there is only one."""
+        here = {each.folder: each.name for each in self._models.models if each.error is None and not each.is_main}
+        folders = (each for each in self._models.last_drafts.mains() if each in here)
+        return next(((here[each], each) for each in folders), ("", ""))
 
     def follow(self, message_id: int, action: NoticeAction) -> None:
         """Of the notice of a reply that could not begin because its model does not see."""
@@ -64,7 +81,11 @@ class PictureWiring(QObject):
     def _show_sight(self) -> None:
         """What was attached is judged by the present model, not by the one that it was attached for."""
         models, note, chosen = self._models, self._composer.unseen_note, self._models.main_info()
-        self._composer.set_sees(chosen is None or chosen.sees)
+        lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
+        self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
+        if lacks_picture:
+            note.set_models(models.pair.main_name, self._used_before(), only_sees=True)
+            return
         if not self._composer.attached.unseen:
             return
         some_see = any(each.info is not None and each.info.sees for each in models.library.installed)

@@ -32,6 +32,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
+from app.words.model_names import question_hint
 
 _WIDTH_PX, _ANSWER_HEIGHT_PX = 620, 320
 _MOST_LINES = 5
@@ -53,7 +54,8 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._asides = asides
         self._model = TranscriptModel(self)
         self._chat_id = 0
-        self._asking = self._only_about_hunch = False
+        self._asking = False
+        self._main = ""  # as the settings name it
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
@@ -231,7 +233,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Quick Ask"))
         self.setAccessibleName(self.tr("Quick Ask"))
-        self.edit.set_hint(self.tr("Ask about Hunch") if self._only_about_hunch else self.tr("Ask anything"))
+        self.edit.set_hint(question_hint(self._main))
         self.edit.setAccessibleName(self.tr("Question"))
         self.answer.setAccessibleName(self.tr("Answer"))
         self.close_button.set_name(self.tr("Close"))
@@ -239,10 +241,11 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.open_button.setText(self.tr("Open in Hunch"))
         self._show_state()
 
-    def show_for(self, starter: bool) -> None:
-        """The starter pair knows only Hunch."""
-        self._only_about_hunch = starter
-        self._retranslate()
+    def show_for(self, main: str) -> None:
+        """`main`: as the settings name it."""
+        if main != self._main:
+            self._main = main
+            self._retranslate()
 
     # The window itself
 

@@ -1,4 +1,4 @@
-"""The line under the message field that says that the chosen model cannot see, and offers one that does."""
+"""The line under the message field that says what the chosen model cannot answer, and offers one that can."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from app.words.hub import install_text
 from app.words.model_names import human_name
 
 _WORDS_NEED_PX = 180  # beside the buttons
-_Shown = tuple[str, tuple[str, str], ModelOffer | None, str]
+_Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 
 class UnseenNote(Translated, QWidget):
-    use_requested = Signal(str)  # the folder of an installed model that sees
+    use_requested = Signal(str)  # the folder of an installed model that can
     install_requested = Signal(str)  # the repository of one that is not installed
     find_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._shown: _Shown = ("", ("", ""), None, "")
+        self._shown: _Shown = ("", ("", ""), None, "", False)
         self.words = TextLabel(theme, TextStyle.FINE, self)
         self.use_button, self.install_button = (PillButton(theme, Emphasis.PLAIN, parent=self) for _ in range(2))
         self.find_button = PillButton(theme, Emphasis.QUIET, parent=self)
@@ -48,15 +48,26 @@ class UnseenNote(Translated, QWidget):
         self.hide()
 
     def set_models(
-        self, chosen: str, installed: tuple[str, str], offer: ModelOffer | None = None, coming: str = ""
+        self,
+        chosen: str,
+        installed: tuple[str, str],
+        offer: ModelOffer | None = None,
+        coming: str = "",
+        *,
+        only_sees: bool = False,
     ) -> None:
-        """`installed`: a name and folder; `offer` may be installed, and `coming` says how far that is."""
-        if (shown := (chosen, installed, offer, coming)) != self._shown:
+        """`installed`: a name and folder; `offer` may be installed, and `coming` says how far that is.
+
+        `only_sees`: what `chosen` lacks is not sight, but all else.
+        """
+        if (shown := (chosen, installed, offer, coming, only_sees)) != self._shown:
             self._shown = shown
             self._retranslate()
 
     def sentence(self) -> str:
-        chosen, _installed, offer, _coming = self._shown
+        chosen, _installed, offer, _coming, only_sees = self._shown
+        if only_sees:
+            return fill(self.tr("%1 only answers about pictures."), human_name(chosen))
         words = fill(self.tr("%1 cannot see pictures."), human_name(chosen))
         if offer is None:
             return words
@@ -84,7 +95,7 @@ class UnseenNote(Translated, QWidget):
             self.install_requested.emit(offer.repository)
 
     def _retranslate(self) -> None:
-        _chosen, (name, folder), offer, coming = self._shown
+        _chosen, (name, folder), offer, coming, only_sees = self._shown
         self.words.setText(self.sentence())
         self.use_button.setText(fill(self.tr("Use %1"), human_name(name)))
         self.use_button.setVisible(bool(folder))
@@ -95,5 +106,5 @@ class UnseenNote(Translated, QWidget):
             self.install_button.setAccessibleName(coming or fill(self.tr("Install %1"), human_name(offer.name)))
             set_tooltip(self.install_button, offer.repository)
         self.find_button.setText(self.tr("Find One That Can"))
-        self.find_button.setVisible(not folder)
+        self.find_button.setVisible(not folder and not only_sees)
         self._place_buttons()
