@@ -150,9 +150,10 @@ class ProgramModels(QObject):
         for info in infos:
             if info.drafter is None:
                 is_chosen = info.folder == chosen
-                last = self._pair.last_drafts.of(info.folder)
-                draft = best_draft(info, infos) if last is None else known.get(last)
-                served.append(ServedModel(info, draft, chosen=is_chosen, loads=is_chosen or others))
+                loads = is_chosen or others
+                last = self._pair.last_drafts.of(info.folder) if loads else ""
+                draft = best_draft(info, infos) if last is None else known.get(last)  # which looks at all of them
+                served.append(ServedModel(info, draft, chosen=is_chosen, loads=loads))
         self._served = tuple(served)
 
 

@@ -196,6 +196,7 @@ def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: Se
     assert isinstance(page, ServerPage)
     page.others._choose(0)
     assert harness.application.settings.server_keep_min == 0
+    assert [each.draft for each in server.shelf.models() if not each.chosen] == [None] * 3  # which take time to find
     qtbot.waitUntil(lambda: server.state.phase is not ServerPhase.RUNNING)
     qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING, timeout=60_000)
     asked = asking(server, "Other-4B")
