@@ -84,11 +84,11 @@ def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:
 
 
 def starter_as_one(entries: Iterable[ModelEntry]) -> list[ModelEntry]:
-    """Of what comes with the app only its main model: its drafts are not managed."""
+    """Of what comes with the app only its main model and what sees: drafts are not managed."""
     listed = list(entries)
     starter = [entry for entry in listed if entry.comes_with_app]
     main = max(starter, key=lambda entry: entry.parameters, default=None)
-    return [entry for entry in listed if not entry.comes_with_app or entry is main]
+    return [entry for entry in listed if not entry.comes_with_app or entry is main or entry.sees]
 
 
 def disk_bytes(entries: Iterable[ModelEntry]) -> int:

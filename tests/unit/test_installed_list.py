@@ -146,4 +146,6 @@ def test_what_comes_with_the_app_is_one_row() -> None:
     )
     other = entry("other")
     assert starter_as_one([draft, other, main]) == [other, main]
+    eyes = replace(draft, sees=True)
+    assert starter_as_one([draft, eyes, main]) == [eyes, main]
     assert starter_as_one([other]) == [other]
