@@ -27,7 +27,6 @@ from app.words.formats import fill, number, rounded_up, sentences
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
-_RESET = (*_NUMBERS, "top_k", "seed", "fastest", "max_tokens", "context_tokens", "thinking", "picture_detail")
 
 
 class SamplingPage(Translated, Page):
@@ -45,12 +44,8 @@ class SamplingPage(Translated, Page):
         self._add_switch("fastest")
         self._add_optional("max_tokens")
         self._add_optional("context_tokens")
-        thinking = ThinkingField(theme)
-        thinking.chosen.connect(lambda value: setattr(settings, "thinking", value))
-        self._keep("thinking", thinking, lambda: thinking.set_value(settings.thinking))
-        detail = DetailField(theme)
-        detail.chosen.connect(lambda value: setattr(settings, "picture_detail", value))
-        self._keep("picture_detail", detail, lambda: detail.set_value(settings.picture_detail))
+        self._add_choice("thinking", ThinkingField(theme))
+        self._add_choice("picture_detail", DetailField(theme))
         self._prompt_words = TextLabel(theme, TextStyle.BODY)
         self._prompt_explained = TextLabel(theme, TextStyle.FINE)
         self.prompt = PromptField(theme)
@@ -121,7 +116,7 @@ class SamplingPage(Translated, Page):
         self.show_words()
 
     def _reset(self) -> None:
-        for name in _RESET:
+        for name in self._rows:
             self._settings.reset(name)
 
     def _limits(self, name: str) -> tuple[float, float]:
@@ -161,6 +156,10 @@ class SamplingPage(Translated, Page):
         switch = Switch(self.theme)
         switch.toggled.connect(lambda on: setattr(self._settings, name, on))
         self._keep(name, switch, lambda: switch.setChecked(getattr(self._settings, name)))
+
+    def _add_choice(self, name: str, field: ThinkingField | DetailField) -> None:
+        field.chosen.connect(lambda value: setattr(self._settings, name, value))
+        self._keep(name, field, lambda: field.set_value(getattr(self._settings, name)))
 
     def _keep(self, name: str, field: QWidget, show: Callable[[], None]) -> None:
         self.fields[name] = field

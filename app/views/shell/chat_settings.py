@@ -162,24 +162,16 @@ class SwitchOption(OptionField):
         self.switch.setChecked(bool(value))
 
 
-class ThinkingOption(OptionField):
-    def __init__(self, theme: Theme) -> None:
-        self.thinking = ThinkingField(theme)
-        super().__init__(theme, self.thinking)
-        self.thinking.chosen.connect(self.chosen)
+class ChosenOption(OptionField):
+    """Of a field that offers a few values."""
+
+    def __init__(self, theme: Theme, choice: ThinkingField | DetailField) -> None:
+        super().__init__(theme, choice)
+        self.choice = choice
+        choice.chosen.connect(self.chosen)
 
     def put(self, value: object) -> None:
-        self.thinking.set_value(value)
-
-
-class DetailOption(OptionField):
-    def __init__(self, theme: Theme) -> None:
-        self.detail = DetailField(theme)
-        super().__init__(theme, self.detail)
-        self.detail.chosen.connect(self.chosen)
-
-    def put(self, value: object) -> None:
-        self.detail.set_value(value)
+        self.choice.set_value(value)
 
 
 class PromptOption(OptionField):
@@ -223,8 +215,8 @@ def make_field(theme: Theme, name: str) -> OptionField:
         return LongNumberOption(theme)
     made: dict[str, Callable[[Theme], OptionField]] = {
         _FASTEST: SwitchOption,
-        _THINKING: ThinkingOption,
-        _DETAIL: DetailOption,
+        _THINKING: lambda theme: ChosenOption(theme, ThinkingField(theme)),
+        _DETAIL: lambda theme: ChosenOption(theme, DetailField(theme)),
         "system_prompt": PromptOption,
     }
     return made.get(name, DraftingOption)(theme)
@@ -431,9 +423,9 @@ class ChatSettings(Translated, QWidget):
     def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
         """`thinks`: the model can; `limits`: and can be held to a limit."""
         self._view, self._model_name = view, model_name
-        thinking = self.fields[_THINKING]
-        assert isinstance(thinking, ThinkingOption)
-        thinking.thinking.offer_limit(limits)
+        thinking = self.fields[_THINKING].field
+        assert isinstance(thinking, ThinkingField)
+        thinking.offer_limit(limits)
         self._rows[_THINKING].setVisible(thinks)
         self._rows[_DETAIL].setVisible(sees)
         values = {**view.otherwise, **view.own}
