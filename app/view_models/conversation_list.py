@@ -57,6 +57,11 @@ class ConversationListModel(QAbstractListModel):
         self._day = today()  # that the groups are of
         self._generating: frozenset[int] = frozenset()
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether what is listed answers the query, be it in part."""
+        return self._listed_for == self.query
+
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 
@@ -114,7 +119,7 @@ class ConversationListModel(QAbstractListModel):
     def _show(self, listing: Listing) -> None:
         """The first chats of an answer that is listed already take no row away: the list would jump."""
         self.is_searching = listing.partial
-        if listing.partial and self._listed_for == self.query and len(listing.chats) < len(self._listing.chats):
+        if listing.partial and self.is_answered and len(listing.chats) < len(self._listing.chats):
             self.refreshed.emit()
             return
         self._listing, self._listed_for, self._day = listing, self.query, self._today()

@@ -50,7 +50,6 @@ class Sidebar(Translated, QWidget):
         self.settings_button = IconButton(theme, "settings", parent=self)
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
         self._slow = QTimer(self, singleShot=True, interval=_SLOW_MS)
-        self._is_searching = False  # what is listed is not the answer yet
         self._opens_first = False  # of what is being searched for
         self._arrange()
         self._connect()
@@ -114,7 +113,6 @@ class Sidebar(Translated, QWidget):
 
     def _search_now(self) -> None:
         self._delay.stop()
-        self._is_searching = bool(self.search.words().strip())
         self._slow.start()
         self.search_changed.emit(self.search.words())
         self._show_state()
@@ -124,11 +122,11 @@ class Sidebar(Translated, QWidget):
         if self._delay.isActive():
             self._search_now()
         self._opens_first = bool(self.search.words().strip())
-        if not self._is_searching:
+        model = self.chats.model()
+        if isinstance(model, ConversationListModel) and model.is_answered:
             self._on_found()
 
     def _on_found(self) -> None:
-        self._is_searching = False
         self._show_state()
         if self._opens_first:
             self._opens_first = False
