@@ -13,7 +13,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, from_setting
+from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from engine import SpeculationMode, default_hub_cache, model_name
 
@@ -113,7 +113,7 @@ def _installed(settings: Settings, paths: Paths) -> list[str]:
     places = paths.models, default_hub_cache(), *settings.model_folders
     told = [f"--models={place}" for place in places]
     for main, draft in settings.last_drafts.items():
-        if STARTER_FOLDER not in (main, draft):
+        if not (comes_with_app(main) or comes_with_app(draft)):
             told += ["--pair", main, draft]
     return told
 

@@ -13,7 +13,7 @@ import pytest
 
 from app.__main__ import main
 from app.ask import _folders, _installed, _message, _pair, _parsed, _passed_on, _request
-from app.settings import STARTER_FOLDER, Settings
+from app.settings import STARTER_EYES, STARTER_FOLDER, Settings
 from app.system.paths import Paths
 from tests.architecture.project import ROOT
 
@@ -79,11 +79,12 @@ def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
 
 
 def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path) -> None:
-    settings = stored(tmp_path, model_folders=["/disk/models"])
+    drafts = {"/m/Other-4B": "/m/S-1B", STARTER_EYES: "starter/eyes/draft", STARTER_FOLDER: STARTER_FOLDER}
+    settings = stored(tmp_path, model_folders=["/disk/models"], last_drafts=drafts)
     paths = Paths.for_user(tmp_path)
     told = _installed(settings, paths)
     assert {f"--models={paths.models}", "--models=/disk/models"} <= set(told)
-    assert told[-3:] == ["--pair", "/m/Other-4B", "/m/S-1B"]
+    assert told[told.index("--pair") :] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
 
 def test_wrong_usage_is_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
