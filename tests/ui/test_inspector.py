@@ -103,7 +103,6 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     assert not wiring.panel.isVisible()
     assert not app.application.settings.inspector_visible
 
-    wiring, window = app.window.inspector, app.window
     wiring.set_wanted(True)
     window.resize(760, 600)
     qtbot.waitUntil(lambda: not wiring.panel.isVisible())
@@ -111,7 +110,6 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     qtbot.waitUntil(wiring.panel.isVisible)
 
     wiring.set_wanted(False)
-    wiring, window = app.window.inspector, app.window
     window.resize(900, 600)
     assert window.sidebar.isVisible()
     wiring.set_wanted(True)
@@ -126,7 +124,6 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     assert not window.sidebar.isVisible()  # it was the person who hid it
 
     window.toggle_sidebar()
-    wiring, window = app.window.inspector, app.window
     window.resize(window.minimumSize())
     wiring.set_wanted(True)
     assert wiring.panel.isVisible()

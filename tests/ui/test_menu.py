@@ -168,7 +168,6 @@ def test_of_return_and_control_return_one_sends_and_the_other_begins_a_new_line(
 
     harness.application.settings.send_key = "return"
     harness.chats.new_chat()
-    edit = harness.window.composer.edit
     QTest.keyClicks(edit, "one")
     QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClicks(edit, "two")

@@ -60,7 +60,6 @@ def test_words_stand_in_the_composer_after_what_is_there_files_are_attached_and_
     assert app.chats.transcript.messages == []
 
     composer.set_text("")
-    opener, composer = app.application.file_wiring.opener, app.window.composer
     composer.edit.insert_text("안")
     compose(composer.edit, "녕")
     opener.open(QUrl("hunch://ask?text=Why%3F"))

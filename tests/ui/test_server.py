@@ -115,12 +115,10 @@ def test_it_is_off_until_somebody_turns_it_on_and_then_answers_with_the_model_th
     harness.ask(qtbot, "Question")  # the person's own are rows as before
     assert [row.of_program for row in table.rows] == [False, True]
 
-    turn_on(server, qtbot)
     with httpx2.Client(base_url=server.reached.address, trust_env=False) as http:
         listed = http.get("/v1/models").json()["data"][0]
     assert (listed["id"], listed["context_length"]) == (server.reached.model, server.reached.context_tokens)
 
-    turn_on(server, qtbot)
     harness.models.eject()
     qtbot.waitUntil(lambda: harness.engine.state().main is None)
     asked = Asked(server.port, chat_body("Hello"))

@@ -277,7 +277,6 @@ def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_ch
     harness.window.picker.open()
     assert (panel.field.text(), len(options(panel.mains)) > 1) == ("", True)
 
-    panel = harness.window.picker.panel
     QTest.keyClicks(panel.field, "broken")
     with qtbot.assertNotEmitted(panel.main_chosen):
         QTest.keyClick(panel.field, Qt.Key.Key_Return)
@@ -391,7 +390,6 @@ def test_the_chip_tells_the_state_of_the_draft_and_how_far_it_is_loaded(
     post(ModelReady(ModelRole.DRAFT, DRAFT))
     said("Draft 1B · auto")
 
-    chip = harness.window.header.chip
     assert chip.accessibleName() == "Models: Main 8B ← Draft 1B · auto"
     harness.models.choose_speculation("off", 4)
     assert chip.toolTip().endswith("Drafting is off.")

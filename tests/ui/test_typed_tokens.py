@@ -68,7 +68,7 @@ def test_words_are_counted_once_and_again_when_they_come_again_and_none_are_told
         typed.count(text)
         qtbot.waitUntil(partial(is_told, typed, tokens))
 
-    typed, told = app.application.file_wiring.typed, list[int]()
+    told = list[int]()
     typed.changed.connect(told.append)
     for text in ("one two three four", "one two three", "one two"):  # before any of them is answered
         typed.count(text)
@@ -84,7 +84,6 @@ def test_words_are_counted_once_and_again_when_they_come_again_and_none_are_told
     app.window.composer.set_text("")
     qtbot.waitUntil(lambda: typed.tokens == 0)
 
-    typed = app.application.file_wiring.typed
     app.models.eject()
     qtbot.waitUntil(lambda: app.models.pair.state != "ready")
     typed.count("one two three")
