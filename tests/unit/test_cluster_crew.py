@@ -62,7 +62,8 @@ class Peer:
 
     def end(self, patience_s: float = 0.0) -> None:
         self.wire.close()
-        self._theirs.shutdown(socket.SHUT_RDWR) if self._theirs.fileno() >= 0 else None
+        with suppress(OSError):  # the script's thread may have closed it
+            self._theirs.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self.ended = True
 
