@@ -77,12 +77,10 @@ class Wire:
         data = bytearray(size)
         view, held = memoryview(data), 0
         while held < size:
-            if time.monotonic() > until:
+            if not self.arrives(max(0.0, until - time.monotonic())):
                 raise WireBroken("a frame does not end")
             try:
                 more = self._socket.recv_into(view[held:])
-            except TimeoutError as error:
-                raise WireBroken("a frame does not end") from error
             except OSError as error:
                 raise WireEnded(str(error)) from error
             if not more:
