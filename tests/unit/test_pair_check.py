@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from engine import (
     TokenDifference,
     TokenizerBroken,
 )
-from engine.models import probes
+from engine.models import first_use_child, pair_check, probes
 from engine.models.children import PROBES
 from engine.models.pair_check import cache_kinds, check_pair
 from tests.helpers.model_folders import TENSORS, model_files, write_folder
@@ -33,10 +35,26 @@ from tests.helpers.model_folders import TENSORS, model_files, write_folder
 LARGE = {**TENSORS, "model.layers.0.weight": ("F32", (64, 64))}
 _LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 BYTES = {"version": "1.0", "pre_tokenizer": _LEVEL, "decoder": _LEVEL}
+LETTERS = sorted(map(chr, [*range(33, 127), *range(161, 173), *range(174, 324)]))
 WORDS = [f"w{number}" for number in range(100)]
 STEERING = ["<|end|>", "<|start|>"]
 SLOW = {"type": "Split", "pattern": {"Regex": "[^!]*[^!]*[^!]*[^!]*[0-9]{5}"}, "behavior": "Isolated", "invert": False}
 SLOW_IN_A_ROW = {"type": "Sequence", "pretokenizers": [SLOW] * 60}
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the process that uses a tokenizer prints, without starting one."""
+
+    def cuts(folder: Path) -> Any:
+        printed = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, suppress(Exception):
+            patch.setattr(first_use_child, "_set_limits", lambda: None)
+            patch.setattr(sys, "stdout", printed)
+            first_use_child.probe(folder)
+        return json.loads(printed.getvalue() or "null")
+
+    monkeypatch.setattr(pair_check, "cuts", cuts)
 
 
 def tokenizer(words: list[str], added: Mapping[str, bool] | list[str], **parts: Any) -> bytes:
@@ -124,9 +142,8 @@ def test_a_special_token_is_no_text_of_the_same_letters(tmp_path: Path) -> None:
 
 
 def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: Path) -> None:
-    letters = sorted({*"".join(map(chr, [*range(33, 127), *range(161, 173), *range(174, 256), *range(256, 324)]))})
     pairs = [["Ġ", "t"], ["h", "e"], ["i", "n"], ["e", "r"]]
-    words = letters + ["".join(pair) for pair in pairs]
+    words = LETTERS + ["".join(pair) for pair in pairs]
     found = checked(tmp_path, tokenizer(words, [], merges=pairs), tokenizer(words, [], merges=pairs[:2]))
     assert found.error is None
     assert found.vocabularies is not None
@@ -142,19 +159,19 @@ def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: P
 
 
 def test_samples_that_are_cut_into_as_many_other_tokens_are_told_apart_from_the_same_ones(tmp_path: Path) -> None:
-    letters = sorted({*"".join(map(chr, [*range(33, 127), *range(161, 173), *range(174, 256), *range(256, 324)]))})
     lower = {"normalizer": {"type": "Lowercase"}}
-    said = pair_details(checked(tmp_path, tokenizer(letters, []), tokenizer(letters, [], **lower)))
+    said = pair_details(checked(tmp_path, tokenizer(LETTERS, []), tokenizer(LETTERS, [], **lower)))
     (line,) = (each for each in said if "Sample" in each)
     assert line.startswith("Sample (English): ")
     assert line.endswith(" tokens each, but different")
     same = {"normalizer": {"type": "NFC"}}
-    said = pair_details(checked(tmp_path / "nfc", tokenizer(letters, []), tokenizer(letters, [], **same)))
+    said = pair_details(checked(tmp_path / "nfc", tokenizer(LETTERS, []), tokenizer(LETTERS, [], **same)))
     assert "Same tokens in four languages" in said
 
 
 def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is used in this process keeps all of its other threads from running, the window's too."""
+    monkeypatch.setattr(pair_check, "cuts", probes.cuts)
     monkeypatch.setattr(probes, "_PATIENCE_S", 2.0)
     found: list[PairCheck] = []
     bad = tokenizer(WORDS, [], pre_tokenizer=SLOW_IN_A_ROW)
