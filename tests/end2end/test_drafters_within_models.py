@@ -12,11 +12,9 @@ from engine import (
     DownloadFinished,
     DownloadProgress,
     DownloadStopped,
-    Engine,
     InstalledModel,
     LibraryScanned,
     ModelDeleted,
-    ModelReady,
     ModelVerified,
     NothingToInstall,
     PageRead,
@@ -24,10 +22,8 @@ from engine import (
     is_made_for,
 )
 from tests.end2end.conftest import REPO
-from tests.helpers.engine_client import EngineClient
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files
-from tests.helpers.starter_drafters import STARTER, asked
 from tests.helpers.tinyhub import Fault, TinyHub
 
 INSIDE = f"{REPO}/mtp"
@@ -120,22 +116,3 @@ def test_the_page_of_a_model_tells_which_drafters_lie_in_it(
     hub.repositories[REPO] |= {"original/config.json": b"{}"}
     store.read_page(REPO)
     assert recorder.wait_for(PageRead).page.drafters == (INSIDE,)
-
-
-def test_it_drafts_for_its_main_model_in_the_real_engine(
-    hub: TinyHub, store: QuickStore, recorder: EventRecorder
-) -> None:
-    """The starter pair, published as one repository."""
-    hub.add(REPO, files_of("main", "") | files_of("mtp", "mtp/"))
-    main, head = install(store, recorder, REPO), install(store, recorder, INSIDE)
-    client = EngineClient(Engine())
-    try:
-        assert isinstance(client.load(Path(main.folder), Path(head.folder)), ModelReady)
-        stats = client.run(asked(("What is a draft model?",))).stats
-        assert stats.accepted > stats.drafted / 2
-    finally:
-        assert client.engine.close()
-
-
-def files_of(part: str, at: str) -> dict[str, bytes]:
-    return {f"{at}{path.name}": path.read_bytes() for path in (STARTER / part).iterdir() if path.is_file()}

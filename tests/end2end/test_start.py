@@ -15,7 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120
 
 _FIRST_PAINT = """
-import json, sys
+import inspect, json, sys
+from app.system.qt_imports import read_no_sources
+told, sources = read_no_sources(), []
+inspect.getsource = lambda module: sources.append(module) or ""
 from app.application import Application
 from app.system.qt_application import qt_application
 from app.system.paths import Paths
@@ -23,7 +26,7 @@ from pathlib import Path
 qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[1])))
 def tell():
-    sys.stdout.write(json.dumps(sorted(sys.modules)))
+    sys.stdout.write(json.dumps([told, len(sources), sorted(sys.modules)]))
     sys.stdout.flush()
     application.window.painted_first.disconnect()
     qt.quit()
@@ -77,13 +80,15 @@ def start(code: str, folder: Path) -> subprocess.Popen[str]:
 
 
 def test_nothing_heavy_is_imported_when_the_window_is_first_painted(tmp_path: Path) -> None:
+    """And this version of Qt reads no source of what is."""
     process = start(_FIRST_PAINT, tmp_path)
-    loaded = set(json.loads(process.communicate(timeout=PATIENCE_S)[0]))
-    heavy = {"mlx", "mlx.core", "mlx_lm", "transformers", "tokenizers", "huggingface_hub", "torch"}
-    assert not loaded & heavy
-    # Nor what only a reply needs.
-    assert not loaded & {"pygments", "markdown_it", "ziamath"}
+    told, sources, loaded = json.loads(process.communicate(timeout=PATIENCE_S)[0])
+    heavy = {"mlx", "mlx_lm", "transformers", "tokenizers", "huggingface_hub", "numpy"}
+    of_the_server = {"starlette", "uvicorn", "prometheus_client"}
+    of_replies = {"pygments", "markdown_it", "ziamath"}
+    assert not set(loaded) & (heavy | of_the_server | of_replies)
     assert "PySide6.QtWidgets" in loaded
+    assert (told, sources) == (True, 0)
 
 
 def test_a_second_start_calls_the_first_and_ends(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from engine import (
 from engine.hub import download, library, staging
 from engine.hub.download import Meter
 from engine.hub.library import Inspected, Places, default_hub_cache, neighbours
+from engine.hub.store import INSPECTED
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import object_at
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
@@ -356,22 +357,30 @@ def test_the_cache_is_where_the_hubs_own_library_has_it(
     assert default_hub_cache() == Path(expected)
 
 
-def test_a_later_start_need_not_read_large_tokenizers_again(
+def test_a_later_start_need_not_read_large_tokenizers_again_and_loads_no_http_and_no_mlx(
     tmp_path: Path, store: QuickStore, recorder: EventRecorder
 ) -> None:
     folder = write_folder(tmp_path / "models" / "org" / "own", model_files())
     first = scan(store, recorder)["own"].info
     assert store.close()
-    (tmp_path / "models" / ".vocabularies.json").read_bytes()
+    (tmp_path / "models" / INSPECTED).unlink()
     tokenizer = folder / "tokenizer.json"
     stat = tokenizer.stat()
     tokenizer.write_bytes(b" " * stat.st_size)  # whoever reads it now fails
     os.utime(tokenizer, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    code = (
-        "from engine.models.vocabulary import load_known, read_vocabulary; from pathlib import Path\n"
-        f"load_known(Path({str(tmp_path / 'models' / '.vocabularies.json')!r}))\n"
-        f"print(read_vocabulary(Path({str(folder)!r})).digest)"
-    )
+    code = f"""
+import sys
+from pathlib import Path
+from engine import LibraryScanned
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+recorder = EventRecorder()
+store = QuickStore(Path({str(tmp_path / "models")!r}), sink=recorder, hub_cache=Path("/nowhere"))
+store.scan()
+(model,) = recorder.wait_for(LibraryScanned).models
+assert store.close()
+heavy = ("mlx", "mlx_lm", "transformers", "tokenizers", "numpy", "huggingface_hub", "httpx2", "starlette", "PySide6")
+print(model.info.vocabulary_digest, *(each for each in heavy if each in sys.modules))
+"""
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert first is not None
     assert result.stdout.strip() == first.vocabulary_digest
@@ -400,22 +409,6 @@ def test_progress_is_told_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyP
         meter.add("a", 1, True)
     assert 19 <= len(told) <= 20
     assert all(event.bytes_per_second > 0 for event in told[-5:])
-
-
-def test_a_store_at_rest_has_loaded_no_http_and_no_mlx(tmp_path: Path) -> None:
-    write_folder(tmp_path / "models" / "org" / "own", model_files())
-    code = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from tests.helpers.event_recorder import EventRecorder, QuickStore\n"
-        "from engine import LibraryScanned\n"
-        "recorder = EventRecorder()\n"
-        f"store = QuickStore(Path({str(tmp_path / 'models')!r}), sink=recorder, hub_cache=Path('/nowhere'))\n"
-        "store.scan(); assert len(recorder.wait_for(LibraryScanned).models) == 1; assert store.close()\n"
-        "print([m for m in ('mlx', 'mlx_lm', 'transformers', 'huggingface_hub', 'httpx2') if m in sys.modules])\n"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("parent", ["", "models--org--"])
