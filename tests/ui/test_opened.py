@@ -19,7 +19,7 @@ from app.views.shell.opened import prompt_in
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
-from tests.unit.test_portable_storage import CHAT
+from tests.helpers.portable_chat import CHAT
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import Stop
 from app.words.portable import exported_words
 from tests.helpers.picture_files import image
-from tests.unit.test_portable_storage import WORDS
+from tests.helpers.portable_chat import WORDS
 
 NOTE = Attachment("sea.png", AttachmentKind.NOTE, "", 0)
 

@@ -18,48 +18,21 @@ from hypothesis import strategies as st
 
 from app.portable import lm_studio, own
 from app.portable.json_stream import Reader, loads
-from app.portable.markdown import MarkdownWords, branch, markdown_of
+from app.portable.markdown import branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown_folder
-from app.storage import Attachment, AttachmentKind, Database, Stores, portable
+from app.storage import Database, Stores, portable
 from app.storage.exchange import Question, ask, delete_messages
-from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, PortableMessage, origins, shrink
+from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
 from app.system.limited_child import Stop, Stopped
 from app.words.portable import not_exported, not_imported
 from engine import MessageRole
 from tests.helpers import foreign_chats as foreign
+from tests.helpers.portable_chat import CHAT, WORDS, say
 from tests.unit.test_portable_formats import chats
-
-WORDS = MarkdownWords(
-    "You",
-    "Reply",
-    "Thinking",
-    "Attachment",
-    "Pasted text",
-    "Picture",
-    lambda message: "fast" if message.stats else "",
-    lambda _s: "",
-)
-
-
-def say(number: int, parent: int | None, text: str, role: str = "user", **more: object) -> PortableMessage:
-    return PortableMessage(number, parent, role, text, **more)  # type: ignore[arg-type]
-
-
-CHAT = PortableChat(
-    "x:1",
-    "Ducks & <b>geese</b>",
-    (
-        say(1, None, "How many?", attachments=(Attachment("a.md", AttachmentKind.TEXT, "```\nx\n```", 9),)),
-        say(2, 1, "Three.", "assistant", thinking="I count.\nSlowly.", main_name="Qwen3", stats={"rounds": 3}),
-        say(3, 1, "Four.", "assistant"),
-        say(4, 2, "Sure?"),
-    ),
-    shown=4,
-)
 
 
 @contextmanager
@@ -383,7 +356,7 @@ from app.portable.problems import why_not_written
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
 from app.system.limited_child import Stop
-from tests.unit.test_portable_storage import CHAT
+from tests.helpers.portable_chat import CHAT
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:

@@ -18,7 +18,7 @@ from app.storage.known_chats import ChangedChats, KnownChats
 from app.storage.search_index import SearchIndex, index_path, open_index
 from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
-from tests.unit.test_portable_storage import CHAT
+from tests.helpers.portable_chat import CHAT
 from tests.unit.test_storage_search import Owner, chat_of
 
 WORDS = ("draft", "model", "초안", "모델", "推測", "a", "ab", "accept", "rate", "Äpfel", "草")
