@@ -278,18 +278,6 @@ def test_an_absent_hub_is_answered_for_by_a_mirror_which_is_not_told_the_token(
     assert hub.commit(REPO) in (tmp_path / "models" / REPO / "hunch.json").read_text()
 
 
-def test_a_mirror_goes_on_where_the_hub_was_lost(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
-    mirror = TinyHub()
-    mirror.add(REPO, hub.repositories[REPO])
-    store.set_hub(HubAccess(hub.endpoint, mirrors=(mirror.endpoint,)))
-    hub.faults[WEIGHTS] = Fault(cut_after=700_000, ignore_range=True)
-    install(store, recorder)
-    assert mirror.requests_for("model.safetensors")
-    progress = [event for event in recorder.events if isinstance(event, DownloadProgress)]
-    assert all(event.done_bytes <= event.total_bytes for event in progress)
-    mirror.close()
-
-
 def test_a_proxy_is_used_for_other_machines_only(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     """The hub plays the proxy: it is asked for addresses of another machine, which it answers itself."""
     store.set_hub(HubAccess("http://hub.invalid", proxy=hub.endpoint))

@@ -220,14 +220,6 @@ def test_a_mirror_answers_for_an_absent_hub_without_the_token(
     assert not any("Authorization" in seen.headers for seen in hub.seen)
 
 
-def test_asking_for_more_tries_again(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
-    hub.faults["search"] = Fault(times=2, status=503)
-    search = store.search(HubQuery("tiny"))
-    assert isinstance(search_error(recorder, search), HubUnreachable)
-    store.more(search)
-    assert [model.repository for model in recorder.wait_for(SearchResults).models] == [REPO]
-
-
 def drafters(hub: TinyHub) -> HubQuery:
     """Asked for in several questions, a kind each."""
     hub.listed += [entry(f"org/Main-4B-{kind}", tags=[]) for kind in ("DFlash", "DSpark", "EAGLE3")]

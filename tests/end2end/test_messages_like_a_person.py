@@ -15,9 +15,7 @@ from app.controllers.message_changes import Then
 from app.settings import Settings
 from app.storage import EditKind
 from app.system.paths import Paths
-from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
-from app.view_models.transcript import ReplyStatus
 from app.words.notices_for_errors import notice_for
 from engine import TemplateFailed
 from tests.helpers.app_harness import reset_process
@@ -117,21 +115,6 @@ def test_both_sides_are_rewritten_and_the_model_goes_on(tmp_path: Path, qtbot: Q
         assert person.texts == whole
 
 
-@pytest.mark.slow
-def test_a_chat_s_own_settings_change_the_next_reply(tmp_path: Path, qtbot: QtBot) -> None:
-    with person_with(tmp_path, qtbot) as person:
-        person.chats.options.put(Scope.CHAT, "max_tokens", 3)
-        person.ask("What is a draft model?")
-        message = person.chats.transcript.messages[-1]
-        assert message.status is ReplyStatus.LENGTH
-        assert message.stats is not None
-        assert message.stats.generated_tokens == 3
-        person.chats.options.drop(Scope.CHAT)
-        person.chats.exchanges.continue_reply(message.id)
-        person.rest()
-        assert person.chats.transcript.messages[-1].status is ReplyStatus.DONE
-
-
 def test_what_a_template_cannot_take_is_refused_with_its_reason(
     tmp_path: Path, qtbot: QtBot, strict_model: Path
 ) -> None:
@@ -147,23 +130,3 @@ def test_what_a_template_cannot_take_is_refused_with_its_reason(
         person.chats.exchanges.regenerate(person.id_of(-1))
         person.rest()
         assert person.chats.transcript.messages[-1].error is None
-
-
-@pytest.mark.slow
-def test_several_chats_are_answered_at_once_and_are_named_when_that_is_done(
-    tmp_path: Path, qtbot: QtBot, strict_model: Path
-) -> None:
-    with person_with(tmp_path, qtbot, strict_model) as person:
-        chats: list[int] = []
-        for question in ("One", "Two", "Three"):
-            person.chats.new_chat()
-            person.application.window.composer.send(question)
-            person.wait(lambda: person.chats.chat_id not in (0, *chats))
-            chats.append(person.chats.chat_id)
-        for chat in chats:
-            person.chats.open_chat(chat)
-            person.rest()
-            assert not person.chats.transcript.messages[-1].under_way
-        states, titles = person.application.storage.read.states, person.chats.titles
-        # A random model may have no words for a title; then it is not asked for ever.
-        person.wait(lambda: all(not states.has_open_title(chat) or chat in titles._tried for chat in chats))

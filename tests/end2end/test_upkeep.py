@@ -18,7 +18,6 @@ from engine import (
     DownloadProgress,
     DownloadStopped,
     Event,
-    HubAccess,
     HubUnreachable,
     InternalError,
     ModelVerified,
@@ -251,12 +250,6 @@ def test_a_failed_update_leaves_the_working_model(hub: TinyHub, store: QuickStor
     assert isinstance(recorder.end_of(store.install(REPO)), DownloadFailed)
     assert tree(folder) == before
     assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True, revision=commit)
-
-
-def test_a_mirror_answers_for_an_absent_hub(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
-    folder = install(store, recorder)
-    store.set_hub(HubAccess("http://127.0.0.1:1", mirrors=(hub.endpoint,)))
-    assert checked(store, recorder, folder) == UpdateChecked(str(folder), REPO)
 
 
 def test_a_hub_that_is_away_is_told(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

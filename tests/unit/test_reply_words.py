@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QLocale
 
 from app.words import formats
 from app.words.replies import FooterLine, Tone, break_even_text, footer_line, speed_up_text, tone_of
@@ -189,17 +188,6 @@ def test_draft_that_does_not_draft_says_so_and_why(state: DraftingState) -> None
 
 def test_nothing_measured_says_nothing() -> None:
     assert footer_line(RequestStats()) == FooterLine("", "", Tone.NONE, "Drafting is off.")
-
-
-def test_numbers_are_written_as_the_language_does() -> None:
-    before = QLocale()
-    QLocale.setDefault(QLocale("de_DE"))
-    try:
-        assert formats.number(1.6, 1) == "1,6"
-        assert formats.count(151_936) == "151.936"
-        assert formats.size(4_300_000_000).startswith("4,3")
-    finally:
-        QLocale.setDefault(before)
 
 
 def test_fill_leaves_placeholders_inside_values_alone() -> None:

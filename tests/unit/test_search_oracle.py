@@ -14,8 +14,8 @@ import pytest
 
 from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Stores, portable
 from app.storage.database import Reader, address_of
-from app.storage.known_chats import ChangedChats, KnownChats
-from app.storage.search_index import SearchIndex, index_path, open_index
+from app.storage.known_chats import ChangedChats
+from app.storage.search_index import SearchIndex, open_index
 from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
 from tests.helpers.portable_chat import CHAT
@@ -287,17 +287,6 @@ def test_searches_at_random_find_what_is_in_the_rows(path: Path, seed: int) -> N
     compare_with_the_rows(path, seed, chats=600, queries=150)
 
 
-@pytest.mark.expect_log("a change was not stored")
-def test_the_order_in_memory_is_that_of_the_list(owner: Owner, path: Path) -> None:
-    person, changed = Person(owner, 7), owner.storage._changed
-    known = KnownChats(changed)
-    with closing(Reader(address_of(path))) as reader:
-        for _ in range(150):
-            person.act()
-            known.follow(reader)
-            assert list(known.in_order()) == [chat.id for chat in owner.storage.read.chats.find()]
-
-
 def test_only_what_has_changed_is_read_again() -> None:
     changed = ChangedChats()
     assert changed.take() is None
@@ -306,23 +295,3 @@ def test_only_what_has_changed_is_read_again() -> None:
     assert (changed.take(), changed.take()) == ({1, 2, 3}, set())
     changed.add(range(1_000_000))
     assert changed.take() is None
-
-
-def test_what_a_run_that_was_killed_has_read_is_read_anew_in_slices(owner: Owner, path: Path) -> None:
-    """Without a seal, as a kill leaves it, and halfway: what is not read yet is found meanwhile."""
-    for number in range(30):
-        owner.write(lambda stores, number=number: chat_of(stores, f"word{number}", title=f"{number}"))  # type: ignore[misc]
-    with closing(Reader(address_of(path))) as reader:
-        index = open_index(path)
-        assert index is not None
-        with closing(index):
-            assert index.catch_up(reader, batch=10).more
-            assert [chat.title for chat in Searching(reader, index).find("word27")] == ["27"]
-    owner.storage.close()
-    again = Owner(path)
-    assert again.search("word27") == ["27"]
-    again.storage.settle()
-    again.settle()
-    assert (again.search("word27"), again.search("word3")) == (["27"], ["3"])
-    assert index_path(path).exists()
-    again.storage.close()

@@ -26,7 +26,6 @@ from app.storage import (
     Database,
     Edit,
     EditKind,
-    ReplyStatus,
     ReplyText,
     Storage,
     Stores,
@@ -35,7 +34,7 @@ from app.storage import (
 from app.storage.database import Connection, Reader, address_of
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index, take_index
 from app.storage.searching import MATCHES, Searching
-from engine import MessageRole, RequestStats
+from engine import MessageRole
 
 TEXTS = (
     "深度学习。推測デコード。초안 모델, ドラフトモデル: accept rate 100 % for under_score \\o/ 草",
@@ -168,28 +167,6 @@ def test_titles_are_found_by_their_words_and_not_by_the_numbers_of_their_chats(s
         assert [len(found(path, query, index)) for query in ("7", "plan b", "plan words", "1")] == [3, 9, 12, 0]
 
 
-def test_what_the_index_has_not_read_yet_is_found(stores: Stores, path: Path) -> None:
-    chat_of(stores, "old words")
-    with closing(indexed(path)) as index:
-        fresh = chat_of(stores, "fresh words")
-        assert [number for number, _ in found(path, "fresh", index)] == [fresh]
-        assert len(found(path, "words", index)) == 2
-
-
-def test_a_reply_that_goes_on_is_read_again(stores: Stores, path: Path) -> None:
-    chat = chat_of(stores, "question")
-    reply = stores.messages.begin_reply(chat, stores.chats.leaf(chat) or 0, "Main", "")
-    stores.messages.save_texts([ReplyText(reply, "first half", "", 0.0)])
-    with closing(indexed(path)):
-        stores.forget_rewritten([(reply, 1)])
-    assert stores.database.rows("SELECT * FROM rewritten") == []
-    whole = ReplyText(reply, "first half and second", "", 0.0)
-    stores.messages.set_end(whole, ReplyStatus.DONE, RequestStats(), None, None)
-    for _ in range(2):  # before and after the index has read it again
-        with closing(indexed(path)) as index:
-            assert found(path, "second", index) == [(chat, (reply,))]
-
-
 def test_a_change_that_came_while_the_index_read_stays_noted(stores: Stores, path: Path) -> None:
     chat = chat_of(stores, "question")
     reply = stores.messages.begin_reply(chat, stores.chats.leaf(chat) or 0, "Main", "")
@@ -291,17 +268,6 @@ def test_the_snippet_is_short_however_long_the_question_is(stores: Stores, path:
     assert len(match.snippet) < 500
 
 
-def test_deleted_chats_and_messages_are_not_found(stores: Stores, path: Path) -> None:
-    chat, gone = chat_of(stores, "q", "needle"), chat_of(stores, "needle too")
-    with closing(indexed(path)) as index:
-        stores.messages.delete_below(2)
-        stores.trash.put_chat(gone)
-        assert found(path, "needle", index) == []
-        stores.trash.restore_chat(gone)
-        assert [number for number, _ in found(path, "needle", index)] == [gone]
-    assert stores.chats.summary(chat) is not None
-
-
 class Owner:
     """The thread that owns the storage: what is delivered to it is done when it waits."""
 
@@ -336,15 +302,6 @@ def owner(path: Path) -> Iterator[Owner]:
 
 def files_with(path: Path, words: str) -> list[str]:
     return [file.name for file in path.parent.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
-
-
-def test_the_storage_keeps_the_index_by_itself(owner: Owner, path: Path) -> None:
-    owner.write(lambda stores: chat_of(stores, "first words", title="First"))
-    owner.storage.settle()
-    owner.settle()
-    assert index_path(path).exists()
-    owner.write(lambda stores: chat_of(stores, "second words", title="Second"))
-    assert (owner.search("words"), owner.search("first")) == (["Second", "First"], ["First"])
 
 
 def test_a_search_that_takes_longer_tells_the_first_chats_meanwhile(

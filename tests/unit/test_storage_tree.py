@@ -74,14 +74,6 @@ def test_every_version_follows_what_is_inserted_before_it(stores: Stores) -> Non
     assert (message(stores, chat, "b2").sibling, message(stores, chat, "b2").siblings) == (2, 2)
 
 
-def test_other_words_keep_what_follows_and_the_former_ones(stores: Stores) -> None:
-    chat = chat_of(stores, "a", "b", "c")
-    former = message(stores, chat, "b")
-    exchange.replace(stores, former, "b2")
-    assert shown(stores, chat) == ["a", "b2", "c"]
-    assert [each.text for each in stores.messages.branch(former.id)] == ["a", "b"]
-
-
 def test_a_copy_of_the_chat_has_its_order(stores: Stores) -> None:
     chat = chat_of(stores, "a", "b", "c", "d")
     exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
