@@ -73,16 +73,3 @@ def test_comments_use_the_words_of_the_field() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "engine").rglob("*.md")), ids=name_of)
 def test_pages_use_them_too(path: Path) -> None:
     assert problems_in(path.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "refused"),
-    [
-        ("The first tokens stand.", ["'stand': write accepted, kept or committed"]),
-        ("It is\n    told.", ["'told': write reports, sent, posted, says"]),
-        ('"#" stands for the number of a head; `behind` counts tokens.', []),
-        ("Posts ModelReady once the pair is loaded.", []),
-    ],
-)
-def test_a_word_is_refused_where_the_field_has_another(text: str, refused: list[str]) -> None:
-    assert problems_in(text) == refused

@@ -6,7 +6,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
@@ -27,11 +27,10 @@ from engine import (
     HubOffline,
     HubUnreachable,
     LibraryScanned,
-    StorageFailed,
     TokenInClear,
 )
 from engine.hub import client
-from engine.hub.stop import StopSignal, seconds_asked
+from engine.hub.stop import seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -256,19 +255,6 @@ def test_what_came_is_told_once_it_is_within_the_limit(
     assert all(done_bytes <= seconds + 1 for done_bytes, seconds in told)
 
 
-def test_a_removed_folder_is_told_and_made_again(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
-    store.set_limit(1_000_000)
-    download = store.install(REPO)
-    while recorder.wait_for(DownloadProgress, download).done_bytes < 200_000:
-        pass
-    shutil.rmtree(tmp_path / "models" / ".downloads")
-    store.set_limit(0)
-    end = recorder.end_of(download)
-    assert isinstance(end, DownloadFailed)
-    assert isinstance(end.error, StorageFailed)
-    install(store, recorder)
-
-
 def test_an_absent_hub_is_answered_for_by_a_mirror_which_is_not_told_the_token(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
@@ -297,23 +283,6 @@ def test_offline_nobody_is_asked(hub: TinyHub, store: QuickStore, recorder: Even
     store.set_hub(HubAccess(hub.endpoint, offline=True))
     assert isinstance(refusal(store, recorder), HubOffline)
     assert not hub.seen
-
-
-def test_what_is_left_behind_tells_its_size(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
-) -> None:
-    total = sum(map(len, hub.repositories[REPO].values()))
-    hub.faults[WEIGHTS] = Fault(hold_after=700_000, times=1)
-    download = store.install(REPO)
-    assert hub.holding.wait(10)
-    store.pause(download)
-    stopped = recorder.wait_for(DownloadStopped)
-    assert stopped.total_bytes == total
-    later = EventRecorder()
-    other = QuickStore(tmp_path / "models", sink=later, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
-    other.scan()
-    assert later.wait_for(DownloadStopped) == replace(stopped, download=DownloadId(1))
-    assert other.close()
 
 
 def test_what_was_asked_for_is_not_forgotten_where_nothing_has_come_yet(
@@ -352,7 +321,7 @@ def test_what_was_cancelled_or_refused_before_anything_came_is_forgotten(
 
 
 @pytest.fixture
-def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], object]:
+def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that has room for either of two models, as it tells how much is free."""
     hub.add(OTHER, hub.repositories[REPO])
     models, usage = tmp_path / "models", shutil.disk_usage(tmp_path)
@@ -362,7 +331,6 @@ def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Cal
         return usage._replace(free=3_200_000 - used)
 
     monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
-    return free
 
 
 @pytest.fixture
@@ -395,35 +363,3 @@ def test_room_on_the_disk_is_promised_to_one_download_only(
     first_store.cancel(first)
     heard.end_of(first)
     install(store, recorder, OTHER)
-
-
-def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
-    hub: TinyHub,
-    store: QuickStore,
-    recorder: EventRecorder,
-    other_program: QuickStore,
-    scarce: Callable[[Path], object],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    first_looks, second_is_there = threading.Event(), threading.Event()
-    wait = StopSignal.wait
-
-    def free(folder: Path) -> object:
-        if first_looks.is_set():
-            second_is_there.set()
-        else:
-            first_looks.set()
-            assert second_is_there.wait(30)  # it looks, too, or waits until the first has looked
-        return scarce(folder)
-
-    def noted_wait(stop: StopSignal, seconds: float) -> None:
-        second_is_there.set()
-        wait(stop, seconds)
-
-    monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
-    first = other_program.install(REPO)
-    assert first_looks.wait(30)
-    monkeypatch.setattr(StopSignal, "wait", noted_wait)
-    assert isinstance(refusal(store, recorder, OTHER), DiskFull)
-    assert isinstance(other_program._sink, EventRecorder)
-    assert isinstance(other_program._sink.end_of(first), DownloadFinished)

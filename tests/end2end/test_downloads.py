@@ -442,6 +442,7 @@ def test_a_killed_program_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, rec
     left = recorder.wait_for(DownloadStopped)
     assert left.repository == REPO
     assert left.kept_bytes >= kept_bytes
+    assert left.total_bytes == sum(map(len, hub.repositories[REPO].values()))
     assert recorder.wait_for(LibraryScanned).models == ()
     install(store, recorder)
     assert hub.requests_for("model.safetensors")[-1].headers["Range"] == f"bytes={kept_bytes}-"

@@ -82,14 +82,6 @@ def test_thousands_come_page_by_page_and_each_once(hub: TinyHub, store: QuickSto
     assert len([seen for seen in hub.seen if "/api/models?" in seen.path]) == 22
 
 
-def test_a_step_reads_on_where_few_are_wanted(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
-    hub.listed += [entry(f"org/M-{number}-{4 if number % 100 else 8}bit", downloads=number) for number in range(1000)]
-    store.search(HubQuery("M-", bits=8))
-    answers = [recorder.wait_for(SearchResults) for _ in range(8)]
-    assert [answer.reading for answer in answers] == [True] * 7 + [False]
-    assert (sum(len(answer.models) for answer in answers), answers[-1].has_more) == (4, True)
-
-
 def test_a_newer_search_shuts_the_line_of_the_older(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults["search"] = Fault(times=1, hold_after=1)
     old = store.search(HubQuery("old"))

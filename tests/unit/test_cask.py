@@ -17,7 +17,6 @@ from app.system.paths import APP_NAME
 from tests.architecture.project import ROOT
 
 PAGE = "https://hunch.example"
-ORDER = ["version", "sha256", "url", "name", "desc", "homepage", "depends_on", "app", "binary", "uninstall", "zap"]
 
 
 @pytest.fixture
@@ -56,17 +55,6 @@ def test_it_says_what_the_image_is(written: str) -> None:
     assert said["uninstall"] == f'quit: "{IDENTIFIER}"'
     assert "depends_on arch: :arm64\n" in written
     assert 'depends_on macos: ">= :sequoia"\n' in written  # as Info.plist's LSMinimumSystemVersion
-
-
-def test_its_form_is_homebrews(written: str) -> None:
-    names = list(dict.fromkeys(name for name, _ in stanzas(written)))
-    assert names == [*ORDER, "caveats"]
-    assert all(line == line.rstrip() and len(line) <= 118 for line in written.splitlines())
-    assert "\n\n\n" not in written
-    description = dict(stanzas(written))["desc"].strip('"')
-    assert len(description) <= 80
-    assert not description.endswith(".")
-    assert description.split()[0] not in ("A", "An", "The", "Hunch")
 
 
 def test_what_it_removes_is_what_hunch_writes(written: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,13 +30,6 @@ def test_an_empty_text_waits_for_no_others() -> None:
     assert counting.busy
 
 
-def test_a_slice_ends_behind_a_line_or_before_a_space() -> None:
-    assert slice_end("word\n" * 9000, 0) % 5 == 0
-    text = "word " * 9000
-    assert text[slice_end(text, 0)] == " "
-    assert slice_end("x" * 90_000, 5) == 5 + SLICE_CHARACTERS
-
-
 def test_a_cut_is_in_the_second_half_and_at_a_line_if_there_is_one() -> None:
     half, rest = SLICE_CHARACTERS // 2, "x" * SLICE_CHARACTERS
     for start in (0, 3):

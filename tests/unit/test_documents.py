@@ -204,12 +204,6 @@ def check_damaged(folder: Path, at: int, noise: bytes) -> None:
         return
 
 
-@hypothesis_settings(max_examples=2)
-@given(st.integers(0, 800), st.binary(min_size=1, max_size=40))
-def test_a_damaged_pdf_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, at: int, noise: bytes) -> None:
-    check_damaged(tmp_path_factory.mktemp("pdf"), at, noise)
-
-
 @pytest.mark.drill
 @hypothesis_settings(max_examples=60)
 @given(st.integers(0, 800), st.binary(min_size=1, max_size=40))

@@ -402,11 +402,6 @@ def test_gemma_4s_layers_have_the_sizes_of_its_full_ones() -> None:
     assert not block(DEEPSPEC).backbone.is_gemma
 
 
-@pytest.mark.parametrize("config", [Z_LAB, DEEPSPEC, SPECULATORS, EAGLE, Z_LAB | {"hidden_act": "silu"}, GEMMA4])
-def test_dialects_that_are_computed_here_are_taken(config: dict[str, Any]) -> None:
-    check_config("/models/d", config)
-
-
 def model(**changes: Any) -> ModelInfo:
     sizes: dict[str, Any] = {"width": 2560, "layers": 36, "vocabulary_rows": 151_936} | changes
     return ModelInfo(
@@ -441,14 +436,6 @@ def test_an_eagle_head_with_its_main_models_class_is_known_by_its_norm(prefix: s
     config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "draft_vocab_size": 32_000} | SIZES
     assert drafter_kind(config) is None
     assert drafter_kind(config, {prefix + name}) is DrafterKind.EAGLE3
-
-
-def test_layers_beyond_the_main_model_do_not_fit_though_its_count_is_right() -> None:
-    info = block(Z_LAB | {"dflash_config": Z_LAB["dflash_config"] | {"target_layer_ids": [1, 40]}}).info
-    drafter = ModelInfo("/models/drafter", "D", "qwen3", 1, 1, None, 151_936, "", 40_960, drafter=info)
-    problem = draft_problem(model(), drafter)
-    assert isinstance(problem, DrafterDoesNotFit)
-    assert (problem.what, problem.expected, problem.actual) == ("layers", 41, 36)
 
 
 def test_what_the_main_model_does_not_say_is_no_misfit() -> None:

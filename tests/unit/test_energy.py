@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.system.energy import METHODS, Activity, Heat, Mac, Power, StillMachine, this_machine
+from app.system.energy import Activity, Heat, Mac, Power, StillMachine, this_machine
 
 INFO, TOKEN = 1000, 2000
 
@@ -113,16 +113,6 @@ def test_one_activity_is_held_at_a_time_and_none_at_rest(fake: FakeLibraries) ->
     assert fake.held == {}
     assert fake.reasons == [b"reply", b"download"]
     assert [name for _, name in fake.sent].count("release") == [name for _, name in fake.sent].count("retain") == 2
-
-
-def test_each_call_has_the_prototype_of_its_header() -> None:
-    """NSProcessInfo.h: thermalState is an NSInteger, options are 64 bits, only idle sleep parts the two activities."""
-    assert METHODS["thermalState"] == (ctypes.c_long,)
-    assert METHODS["isLowPowerModeEnabled"] == (ctypes.c_bool,)
-    assert METHODS["beginActivityWithOptions:reason:"] == (c_void_p, c_uint64, c_void_p)
-    assert METHODS["endActivity:"] == (None, c_void_p)
-    assert all(len(types) - 1 == selector.count(":") for selector, types in METHODS.items())
-    assert Activity.DOWNLOAD & ~Activity.REPLY == 1 << 20
 
 
 def test_what_macos_does_not_have_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,8 +204,3 @@ def test_the_command_is_for_a_mac_and_an_installed_hunch(
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["--version"]) == 0
     assert capsys.readouterr().out == f"Hunch {own_version()}\n"
-
-
-def test_this_repository_is_a_checkout() -> None:
-    assert (ROOT / "pyproject.toml").is_file()
-    assert not bundle.can_write_app()

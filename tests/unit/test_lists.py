@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from PySide6.QtCore import QLocale, QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 
 from app.storage import ChatSummary, Listing, ReplyStatus
@@ -157,17 +157,6 @@ def test_only_as_many_chats_are_asked_for_as_were_scrolled_to(chats: Chats) -> N
     model.fetchMore(QModelIndex())
     model.fetchMore(QModelIndex())
     assert (model.rowCount(), model.canFetchMore(QModelIndex())) == (len(chats) + 1, False)
-
-
-def test_month_is_written_in_the_language(chats: Chats) -> None:
-    before = QLocale()
-    QLocale.setDefault(QLocale("ko_KR"))
-    try:
-        model = ConversationListModel(chats.find, today=NOW.date)
-        model.refresh()
-        assert "9월 2020" in titles(model)
-    finally:
-        QLocale.setDefault(before)
 
 
 STATS = RequestStats(

@@ -219,13 +219,6 @@ def test_link_references_are_found_at_the_end() -> None:
     assert any(child.attrGet("href") == "https://example.com/" for child in inline.children or ())
 
 
-def test_carriage_returns_are_line_ends() -> None:
-    splitter = Splitter()
-    splitter.append("one\r\n\r\ntwo\r\rthree")
-    splitter.finish()
-    assert len(splitter.blocks) == 3
-
-
 @pytest.mark.parametrize(
     "text", ["a\r\nb\r\n\r\nc\r", "a\r\r\n\n\rb", "```\r\na\r\n\r\n```\r\nb", "|a|\r\n|-|\r\n|b|\r\n"]
 )
@@ -334,11 +327,3 @@ def test_rows_that_leave_out_cells_do_not_make_tens_of_thousands(mark: str, colu
     splitter.append("\n".join(mark.replace("-", " " if number else "-") + line for number, line in enumerate(lines)))
     splitter.finish()
     assert max(cells_of(block) for block in splitter.blocks) <= 1500
-
-
-def test_a_large_table_is_cut_into_tables() -> None:
-    splitter = Splitter()
-    splitter.append("|a" * 12 + "|\n" + "|-" * 12 + "|\n" + ("|b" * 12 + "|\n") * 200)
-    splitter.finish()
-    assert {block.kind for block in splitter.blocks} == {BlockKind.TABLE}
-    assert sum(cells_of(block) - 12 for block in splitter.blocks) == 200 * 12

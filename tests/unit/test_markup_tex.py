@@ -119,11 +119,6 @@ def test_modulo_stands_between_spaces() -> None:
     assert spaced.width_px > joined.width_px + 6
 
 
-def test_an_exponent_of_a_matrix_makes_it_a_group() -> None:
-    assert prepared(r"\begin{pmatrix}a\end{pmatrix}^T") == r"{\begin{pmatrix}a\end{pmatrix}}^T"
-    assert prepared(r"\begin{pmatrix}a\end{pmatrix} + b") == r"\begin{pmatrix}a\end{pmatrix} + b"
-
-
 def test_the_exponent_stands_beside_the_whole_matrix() -> None:
     plain, raised = (
         draw(FormulaKey(rf"\begin{{pmatrix}} a & b \\ c & d \end{{pmatrix}}{end}", 16, "#000000", display=True))

@@ -11,49 +11,21 @@ from app.words.model_names import human_name
 NAMES = """
 mlx-community/gemma-4-12B-it-4bit                     Gemma 4 12B
 gemma-4-12B-it-assistant-4bit                         Gemma 4 12B Assistant
-mlx-community/gemma-3-27b-it-qat-4bit                 Gemma 3 27B QAT
 mlx-community/gemma-3n-E4B-it-lm-4bit                 Gemma 3n E4B
-mlx-community/gemma-2-9b-it-8bit                      Gemma 2 9B
-mlx-community/Qwen3-4B-Instruct-2507-4bit-DWQ         Qwen3 4B Instruct 2507
 mlx-community/Qwen3-4B-Instruct-2507-4bit-DWQ-2510    Qwen3 4B Instruct 2507 2510
-mlx-community/Qwen3-30B-A3B-4bit                      Qwen3 30B A3B
 mlx-community/Qwen3-Coder-30B-A3B-Instruct-4bit-dwq-v2 Qwen3 Coder 30B A3B Instruct v2
-mlx-community/Qwen3-235B-A22B-Thinking-2507-3bit-DWQ  Qwen3 235B A22B Thinking 2507
-mlx-community/Qwen3-VL-8B-Instruct-4bit               Qwen3 VL 8B Instruct
-mlx-community/Qwen3-0.6B-bf16                         Qwen3 0.6B
-mlx-community/Qwen3-Next-80B-A3B-Instruct-4bit        Qwen3 Next 80B A3B Instruct
-mlx-community/Qwen2.5-Coder-7B-Instruct-4bit          Qwen2.5 Coder 7B Instruct
-mlx-community/Qwen2.5-VL-7B-Instruct-8bit             Qwen2.5 VL 7B Instruct
-mlx-community/Qwen3.5-9B-4bit                         Qwen3.5 9B
 z-lab/Qwen3.5-9B-DFlash                               Qwen3.5 9B DFlash
-mlx-community/QwQ-32B-4bit                            QwQ 32B
 mlx-community/Llama-3.3-70B-Instruct-8bit             Llama 3.3 70B Instruct
-mlx-community/Llama-3.2-3B-Instruct-4bit              Llama 3.2 3B Instruct
 mlx-community/Meta-Llama-3.1-8B-Instruct-4bit         Meta Llama 3.1 8B Instruct
-mlx-community/Llama-4-Scout-17B-16E-Instruct-4bit     Llama 4 Scout 17B 16E Instruct
 mlx-community/DeepSeek-R1-Distill-Qwen-7B-MLX-4Bit    DeepSeek R1 Distill Qwen 7B
-mlx-community/DeepSeek-R1-0528-Qwen3-8B-4bit          DeepSeek R1 0528 Qwen3 8B
 mlx-community/deepseek-coder-6.7b-instruct-hf-4bit-mlx DeepSeek Coder 6.7B Instruct
-mlx-community/DeepSeek-V3.1-4bit                      DeepSeek V3.1
 mlx-community/gpt-oss-20b-MXFP4-Q8                    GPT OSS 20B
-lmstudio-community/gpt-oss-120b-MLX-8bit              GPT OSS 120B
-mlx-community/GLM-4.7-Flash-4bit                      GLM 4.7 Flash
 GLM-4.7-Flash-Eagle3                                  GLM 4.7 Flash EAGLE-3
-mlx-community/GLM-4.5-Air-3bit                        GLM 4.5 Air
 mlx-community/Mistral-7B-Instruct-v0.3-4bit           Mistral 7B Instruct v0.3
 mlx-community/Mistral-Small-3.2-24B-Instruct-2506-4bit Mistral Small 3.2 24B Instruct 2506
-mlx-community/Mixtral-8x7B-Instruct-v0.1              Mixtral 8x7B Instruct v0.1
-mlx-community/Devstral-Small-2507-4bit-DWQ            Devstral Small 2507
 mlx-community/Phi-3.5-mini-instruct-4bit              Phi 3.5 Mini Instruct
-mlx-community/phi-4-4bit                              Phi 4
-mlx-community/SmolLM3-3B-4bit                         SmolLM3 3B
-HuggingFaceTB/SmolLM2-1.7B-Instruct                   SmolLM2 1.7B Instruct
 mlx-community/LFM2-1.2B-4bit                          LFM2 1.2B
 mlx-community/exaone-4.0-32b-4bit                     EXAONE 4.0 32B
-mlx-community/Kimi-K2-Instruct-4bit                   Kimi K2 Instruct
-mlx-community/MiniMax-M2-4bit                         MiniMax M2
-mlx-community/granite-3.3-8b-instruct-4bit            Granite 3.3 8B Instruct
-mlx-community/Hermes-3-Llama-3.1-8B-4bit              Hermes 3 Llama 3.1 8B
 org/Some-Model-9B/mtp                                 Some Model 9B MTP
 """
 

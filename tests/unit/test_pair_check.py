@@ -135,12 +135,6 @@ def test_tokens_that_differ_are_told_as_people_read_them(tmp_path: Path) -> None
     assert told == [(" 다", "x0"), ("字", "x1"), (r"\n", "x2"), ("0xEB 0x8B", "x3"), ("<|start|>", "é")]
 
 
-def test_a_special_token_is_no_text_of_the_same_letters(tmp_path: Path) -> None:
-    found = checked(tmp_path, tokenizer(WORDS[:99], {"w99": True}), tokenizer(WORDS[::-1], []))
-    assert found.vocabularies is not None
-    assert found.vocabularies.shared_tokens == 99
-
-
 def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: Path) -> None:
     pairs = [["Ġ", "t"], ["h", "e"], ["i", "n"], ["e", "r"]]
     words = LETTERS + ["".join(pair) for pair in pairs]

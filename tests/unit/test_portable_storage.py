@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.portable import lm_studio, own
+from app.portable import own
 from app.portable.json_stream import Reader, loads
 from app.portable.markdown import branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
@@ -30,7 +30,6 @@ from app.storage.tree import Tree
 from app.system.limited_child import Stop, Stopped
 from app.words.portable import not_exported, not_imported
 from engine import MessageRole
-from tests.helpers import foreign_chats as foreign
 from tests.helpers.portable_chat import CHAT, WORDS, say
 from tests.unit.test_portable_formats import chats
 
@@ -476,26 +475,6 @@ def test_what_is_new_in_a_chat_is_added_whatever_was_said_before_and_at_whatever
         assert run(stores, spool(folder, replace(whole, updated_at=10.0))).grown[0].messages == ()
 
 
-@pytest.mark.parametrize(
-    ("asked", "again"), [("continue", "continue"), ("Yes, please explain recursion", "Yes"), ("OK", "OK")]
-)
-def test_words_that_were_said_before_are_new_words_in_a_chat_without_times_of_its_own(
-    tmp_path: Path, asked: str, again: str
-) -> None:
-    slots = [
-        foreign.slot(foreign.said(asked)),
-        foreign.slot(foreign.replied(foreign.step("One."))),
-        foreign.slot(foreign.said(again)),
-    ]
-    with database(tmp_path) as stores:
-        for count in (1, 2, 3):
-            found = foreign.lm_studio(*slots[:count], userLastMessagedAt=1_718_900_000_000 + count)
-            run(stores, spool(tmp_path, lm_studio.chat_of(found)))
-        (chat,) = all_chats(stores)
-        assert [each.text for each in branch(chat)] == [asked, "One.", again]
-        assert len(chat.messages) == 3
-
-
 @pytest.mark.parametrize("created_at", [0.0, 7.0])
 def test_what_changed_sides_or_went_on_here_is_known_by_its_time_or_place(tmp_path: Path, created_at: float) -> None:
     """With the same time in all messages, and with one for each."""
@@ -518,13 +497,3 @@ def test_a_reply_that_had_no_word_when_it_was_exported_is_known_when_it_has(tmp_
         (exported,) = portable.chats(stores.database, [asked.chat_id], portable.identity(stores))
         stores.messages.save_texts([ReplyText(asked.reply_id, "The moon pulls.", "", 0.0)])
         assert run(stores, spool(tmp_path, exported)).skipped == 1
-
-
-def test_an_empty_message_of_another_moment_or_side_is_new(tmp_path: Path) -> None:
-    chat = replace(CHAT, messages=(say(1, None, "Hello", created_at=1.0),), shown=1, updated_at=5.0)
-    with database(tmp_path) as stores:
-        run(stores, spool(tmp_path, chat))
-        for role, time in (("assistant", 1.0), ("user", 2.0)):
-            more = replace(chat, messages=(say(1, None, "", role, created_at=time),), updated_at=9.0 + time)
-            (grown,) = run(stores, spool(tmp_path, more)).grown
-            assert len(grown.messages) == 1

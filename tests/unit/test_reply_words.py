@@ -159,12 +159,6 @@ def test_while_there_is_no_verdict_the_figure_that_decides_it_is_a_rough_one() -
     assert break_even_text(unclear) == "≈1.8"
 
 
-def test_a_few_words_are_no_verdict_either() -> None:
-    stats = replace(DRAFTED, generated_tokens=5, rounds=3, draft_rounds=2, drafted=8, accepted=2, decode_s=0.4)
-    assert footer_line(stats).gain == ""
-    assert speed_up_text(stats) == "–"
-
-
 def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
     line = footer_line(replace(DRAFTED, proposer="lookup"))
     assert line.tooltip.splitlines()[1] == "Guesses come from this chat's text."
@@ -173,17 +167,6 @@ def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
 def test_reply_without_draft_says_its_speed_only() -> None:
     line = footer_line(PLAIN)
     assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "30 tok/s\nNo draft loaded.")
-
-
-def test_slow_reply_keeps_a_decimal() -> None:
-    assert footer_line(replace(PLAIN, decode_s=8.0)).details == "3.8 tok/s"
-
-
-@pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.FAILED, DraftingState.UNSUPPORTED])
-def test_draft_that_does_not_draft_says_so_and_why(state: DraftingState) -> None:
-    line = footer_line(replace(PLAIN, drafting=state))
-    assert line.details == "30 tok/s"
-    assert len(line.tooltip.splitlines()[1].split()) > 4
 
 
 def test_nothing_measured_says_nothing() -> None:

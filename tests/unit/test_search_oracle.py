@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from unittest.mock import create_autospec
 
 import pytest
 
 from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Stores, portable
 from app.storage.database import Reader, address_of
 from app.storage.known_chats import ChangedChats
-from app.storage.search_index import SearchIndex, open_index
+from app.storage.search_index import open_index
 from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
 from tests.helpers.portable_chat import CHAT
@@ -207,26 +206,6 @@ def test_words_in_more_blocks_than_are_read_are_found_all_the_same(
         for query in QUERIES:
             for limit in (3, -1):
                 assert told(Searching(reader, index).find(query, limit)) == told(Searching(reader).find(query, limit))
-
-
-def test_chats_that_have_words_apart_are_told_from_those_with_all_at_one_go(
-    owner: Owner, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not once more for each chat with only one of them: among 100,000 chats that took hours."""
-    monkeypatch.setattr("app.storage.search_index._SAMPLE", 1)
-    monkeypatch.setattr("app.storage.searching._MOST_IN_VAIN", 9)
-    for number in range(60):
-        owner.write(lambda stores, word=("draft", "main")[number % 2]: chat_of(stores, word))  # type: ignore[misc]
-    Person(owner, 1).rest()
-    asked = create_autospec(SearchIndex.blocks_with, side_effect=SearchIndex.blocks_with)
-    monkeypatch.setattr(SearchIndex, "blocks_with", asked)
-    looked = create_autospec(Searching._looked_up, side_effect=Searching._looked_up)
-    monkeypatch.setattr(Searching, "_looked_up", looked)
-    index = open_index(path)
-    assert index is not None
-    with closing(Reader(address_of(path))) as reader, closing(index):
-        assert Searching(reader, index).find("draft main") == []
-    assert (asked.call_count, looked.call_count) == (4, 10)
 
 
 def write_at_random(stores: Stores, choice: random.Random, chats: int) -> list[str]:
