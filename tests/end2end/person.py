@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QAbstractItemView, QScrollArea, QWidget
 from app.application import Application
 from app.system.paths import Paths
 from app.views.models.view import ModelsView
-from app.views.settings.window import SettingsWindow
 from app.views.widgets.row_list import ChoiceList
 from tests.helpers.app_harness import reset_process
 
@@ -96,14 +95,6 @@ class Person:
         wait(rows)
         listed.scrollTo(model.index(rows()[0], 0))
         self.click(listed.viewport(), lambda: listed.visualRect(model.index(rows()[0], 0)))
-
-    def open_settings(self, page: str) -> SettingsWindow:
-        """By the button of the sidebar and the list of pages."""
-        self.click(self.application.window.sidebar.settings_button)
-        wait(lambda: self.application._settings_window is not None and self.application._settings_window.isVisible())
-        window = self.application.settings_window()
-        self.click_row(window.list, page)
-        return window
 
     def open_models(self, tab: str) -> ModelsView:
         """By the button of the sidebar and the tabs."""

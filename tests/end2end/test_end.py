@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120
+from tests.end2end import process as processes
+from tests.end2end.process import PATIENCE_S, finished, said
 
 # The app with one part replaced by what stands in %s; says when it is open.
 _RUN = """
@@ -44,22 +42,9 @@ sys.exit(application.run(Path(sys.argv[1])))
 
 @contextmanager
 def running(fault: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", _RUN % fault, str(folder)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=os.environ.copy(),
-    )
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == "open\n"
+    with processes.running(_RUN % fault, folder, stderr=subprocess.DEVNULL) as process:
+        assert said(process) == "open\n"
         yield process
-    finally:
-        process.kill()
-        process.wait(PATIENCE_S)
-        process.stdout.close()
 
 
 def test_the_systems_wish_to_quit_ends_an_app_without_a_window(tmp_path: Path) -> None:
@@ -80,8 +65,7 @@ def leave(self):
 Telling.__init__, Telling.leave = tell, leave
 """
     with running(beside_the_clock, tmp_path) as process:
-        assert process.stdout is not None
-        assert [process.stdout.readline() for _ in range(2)] == ["False True\n", "ending\n"]
+        assert [said(process) for _ in range(2)] == ["False True\n", "ending\n"]
         assert process.wait(PATIENCE_S) == 0
 
 
@@ -116,8 +100,7 @@ def tell(self, *parts):
 Telling.__init__ = tell
 """
     with running(stuck, tmp_path) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "scanning\n"
+        assert said(process) == "scanning\n"
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 0
     log = (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
@@ -144,8 +127,7 @@ def ask(self, *parts):
 Telling.__init__ = ask
 """
     with running(stuck, tmp_path) as process:
-        assert process.stdout is not None
-        assert [process.stdout.readline(), process.stdout.readline()] == ["stuck\n", "stuck\n"]
+        assert [said(process), said(process)] == ["stuck\n", "stuck\n"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 0
     assert "did not end" not in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
@@ -174,8 +156,7 @@ def freezing(self, *parts):
 Telling.__init__ = freezing
 """
     with running(freeze, tmp_path) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "frozen\n"
+        assert said(process) == "frozen\n"
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == code
 
@@ -191,8 +172,7 @@ Storage.close = slow
 """
     with running(slow, tmp_path) as first:
         first.send_signal(signal.SIGTERM)
-        assert first.stdout is not None
-        assert first.stdout.readline() == "ending\n"
+        assert said(first) == "ending\n"
         with running("", tmp_path) as second:
             assert first.wait(PATIENCE_S) == 0
             second.send_signal(signal.SIGTERM)
@@ -226,7 +206,5 @@ from app.system import platform_check
 platform_check.qt_problem = lambda: os.kill(os.getpid(), signal.SIGINT)
 main([])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+    done = finished(code)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")

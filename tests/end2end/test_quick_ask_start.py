@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120
+from tests.architecture.project import ROOT
+from tests.end2end.process import PATIENCE_S, running, said
 
 # The real program, which tells what it shows and ends when Quick Ask is shown.
 _RUN = """
@@ -36,38 +35,18 @@ sys.exit(application.run(Path(sys.argv[1]), len(sys.argv) > 2))
 """
 
 
-def start(folder: Path, *more: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", _RUN, str(folder), *more],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ.copy(),
-    )
-
-
 @pytest.mark.slow
 def test_a_later_start_opens_it_in_the_first(tmp_path: Path) -> None:
-    first = start(tmp_path)
-    assert first.stdout is not None
-    assert first.stdout.readline() == "open\n"
-    second = subprocess.run(
-        [sys.executable, "-m", "app", "--profile-dir", str(tmp_path), "--quick-ask"],
-        cwd=ROOT,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert second.returncode == 0
-    assert first.stdout.readline() == "quick ask True\n"
-    assert first.wait(PATIENCE_S) == 0
-    first.stdout.close()
+    with running(_RUN, tmp_path) as first:
+        assert said(first) == "open\n"
+        second = [sys.executable, "-m", "app", "--profile-dir", str(tmp_path), "--quick-ask"]
+        assert subprocess.run(second, cwd=ROOT, timeout=PATIENCE_S, check=False).returncode == 0
+        assert said(first) == "quick ask True\n"
+        assert first.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.slow
 def test_a_first_start_opens_it_too(tmp_path: Path) -> None:
-    only = start(tmp_path, "--quick-ask")
-    assert only.stdout is not None
-    assert only.stdout.readline() == "open\n"
-    assert only.stdout.readline() == "quick ask True\n"
-    assert only.wait(PATIENCE_S) == 0
-    only.stdout.close()
+    with running(_RUN, tmp_path, "--quick-ask") as only:
+        assert [said(only), said(only)] == ["open\n", "quick ask True\n"]
+        assert only.wait(PATIENCE_S) == 0

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from app.system.limited_child import CHILDREN, Limits, Stop, lines_of
+from tests.end2end.process import finished
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tiny_models import make_pair
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 180
 
 _ATTACH = """
 import json, sys
@@ -62,10 +58,7 @@ def test_a_pdf_is_read_counted_sent_and_exported(tmp_path: Path) -> None:
     starter.mkdir()
     make_pair(starter, max_position_embeddings=512)
     pdf.write_bytes(pdf_bytes(["Ducks can swim and fly", "They eat grass"]))
-    command = [sys.executable, "-c", _ATTACH, str(starter), str(tmp_path / "profile"), str(pdf), str(out)]
-    done = subprocess.run(
-        command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+    done = finished(_ATTACH, starter, tmp_path / "profile", pdf, out)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert (told["name"], told["text"]) == ("report.pdf", "Ducks can swim and fly\n\nThey eat grass")

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.end2end.process import PATIENCE_S, finished, running, said
 from tests.helpers.tiny_models import make_pair
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 180
 
 _SMOKE = """
 import sys, time
@@ -76,17 +71,10 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=os.environ.copy()
-    )
-
-
 @pytest.mark.slow
 def test_the_app_asks_itself_one_question(starter: Path, tmp_path: Path) -> None:
     picture = tmp_path / "made" / "smoke.png"
-    done = run(_SMOKE, starter, picture)
+    done = finished(_SMOKE, starter, picture)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["reply"].strip()
@@ -99,7 +87,7 @@ def test_the_app_asks_itself_one_question(starter: Path, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_without_a_pair_the_smoke_run_fails_and_says_why(tmp_path: Path) -> None:
-    done = run(_SMOKE, tmp_path / "none", tmp_path / "smoke.png")
+    done = finished(_SMOKE, tmp_path / "none", tmp_path / "smoke.png")
     assert done.returncode == 1
     assert "starter pair" in done.stderr
     assert done.stdout == ""
@@ -109,7 +97,7 @@ def test_without_a_pair_the_smoke_run_fails_and_says_why(tmp_path: Path) -> None
 def test_a_damaged_pair_fails_the_smoke_run(tmp_path: Path) -> None:
     main, _ = make_pair(tmp_path / "starter")
     (main / "model.safetensors").write_bytes(b"x" * 100)
-    done = run(_SMOKE, tmp_path / "starter", tmp_path / "smoke.png")
+    done = finished(_SMOKE, tmp_path / "starter", tmp_path / "smoke.png")
     assert done.returncode == 1
     assert "smoke: Model damaged" in done.stderr
 
@@ -118,15 +106,9 @@ def test_a_damaged_pair_fails_the_smoke_run(tmp_path: Path) -> None:
 def test_a_reply_survives_kill_9_and_can_be_continued(tmp_path: Path) -> None:
     starter = tmp_path / "starter"
     make_pair(starter, max_position_embeddings=16384)
-    process = subprocess.Popen(
-        [sys.executable, "-c", _ASK, str(starter), str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "saved\n"
-    process.kill()
-    process.wait(PATIENCE_S)
-    process.stdout.close()
-    done = run(_LOOK, starter, tmp_path)
+    with running(_ASK, starter, tmp_path) as process:
+        assert said(process) == "saved\n"
+    done = finished(_LOOK, starter, tmp_path)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     user, reply = seen["rows"][-2:]

@@ -176,15 +176,3 @@ def test_odd_answers_are_read_alike(hub: TinyHub, store: QuickStore, recorder: E
         assert model.gated == (their.gated in ("auto", "manual"))
         date = their.last_modified.timestamp() if their.last_modified is not None else 0.0
         assert model.updated_at == max(0.0, date)  # before 1970 there was no hub
-
-
-def test_what_the_official_client_cannot_read_costs_us_one_model_at_most(
-    hub: TinyHub, store: QuickStore, recorder: EventRecorder
-) -> None:
-    """It fails with the whole list over a date or weights of another form; we take the field for missing."""
-    hub.repositories.clear()
-    forms: list[tuple[str, Any]] = [("lastModified", "yesterday"), ("lastModified", 7), ("safetensors", {"total": 3})]
-    hub.listed += [listed(f"org/Odd-{number}", number, **dict([form])) for number, form in enumerate(forms)]
-    assert len(ours(store, recorder, HubQuery())) == len(forms)
-    with pytest.raises((ValueError, AttributeError, KeyError, TypeError)):
-        theirs(hub, **asked(filter="mlx"))

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from tests.end2end.process import finished
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120
+pytestmark = pytest.mark.slow
 
 # Asks two questions, races the last reply greedily and sampled, and says what the window knows of it.
 _RUN = """
@@ -111,16 +107,7 @@ print(json.dumps(said))
 
 
 def run(script: str, folder: Path) -> dict[str, Any]:
-    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "HOME": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(folder)],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    done = finished(script, folder)
     assert done.returncode == 0, done.stderr[-2000:]
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120
+from tests.architecture.project import ROOT
+from tests.end2end.process import PATIENCE_S, finished, running, said
 
 _FIRST_PAINT = """
 import inspect, json, sys
@@ -73,16 +73,9 @@ sys.exit(application.run(Path(sys.argv[1])))
 """
 
 
-def start(code: str, folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ.copy()
-    )
-
-
 def test_nothing_heavy_is_imported_when_the_window_is_first_painted(tmp_path: Path) -> None:
     """And this version of Qt reads no source of what is."""
-    process = start(_FIRST_PAINT, tmp_path)
-    told, sources, loaded = json.loads(process.communicate(timeout=PATIENCE_S)[0])
+    told, sources, loaded = json.loads(finished(_FIRST_PAINT, tmp_path).stdout)
     heavy = {"mlx", "mlx_lm", "transformers", "tokenizers", "huggingface_hub", "numpy"}
     of_the_server = {"starlette", "uvicorn", "prometheus_client"}
     of_replies = {"pygments", "markdown_it", "ziamath"}
@@ -92,72 +85,53 @@ def test_nothing_heavy_is_imported_when_the_window_is_first_painted(tmp_path: Pa
 
 
 def test_a_second_start_calls_the_first_and_ends(tmp_path: Path) -> None:
-    first = start(_FIRST_INSTANCE, tmp_path)
-    assert first.stdout is not None
-    assert first.stdout.readline() == "open\n"
-    second = subprocess.run(
-        [sys.executable, "-m", "app", "--profile-dir", str(tmp_path)], cwd=ROOT, timeout=PATIENCE_S, check=False
-    )
-    assert second.returncode == 0
-    assert first.stdout.readline() == "called True\n"
-    assert first.wait(PATIENCE_S) == 0
-    first.stdout.close()
+    with running(_FIRST_INSTANCE, tmp_path) as first:
+        assert said(first) == "open\n"
+        second = [sys.executable, "-m", "app", "--profile-dir", str(tmp_path)]
+        assert subprocess.run(second, cwd=ROOT, timeout=PATIENCE_S, check=False).returncode == 0
+        assert said(first) == "called True\n"
+        assert first.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.slow
 def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
-    crashed = start(_FIRST_INSTANCE, tmp_path)
-    assert crashed.stdout is not None
-    assert crashed.stdout.readline() == "open\n"
-    crashed.kill()
-    crashed.wait(PATIENCE_S)
-    crashed.stdout.close()
+    with running(_FIRST_INSTANCE, tmp_path) as crashed:
+        assert said(crashed) == "open\n"
     (tmp_path / "data" / "hunch.lock").write_bytes(b"1\nHunch\nanother-mac\n")
-    again = start(_FIRST_INSTANCE, tmp_path)
-    assert again.stdout is not None
-    assert again.stdout.readline() == "open\n"
-    again.kill()
-    again.wait(PATIENCE_S)
-    again.stdout.close()
+    with running(_FIRST_INSTANCE, tmp_path) as again:
+        assert said(again) == "open\n"
 
 
 @pytest.mark.slow
 def test_a_start_beside_one_that_hangs_opens_once_that_is_gone(tmp_path: Path) -> None:
-    first = start(_FIRST_INSTANCE, tmp_path)
-    assert first.stdout is not None
-    assert first.stdout.readline() == "open\n"
-    first.send_signal(signal.SIGSTOP)
     shown = "from app.views.shell import waiting_start as w; show = w.WaitingStart._show\n"
     shown += "w.WaitingStart._show = lambda self: (show(self), print('waits', self.dialog.isVisible(), flush=True))\n"
-    second = start(shown + _RUN, tmp_path)
-    assert second.stdout is not None
-    assert second.stdout.readline() == "waits True\n"
-    first.kill()
-    first.wait(PATIENCE_S)
-    first.stdout.close()
-    assert second.stdout.readline() == "open\n"
-    second.send_signal(signal.SIGTERM)
-    assert second.wait(PATIENCE_S) == 0
-    second.stdout.close()
+    with running(_FIRST_INSTANCE, tmp_path) as first:
+        assert said(first) == "open\n"
+        first.send_signal(signal.SIGSTOP)
+        with running(shown + _RUN, tmp_path) as second:
+            assert said(second) == "waits True\n"
+            first.kill()
+            assert said(second) == "open\n"
+            second.send_signal(signal.SIGTERM)
+            assert second.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_as_closing_the_window_does(tmp_path: Path, number: signal.Signals) -> None:
-    process = start(_RUN, tmp_path)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "open\n"
-    running = tmp_path / "data" / "running"
-    assert running.exists()
-    process.send_signal(number)
-    assert process.wait(PATIENCE_S) == 0
-    process.stdout.close()
-    assert not running.exists()
+    mark = tmp_path / "data" / "running"
+    with running(_RUN, tmp_path) as process:
+        assert said(process) == "open\n"
+        assert mark.exists()
+        process.send_signal(number)
+        assert process.wait(PATIENCE_S) == 0
+    assert not mark.exists()
 
 
 def test_help_needs_no_qt(tmp_path: Path) -> None:
     code = "import sys; sys.modules['PySide6'] = None; from app.__main__ import main; main(['--help'])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = finished(code)
     assert done.returncode == 0
     assert "--profile-dir" in done.stdout
 

@@ -158,11 +158,10 @@ def on_a_mac(machine: Machine, *, apple_silicon: bool) -> None:
     machine.has("sysctl", f"#!/bin/sh\n[ $2 = hw.optional.arm64 ] && echo {int(apple_silicon)}\n")
 
 
-@pytest.mark.parametrize("shell", ["arm64", "x86_64"])  # the second one under Rosetta
-def test_a_mac_gets_a_python_for_apple_silicon(machine: Machine, shell: str) -> None:
+def test_a_mac_gets_a_python_for_apple_silicon_also_under_rosetta(machine: Machine) -> None:
     on_a_mac(machine, apple_silicon=True)
     with_old_python(
-        machine, f'import ensurepip, venv; {_OLD}; sys.platform = "darwin"; platform.machine = lambda: "{shell}"'
+        machine, f'import ensurepip, venv; {_OLD}; sys.platform = "darwin"; platform.machine = lambda: "x86_64"'
     )
     assert machine.bootstrap().returncode == 0
     assert "venv --quiet --clear --python cpython-3.13-macos-aarch64-none .venv" in machine.calls()

@@ -15,9 +15,7 @@ import pytest
 
 from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, Purged, ReplyStatus, Stores, opening, rescue
 from app.storage.salvage import Pages
-from app.storage.trash import Trash
 from engine import MessageRole
-from tests.helpers.trash import nearly_overdue
 
 PAGE_BYTES = 4096
 DAMAGED = pytest.mark.expect_log("the database was damaged")
@@ -281,19 +279,6 @@ def test_a_clock_that_is_another_at_each_start_leaves_the_copy_of_another_day(
         for copy in set(rescue.copies_of(path)) - before:
             os.utime(copy, (now, now))
     assert (len(rescue.copies_of(path)), rescue.copies_of(path)[0]) == (3, yesterday)
-
-
-def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:
-    fill(path)
-    with closing(Database(path)) as database:
-        Trash(database).put_chat(2)
-        nearly_overdue(database)
-        rescue.copy_if_due(path)
-        rescue.forget_in_copies(path, Trash(database).purge())
-    copy = rescue.copies_of(path)[0]
-    assert b"chat 1" not in copy.read_bytes()
-    with closing(sqlite3.connect(copy)) as kept:
-        assert kept.execute("SELECT count(*) FROM messages").fetchone()[0] == 80
 
 
 @pytest.mark.expect_log("a copy could not be cleaned and is deleted")
