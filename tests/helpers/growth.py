@@ -27,37 +27,10 @@ GOOD = 2.7
 MARKDOWN = {f"{group} {unit!r}": unit for group, units in _MARKDOWN.items() for unit in units}
 TABLE_HEAD = "| a | b |\n|---|---|\n"
 LANGUAGES = (
-    *(
-        "python",
-        "json",
-        "html",
-        "javascript",
-        "typescript",
-        "c",
-        "c++",
-        "rust",
-        "go",
-        "java",
-        "kotlin",
-        "swift",
-        "ruby",
-    ),
-    *(
-        "php",
-        "perl",
-        "bash",
-        "console",
-        "pycon",
-        "sql",
-        "yaml",
-        "toml",
-        "ini",
-        "xml",
-        "css",
-        "markdown",
-        "rst",
-        "latex",
-    ),
+    *("python", "json", "html", "javascript", "typescript", "c", "c++", "rust", "go", "java", "kotlin"),
+    *("swift", "ruby"),
+    *("php", "perl", "bash", "console", "pycon", "sql", "yaml", "toml", "ini", "xml", "css", "markdown"),
+    *("rst", "latex"),
     *("diff", "make", "cmake", "docker", "nginx", "http", "haskell", "scala", "lua", "r", "matlab", "scheme", "erlang"),
     *("elixir", "ocaml", "objective-c", "dart", "powershell", "vim", "awk", "fortran"),
 )
@@ -69,22 +42,8 @@ CODE = (
     "+ - = < > ",
 )
 LINES = (
-    "x",
-    "word ",
-    "말",
-    "🎉",
-    "a\u0301",
-    "\t",
-    "{[(",
-    '"',
-    "/*",
-    "0",
-    "a,",
-    "\u202e",
-    "ﷺ",
-    "ا",
-    "\u200b",
-    "\x1b[0m",
+    *("x", "word ", "말", "🎉", "a\u0301", "\t", "{[(", '"', "/*", "0", "a,", "\u202e", "ﷺ", "ا"),
+    *("\u200b", "\x1b[0m"),
 )
 
 

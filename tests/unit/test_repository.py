@@ -15,16 +15,8 @@ from engine.hub.repository import MAX_FILES, choose_files, is_repository, is_sou
 from engine.hub.staging import staging_of, target_of
 
 NAMES = [
-    "config.json",
-    "model.safetensors",
-    "tokenizer.json",
-    "a/b.json",
-    "../x.json",
-    "x.py",
-    "",
-    ".",
-    "\0.json",
-    "é.json",
+    *("config.json", "model.safetensors", "tokenizer.json", "a/b.json", "../x.json", "x.py", "", "."),
+    *("\0.json", "é.json"),
 ]
 GOOD = [
     {"type": "file", "path": "config.json", "size": 1, "oid": "0" * 40},
