@@ -230,6 +230,7 @@ def test_a_larger_mac_gets_a_larger_model_first(catalog: Catalog) -> None:
     memories = [memory_share(gib * GIB, is_mac=True) for gib in (8, 16, 64)]
     sizes = [catalog.pairs_for(memory, "ko")[0].main.parameters for memory in memories]
     assert sizes == sorted(set(sizes))
+    assert catalog.pairs_for(0, "en") == ()
 
 
 def test_newer_and_faster_comes_before_larger(catalog: Catalog) -> None:

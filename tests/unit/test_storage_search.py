@@ -257,6 +257,17 @@ def test_the_snippet_is_short_however_long_the_question_is(stores: Stores, path:
     assert len(match.snippet) < 500
 
 
+def test_deleted_chats_and_messages_are_not_found(stores: Stores, path: Path) -> None:
+    chat, gone = chat_of(stores, "q", "needle"), chat_of(stores, "needle too")
+    with closing(indexed(path)) as index:
+        stores.messages.delete_below(2)
+        stores.trash.put_chat(gone)
+        assert found(path, "needle", index) == []
+        stores.trash.restore_chat(gone)
+        assert [number for number, _ in found(path, "needle", index)] == [gone]
+    assert stores.chats.summary(chat) is not None
+
+
 class Owner:
     """The thread that owns the storage: what is delivered to it is done when it waits."""
 
