@@ -33,7 +33,7 @@ from app.storage import (
 )
 from app.storage.database import Connection, Reader, address_of
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index, take_index
-from app.storage.searching import Searching
+from app.storage.searching import MATCHES, Searching
 from engine import MessageRole
 
 TEXTS = (
@@ -239,6 +239,17 @@ def test_nothing_is_left_of_a_forgotten_index(path: Path, stores: Stores) -> Non
     assert list(path.parent.glob("chats-search*"))
     forget_index(path)
     assert list(path.parent.glob("chats-search*")) == []
+
+
+def test_a_result_names_messages_with_the_phrase_then_those_with_most_words(stores: Stores, path: Path) -> None:
+    both = "red apple"
+    chat = chat_of(stores, both, "apple", "red", both, "apple pie, red wine", both)
+    assert found(path, "red apple", None) == [(chat, (6, 4, 1))]
+    with closing(Reader(address_of(path))) as reader:
+        (summary,) = Searching(reader).find("red apple")
+    assert [match.words for match in summary.matches] == [("red apple",)] * MATCHES
+    chat = chat_of(stores, "blue pear", "blue", "pear tart, blue wine", "pear")
+    assert found(path, "blue pear", None) == [(chat, (7, 9, 10))]
 
 
 def test_the_snippet_has_what_was_found_in_its_middle(stores: Stores, path: Path) -> None:
