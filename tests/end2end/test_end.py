@@ -47,28 +47,6 @@ def running(fault: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def test_the_systems_wish_to_quit_ends_an_app_without_a_window(tmp_path: Path) -> None:
-    """One whose window was closed and whose icon beside the clock is left."""
-    beside_the_clock = """
-from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QSystemTrayIcon
-QSystemTrayIcon.isVisible = lambda icon: True
-begin = Telling.__init__
-def tell(self, *parts):
-    begin(self, *parts)
-    self.opened.connect(self.leave)
-def leave(self):
-    self.settings.tray_icon = True
-    self.window.close()
-    print(self.window.isVisible(), self.has_window(), flush=True)
-    QCoreApplication.postEvent(QCoreApplication.instance(), QEvent(QEvent.Type.Quit))
-Telling.__init__, Telling.leave = tell, leave
-"""
-    with running(beside_the_clock, tmp_path) as process:
-        assert [said(process) for _ in range(2)] == ["False True\n", "ending\n"]
-        assert process.wait(PATIENCE_S) == 0
-
-
 @pytest.mark.slow
 def test_a_step_that_hangs_ends_with_the_process(tmp_path: Path) -> None:
     with running("Storage.close = hangs", tmp_path) as process:
@@ -108,27 +86,40 @@ Telling.__init__ = tell
     assert "the downloads did not end" in log
 
 
-def test_a_hub_whose_name_nobody_looks_up_does_not_keep_the_process(tmp_path: Path) -> None:
-    stuck = """
-import os, socket
-look_up = socket.getaddrinfo
+def test_a_hub_whose_name_nobody_looks_up_does_not_keep_an_app_without_a_window(
+    tmp_path: Path,
+) -> None:
+    """Which the system wishes to quit: its window was closed, and its icon beside the clock is left."""
+    beside_the_clock = """
+import socket
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QSystemTrayIcon
+look_up, looked_up = socket.getaddrinfo, threading.Semaphore(0)
 def stuck(host, *rest, **options):
     if host != "hub.example":
         return look_up(host, *rest, **options)
-    os.write(1, b"stuck\\n")  # whole lines: two threads come here
+    looked_up.release()
     hangs()
 socket.getaddrinfo = stuck
+QSystemTrayIcon.isVisible = lambda icon: True
 begin = Telling.__init__
-def ask(self, *parts):
+def tell(self, *parts):
     begin(self, *parts)
     self.settings.hub_endpoint = "http://hub.example"
-    self.opened.connect(lambda: self.models.install("org/model"))
-    self.opened.connect(lambda: self.models.discover.read_page("org/model"))
-Telling.__init__ = ask
+    self.settings.tray_icon = True
+    self.opened.connect(self.leave)
+def leave(self):
+    self.models.install("org/model")
+    self.models.discover.read_page("org/model")
+    for _ in range(2):
+        looked_up.acquire()
+    self.window.close()
+    print(self.window.isVisible(), self.has_window(), flush=True)
+    QCoreApplication.postEvent(QCoreApplication.instance(), QEvent(QEvent.Type.Quit))
+Telling.__init__, Telling.leave = tell, leave
 """
-    with running(stuck, tmp_path) as process:
-        assert [said(process), said(process)] == ["stuck\n", "stuck\n"]
-        process.send_signal(signal.SIGTERM)
+    with running(beside_the_clock, tmp_path) as process:
+        assert [said(process) for _ in range(2)] == ["False True\n", "ending\n"]
         assert process.wait(PATIENCE_S) == 0
     assert "did not end" not in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
 

@@ -173,9 +173,9 @@ def test_circles_and_lost_parents() -> None:
 
 def test_a_long_chain_needs_no_deep_stack() -> None:
     roles = ("user", "assistant")
-    nodes = [node(str(n), str(n - 1) if n else "root", roles[n % 2], str(n)) for n in range(20_000)]
+    nodes = [node(str(n), str(n - 1) if n else "root", roles[n % 2], str(n)) for n in range(5000)]
     found = chat(chatgpt(*reversed(nodes)))
-    assert [each.parent for each in found.messages] == [None, *range(1, 20_000)]
+    assert [each.parent for each in found.messages] == [None, *range(1, 5000)]
 
 
 def test_what_was_told_about_every_answer_is_the_system_prompt() -> None:

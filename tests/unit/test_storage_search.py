@@ -422,7 +422,7 @@ def damage_one_bit(path: Path, step: int) -> None:
 
 def test_some_bits_of_the_index_turn(owner: Owner, path: Path) -> None:
     filled(owner)
-    damage_one_bit(path, 4001)
+    damage_one_bit(path, 8009)
 
 
 @pytest.mark.drill
@@ -484,7 +484,7 @@ def test_a_run_that_is_killed_leaves_what_it_has_read_to_the_next(path: Path, tm
 def test_what_has_turned_in_the_log_of_a_run_that_was_killed_is_read_again(path: Path, tmp_path: Path) -> None:
     kept = half_indexed(path)
     whole = index_path(path).with_name("chats-search.db-wal").read_bytes()
-    for at in range(0, len(whole), 9001):
+    for at in range(0, len(whole), 30_011):
         killed = as_killed(path, tmp_path / f"{at}")
         damaged = bytearray(whole)
         damaged[at] ^= 1 << at % 8
