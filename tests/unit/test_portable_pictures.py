@@ -14,7 +14,7 @@ import pytest
 from app.controllers import exports
 from app.controllers.exports import Exported
 from app.controllers.imported_pictures import chat_of, keep_pictures
-from app.documents.picture_values import as_stored
+from app.documents.picture_values import as_stored, read_image
 from app.portable import own
 from app.portable.child import understood
 from app.portable.json_stream import loads
@@ -51,6 +51,13 @@ def imported(folder: Path, line: str, pictures: Pictures) -> Attachment:
     return message.attachments[0]
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the process that decodes a picture does, without starting one."""
+    decode = "app.controllers.imported_pictures.picture_of"
+    monkeypatch.setattr(decode, lambda file, kind, _stop: as_stored(read_image(file, kind)))
+
+
 def test_a_picture_comes_back_from_our_own_export_elsewhere(tmp_path: Path) -> None:
     here, elsewhere = Pictures(tmp_path / "a" / "chats.db"), Pictures(tmp_path / "b" / "chats.db")
     chat = a_chat(here)
@@ -60,6 +67,7 @@ def test_a_picture_comes_back_from_our_own_export_elsewhere(tmp_path: Path) -> N
     assert elsewhere.get(digest) == here.get(digest)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_picture_of_several_versions_of_a_message_is_written_once_and_comes_back_in_all(tmp_path: Path) -> None:
     here, elsewhere = Pictures(tmp_path / "a" / "chats.db"), Pictures(tmp_path / "b" / "chats.db")
     chat = a_chat(here)
@@ -115,6 +123,7 @@ def test_an_export_says_how_many_pictures_are_not_in_it(tmp_path: Path, monkeypa
     ]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_stranger_is_shown(tmp_path: Path) -> None:
     pictures = Pictures(tmp_path / "chats.db")
     found = json.loads(own.line_of(own.with_bytes(a_chat(Pictures(tmp_path / "a" / "chats.db")), lambda _digest: None)))
@@ -128,6 +137,7 @@ def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_str
     assert not pictures.folder.exists()
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_full_disk_ends_the_import_and_makes_no_note_of_a_picture(tmp_path: Path) -> None:
     here = Pictures(tmp_path / "a" / "chats.db")
     spool = spool_of(tmp_path, own.line_of(own.with_bytes(a_chat(here), here.get)))
