@@ -6,7 +6,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
@@ -30,7 +30,7 @@ from engine import (
     TokenInClear,
 )
 from engine.hub import client
-from engine.hub.stop import seconds_asked
+from engine.hub.stop import StopSignal, seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -321,7 +321,7 @@ def test_what_was_cancelled_or_refused_before_anything_came_is_forgotten(
 
 
 @pytest.fixture
-def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], object]:
     """A disk that has room for either of two models, as it tells how much is free."""
     hub.add(OTHER, hub.repositories[REPO])
     models, usage = tmp_path / "models", shutil.disk_usage(tmp_path)
@@ -331,6 +331,7 @@ def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Non
         return usage._replace(free=3_200_000 - used)
 
     monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
+    return free
 
 
 @pytest.fixture
@@ -363,3 +364,35 @@ def test_room_on_the_disk_is_promised_to_one_download_only(
     first_store.cancel(first)
     heard.end_of(first)
     install(store, recorder, OTHER)
+
+
+def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
+    hub: TinyHub,
+    store: QuickStore,
+    recorder: EventRecorder,
+    other_program: QuickStore,
+    scarce: Callable[[Path], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first_looks, second_is_there = threading.Event(), threading.Event()
+    wait = StopSignal.wait
+
+    def free(folder: Path) -> object:
+        if first_looks.is_set():
+            second_is_there.set()
+        else:
+            first_looks.set()
+            assert second_is_there.wait(30)  # it looks, too, or waits until the first has looked
+        return scarce(folder)
+
+    def noted_wait(stop: StopSignal, seconds: float) -> None:
+        second_is_there.set()
+        wait(stop, seconds)
+
+    monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
+    first = other_program.install(REPO)
+    assert first_looks.wait(30)
+    monkeypatch.setattr(StopSignal, "wait", noted_wait)
+    assert isinstance(refusal(store, recorder, OTHER), DiskFull)
+    assert isinstance(other_program._sink, EventRecorder)
+    assert isinstance(other_program._sink.end_of(first), DownloadFinished)
