@@ -135,6 +135,13 @@ def client(shared_engine: EngineClient, zoo: Zoo) -> EngineClient:
 
 
 @pytest.fixture
+def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prompts are read 64 tokens at a time, so that a few hundred make a long one."""
+    for module in ("decoding.sequence", "runtime.scheduler"):
+        monkeypatch.setattr(f"engine.{module}.PREFILL_CHUNK_TOKENS", 64)
+
+
+@pytest.fixture
 def interrupts_raise() -> Iterator[None]:
     """A process that a shell starts in the background ignores them, and so does what it starts."""
     former = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -35,7 +35,8 @@ from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.samples import fair, sampled
 
-LONG_PROMPT = tuple((n * n + 7 * n + 3) % 250 + 1 for n in range(1400))  # three chunks
+pytestmark = pytest.mark.usefixtures("short_chunks")
+LONG_PROMPT = tuple((n * n + 7 * n + 3) % 250 + 1 for n in range(150))  # three chunks
 PROMPT = LONG_PROMPT[:40]
 TOKENS = 40
 HOUR_S = 3600.0
@@ -141,21 +142,6 @@ def test_it_starts_when_nobody_else_is_there(company: Company) -> None:
     names = company.names()
     assert is_together(names, "background")
     assert names[-1] == "background"
-
-
-def test_it_is_paused_as_often_as_others_come(client: EngineClient, company: Company) -> None:
-    request = asking(length=40)
-    whole = client.run(replace(request, background=False))
-    numbers = iter(range(5))
-
-    def again(event: Event) -> None:
-        if isinstance(event, TextDelta) and (number := next(numbers, None)) is not None:
-            company.submit(f"other {number}", OTHER)
-
-    company.submit("background", request, again)
-    company.wait(6)
-    assert company.of("background").tokens == whole.tokens
-    assert all(is_together(company.names(), f"other {number}") for number in range(5))
 
 
 def test_several_are_written_one_by_one_and_no_one_shares_a_forward_with_them(company: Company) -> None:

@@ -36,6 +36,7 @@ from tests.engine.batch_harness import (
 from tests.helpers.lazy_faults import FAULTS, broken_off
 from tests.helpers.samples import fair, sampled
 
+pytestmark = pytest.mark.usefixtures("short_chunks")
 SAMPLINGS = {
     "greedy": GREEDY,
     "sampled": Sampling(temperature=0.9, top_p=0.95),
@@ -106,22 +107,6 @@ def test_who_leaves_keeps_a_cache_that_goes_on(ending: str) -> None:
     assert stays.tokens == alone("qwen3", asking(prompt(26, 2), 60)).tokens
 
 
-@pytest.mark.slow
-def test_padding_that_all_rows_have_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.caches.merging._MOST_PADDING", 4)
-    harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 70)) for salt in range(3)]
-    most = 0
-    while harness.scheduler.busy:
-        harness.scheduler.step()
-        for leaf in harness.scheduler._batch._caches.layers:
-            most = max(most, min(leaf.left_padding.tolist()))
-
-    assert most < 12
-    for salt, reply in enumerate(heard):
-        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 70)).tokens
-
-
 def test_no_row_goes_beyond_the_context() -> None:
     """A row near its end makes the drafts of all shorter."""
     main, ends = model("qwen3"), set[int]()
@@ -174,14 +159,14 @@ def test_a_wide_step_is_padded_to_where_the_forward_is_faster(monkeypatch: pytes
 def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.runtime.batch._MOST_TOKENS", 12)
     harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 30, speculation=Speculation.fixed(8))) for salt in range(4)]
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 16, speculation=Speculation.fixed(8))) for salt in range(4)]
     harness.until_written(heard[3], 12)
     drafted = [len(reply.reply._stats.drafted_by_position) for reply in heard[1:]]
     harness.run_dry()
 
     assert drafted == [2] * 3
     for salt, reply in enumerate(heard):
-        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 30)).tokens
+        assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 16)).tokens
 
 
 # The device was waited for with the first draft of several anyway.
@@ -380,7 +365,7 @@ def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch
 @pytest.mark.slow
 def test_a_number_that_was_asked_for_is_drafted_from_the_first_round_on_in_company_too() -> None:
     """What a draft has to read of a long chat it reads before that round, and meanwhile others are written on."""
-    asked = [replace(asking(prompt(length, salt), 60), trace=True) for salt, length in enumerate((20, 1100))]
+    asked = [replace(asking(prompt(length, salt), 60), trace=True) for salt, length in enumerate((20, 150))]
     harness = Harness(model("qwen3"), draft())
     other, long = heard = [harness.submit(one) for one in asked]
     harness.until_written(long, 1)
@@ -403,7 +388,7 @@ def test_a_number_that_was_asked_for_is_drafted_by_turns_where_a_batch_cannot_ch
     """Whatever the others asked for; once that reply has ended they share forwards."""
     modes = (Speculation.fixed(3), Speculation.off(), Speculation.auto())
     asked = [
-        replace(asking(prompt(9 + salt, salt), 20 + 30 * salt, speculation=mode), trace=True)
+        replace(asking(prompt(9 + salt, salt), 12 + 12 * salt, speculation=mode), trace=True)
         for salt, mode in enumerate(modes)
     ]
     harness = Harness(model(family), draft())
@@ -433,7 +418,7 @@ def test_for_lookups_alone_no_reply_leaves_a_batch_that_cannot_check_them(
 
 @pytest.mark.parametrize("meddling", fair(["cancel", "another draft", "no draft", "off"], "another draft", "off"))
 def test_a_reply_whose_draft_lags_can_be_meddled_with(meddling: str) -> None:
-    asked = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 1100))]
+    asked = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 150))]
     harness = Harness(model("qwen3"), draft())
     other, long = heard = [harness.submit(one) for one in asked]
     harness.until_written(long, 1)
@@ -457,7 +442,7 @@ def test_a_batch_that_breaks_where_a_lagging_reply_leaves_it_ends_those_in_it_an
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(length, salt), 30)) for salt, length in enumerate((20, 1100))]
+    heard = [harness.submit(asking(prompt(length, salt), 30)) for salt, length in enumerate((20, 150))]
     harness.until_written(heard[1], 1)
     with monkeypatch.context() as patch:
         patch.setattr(Batch, "release", lambda *_: 1 // 0)
@@ -476,7 +461,7 @@ def test_a_reply_of_which_nobody_can_tell_whether_its_draft_lags_ends_alone(
     monkeypatch: pytest.MonkeyPatch, asked_when: int
 ) -> None:
     """As it is lined up, and later in company."""
-    requests = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 600))]
+    requests = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 150))]
     harness = Harness(model("qwen3"), draft())
     other, broken = [harness.submit(one) for one in requests]
     asked = iter(range(1, 1000))

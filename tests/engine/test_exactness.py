@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import json
 import queue
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby, islice
-from pathlib import Path
 
 import mlx.core as mx
 import pytest
@@ -32,7 +30,7 @@ from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.samples import sampled
 
 PROMPTS = [tuple(range(40, 80)), (7,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
-LENGTH = 28
+LENGTH = 20
 EVERY_LENGTH = [*(Speculation.fixed(n) for n in range(1, 9)), Speculation.auto()]
 SOME_LENGTHS = [Speculation.fixed(2), Speculation.fixed(5), Speculation.auto()]
 SAMPLINGS = [
@@ -183,11 +181,11 @@ def test_sampled_acceptance_is_that_of_a_coupled_draft(client: EngineClient, zoo
 
 def test_different_seeds_give_different_texts(client: EngineClient) -> None:
     texts = {
-        client.run(request(PROMPTS[0], Sampling(temperature=1.0, seed=seed), Speculation.auto())).tokens
-        for seed in range(5)
+        client.run(request(PROMPTS[0], Sampling(temperature=1.0, seed=seed), Speculation.off(), length=8)).tokens
+        for seed in range(3)
     }
 
-    assert len(texts) == 5
+    assert len(texts) == 3
 
 
 def test_no_seed_reports_one_that_repeats_the_text(client: EngineClient) -> None:
@@ -195,23 +193,6 @@ def test_no_seed_reports_one_that_repeats_the_text(client: EngineClient) -> None
     again = client.run(request(PROMPTS[0], Sampling(temperature=1.0, seed=first.finished.seed), Speculation.off()))
 
     assert again.tokens == first.tokens
-
-
-def test_command_line_gives_the_same_tokens(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m engine generate` is the same engine."""
-    from engine.__main__ import main
-
-    texts = []
-    for speculate in ("off", "auto", "3"):
-        assert main(command(zoo.main, zoo.drafts["close"], speculate)) == 0
-        texts.append(capsys.readouterr().out)
-    tokens = [json.loads(text)["tokens"] for text in texts]
-    assert tokens[0] == tokens[1] == tokens[2]
-
-
-def command(model: Path, draft: Path, speculate: str) -> list[str]:
-    arguments = ["generate", "--model", str(model), "--draft", str(draft), "--tokens", "[40, 41, 42]", "--json"]
-    return [*arguments, "--max-tokens", "32", "--temperature", "0.7", "--seed", "5", "--speculate", speculate]
 
 
 def by_mlx_lms_processors(model: LoadedModel, prompt: Sequence[int], length: int) -> tuple[int, ...]:

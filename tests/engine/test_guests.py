@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Event, Finished, FinishReason, Queued, Request, TextDelta
+from engine import Event, Finished, FinishReason, Queued, TextDelta
 from tests.engine.conftest import Zoo
 from tests.engine.test_background import PROMPT, Company, asking
 from tests.helpers.engine_client import EngineClient
@@ -93,7 +93,3 @@ def test_another_main_model_ends_guests_without_asking(client: EngineClient, com
     company.submit("guest", replace(GUESTS[0], max_tokens=200), load)
     company.wait(ends=1)
     assert end_of(company, "guest").reason is FinishReason.MODEL_CHANGED
-
-
-def test_a_request_of_the_user_has_the_lowest_rank() -> None:
-    assert [each.rank for each in (Request(), Request(guest=True), Request(background=True))] == [0, 1, 2]

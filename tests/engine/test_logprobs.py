@@ -88,9 +88,10 @@ def test_they_are_those_of_a_direct_forward(
     assert outcome.tokens == client.run(replace(asked, speculation=Speculation.off())).tokens
 
 
+@pytest.mark.usefixtures("short_chunks")
 def test_a_prompt_that_is_kept_is_told_all_the_same(client: EngineClient, network: Any) -> None:
     """Longer than a chunk, and known from before."""
-    tokens = tuple(40 + 7 * at % 150 for at in range(540))
+    tokens = tuple(40 + 7 * at % 150 for at in range(80))
     asked = Request(tokens=tokens, max_tokens=1, logprobs=0, prompt_logprobs=True)
     for outcome in (client.run(asked), client.run(asked)):
         scores = scores_of(outcome, of_prompt=True)
@@ -98,8 +99,9 @@ def test_a_prompt_that_is_kept_is_told_all_the_same(client: EngineClient, networ
         check(scores[1:], direct(network, tokens)[:-1])
 
 
+@pytest.mark.usefixtures("short_chunks")
 def test_a_token_that_a_drafter_has_read_again_is_told_once(zoo: Zoo) -> None:
-    harness, tokens = Harness(load_model(zoo.main)), tuple(40 + 7 * at % 150 for at in range(540))
+    harness, tokens = Harness(load_model(zoo.main)), tuple(40 + 7 * at % 150 for at in range(80))
     reply = harness.submit(Request(tokens=tokens, max_tokens=1, logprobs=0, prompt_logprobs=True))
     while reply.queued.reply is None or not reply.reply.sequence.caches.position:
         harness.scheduler.step()
