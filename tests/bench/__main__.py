@@ -27,7 +27,6 @@ from tests.bench.long_texts import LONG_TEXTS  # noqa: E402
 from tests.bench.models import MODELS  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
-from tests.bench.paste import PASTE  # noqa: E402
 from tests.bench.record import record  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.searching import LARGE, SEARCHING  # noqa: E402
@@ -39,7 +38,7 @@ from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
 ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *SERVING, *VISION)
-APP = (*LIBRARY, *SEARCHING, *PASTE, *LONG_TEXTS, *PAIR_CHECK, *MODELS, *WINDOW)
+APP = (*LIBRARY, *SEARCHING, *LONG_TEXTS, *PAIR_CHECK, *MODELS, *WINDOW)
 MEASURES = (*ENGINE, *APP, *NATURAL)
 
 

@@ -11,8 +11,6 @@ import mlx.core as mx
 
 from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, Speculation, TextDelta
 from engine.decoding.sequence import Sequence as TokenSequence
-from engine.drafting.calibration import Tuner
-from engine.drafting.costs import RoundCosts
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
@@ -74,12 +72,6 @@ def overhead_share(setup: BenchSetup, runs: int) -> Row:
     return Row("engine.overhead_share", (whole - bare) / whole, "share", "≤ 0.03", detail)
 
 
-def tiny_round_us(setup: BenchSetup, runs: int) -> Row:
-    whole, bare = round_and_bare_s(setup.starter / "main", setup, runs)
-    detail = f"of {whole * 1e6:.0f} µs; what the starter pair's rounds take beyond their forwards"
-    return Row("engine.tiny.round_us", (whole - bare) * 1e6, "µs", "lower", detail)
-
-
 def round_and_bare_s(main: Path, setup: BenchSetup, runs: int) -> tuple[float, float]:
     """What a round takes, text and events included, and the forwards in it alone: by turns, on the same networks."""
     scheduler = Scheduler()
@@ -123,21 +115,6 @@ def _note(event: Event, told: list[RequestStats]) -> None:
         told.append(event.stats)
 
 
-def calibration_steps(setup: BenchSetup, runs: int) -> Row:
-    """How long a new pair has no prices, in steps of plain decoding."""
-    main = load_model(setup.main)
-    draft = load_draft(setup.draft, main)
-    seconds = []
-    for _ in range(runs):
-        costs, tuner, started = RoundCosts(), Tuner(), time.perf_counter()
-        tuner.begin(main, draft, costs)
-        while not costs.calibrated:
-            tuner.step()
-        seconds.append(time.perf_counter() - started)
-    plain = statistics.median(bare_forwards(main, 1, runs))
-    return Row("engine.calibration.steps", statistics.median(seconds) / plain, "steps", "≤ 60", f"{plain * 1e3:.1f} ms")
-
-
 class BareForwards:
     """The forwards of a round as a plain loop would run them, and nothing else."""
 
@@ -164,4 +141,4 @@ class BareForwards:
         return seconds
 
 
-COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share, tiny_round_us, calibration_steps)
+COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share)

@@ -24,7 +24,6 @@ from tests.helpers.engine_client import EngineClient
 Rates = dict[str, list[dict[str, float]]]  # tokens a second by sampling, side and content
 
 _SAMPLINGS = {"greedy": GREEDY, "at 0.8": SAMPLED}
-_NOISES = (0.25, 0.4)
 _BLOCK = 7  # tokens that a block of eight rows drafts
 _NORMS_OF_HEADS = ("q_norm", "k_norm")
 _GIVES_STATES = ("fc", "input_proj", "o_proj", "down_proj")  # rows as wide as the main model
@@ -39,20 +38,6 @@ def dflash_vs_draft(setup: BenchSetup, runs: int) -> Row:
     rates = _compared(setup, runs, (block, Speculation.auto()), (setup.ours, Speculation.auto()))
     block.close()
     return Row("engine.dflash.vs_draft", _ratio(rates, "greedy"), "ratio", "≥ 1.0", _told(rates))
-
-
-def dflash_vs_noised_draft(setup: BenchSetup, runs: int) -> Row:
-    """The same beside draft models as wrong as real ones are. The worst cell counts."""
-    block = _with_drafter(setup, "dflash")
-    details, ratios = [], []
-    for noise in _NOISES:
-        draft = Ours(setup.main, pairs.noised(setup.draft, setup.folder / f"noised-{noise:g}", noise))
-        rates = _compared(setup, runs, (block, Speculation.auto()), (draft, Speculation.auto()))
-        draft.close()
-        ratios += [_ratio(rates, how) for how in _SAMPLINGS]
-        details.append(f"noise {noise:g}: {_told(rates)}")
-    block.close()
-    return Row("engine.dflash.vs_noised_draft", min(ratios), "ratio", "≥ 1.0", "; ".join(details))
 
 
 def eagle3_vs_plain(setup: BenchSetup, runs: int) -> Row:
@@ -225,7 +210,6 @@ def _per_pass(replies: list[RequestStats]) -> float:
 
 DRAFTERS: tuple[Measure, ...] = (
     dflash_vs_draft,
-    dflash_vs_noised_draft,
     eagle3_vs_plain,
     mtp_vs_plain,
     block_second_turn,

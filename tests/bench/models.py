@@ -1,4 +1,4 @@
-"""Rows about models on their way here: a download beside curl, how soon a stop is felt, a long list filtered."""
+"""Rows about models on their way here: a download beside curl, a long list filtered."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ import shutil
 import statistics
 import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from engine import (
     DownloadFinished,
-    DownloadProgress,
-    DownloadStopped,
     HubKind,
     HubQuery,
-    SearchResults,
 )
 from engine.hub.searches import hub_models, is_wanted
 from tests.bench.opponents import interleaved
@@ -29,7 +24,7 @@ from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup
 from tests.helpers.event_recorder import EventRecorder, QuickStore
 from tests.helpers.model_folders import model_files, safetensors
-from tests.helpers.tinyhub import Fault, TinyHub
+from tests.helpers.tinyhub import TinyHub
 
 _REPO = "org/large"
 _ROWS, _COLUMNS = 50_000, 1024  # 205 MB of weights
@@ -81,61 +76,6 @@ def _curl(url: str) -> float:
         return time.perf_counter() - started
 
 
-def cancel_ms(_setup: BenchSetup, runs: int) -> Row:
-    """From a wish to its end, while the hub says nothing: cancelling a download, and a newer search. The slowest."""
-    stops = [_stop_download() for _ in range(runs)]
-    searches = [_replace_search() for _ in range(runs)]
-    slowest = max(*stops, *searches) * 1000
-    detail = f"download {max(stops) * 1000:.0f}, search {max(searches) * 1000:.0f}"
-    return Row("models.cancel_ms", slowest, "ms", "≤ 300", detail)
-
-
-def _stop_download() -> float:
-    def hold(store: QuickStore, recorder: EventRecorder, hub: TinyHub) -> float:
-        hub.faults[f"{_REPO}/model.safetensors"] = Fault(hold_after=100_000)
-        download = store.install(_REPO)
-        assert hub.holding.wait(30)
-        while recorder.wait_for(DownloadProgress).done_bytes < 100_000:
-            pass
-        started = time.perf_counter()
-        store.cancel(download)
-        recorder.wait_for(DownloadStopped)
-        return time.perf_counter() - started
-
-    return _with_hub(hold)
-
-
-def _replace_search() -> float:
-    """Until the older search's thread, which waits for the hub, has ended and the newer one is answered."""
-
-    def hold(store: QuickStore, recorder: EventRecorder, hub: TinyHub) -> float:
-        hub.faults["search"] = Fault(times=1, hold_after=1)
-        store.search(HubQuery("old"))
-        assert hub.holding.wait(30)
-        waiting = [thread for thread in threading.enumerate() if thread.name == "hub-search"]
-        started = time.perf_counter()
-        store.search(HubQuery("large"))
-        for thread in waiting:
-            thread.join()
-        recorder.wait_for(SearchResults)
-        return time.perf_counter() - started
-
-    return _with_hub(hold)
-
-
-def _with_hub(measure: Callable[[QuickStore, EventRecorder, TinyHub], float]) -> float:
-    hub = TinyHub()
-    hub.add(_REPO, model_files() | {"model.safetensors": safetensors({"a.weight": ("F32", (512, 1024))})})
-    with tempfile.TemporaryDirectory() as folder:
-        recorder = EventRecorder()
-        store = QuickStore(Path(folder) / "m", sink=recorder, hub_cache=Path(folder) / "none", endpoint=hub.endpoint)
-        try:
-            return measure(store, recorder, hub)
-        finally:
-            store.close()
-            hub.close()
-
-
 def search_ms(_setup: BenchSetup, runs: int) -> Row:
     """5,000 models of a hub's answers, filtered by everything that a person can ask for. CPU time."""
     entries = [_entry(number) for number in range(5000)]
@@ -167,4 +107,4 @@ def _entry(number: int) -> dict[str, Any]:
     }
 
 
-MODELS: list[Measure] = [download_mb_s, cancel_ms, search_ms]
+MODELS: list[Measure] = [download_mb_s, search_ms]

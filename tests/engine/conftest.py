@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tokenizers import AddedToken
 
 from engine import Engine, ModelReady
 from engine.drafting.calibration import Tuner
@@ -23,7 +24,9 @@ from engine.models.loading import LoadedModel, load_model
 from engine.models.watch import watched
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_families import FAMILIES, save_family
-from tests.helpers.tiny_models import build, make_pair, noised, qwen3_config, save
+from tests.helpers.tiny_models import build, byte_tokenizer, make_pair, noised, qwen3_config, save
+
+WIDTH = 384  # of the thinkers' output layer, in which most of the rows are padding
 
 
 class RestingTuner(Tuner):
@@ -114,6 +117,17 @@ def models(folders: dict[str, Path]) -> dict[str, LoadedModel]:
 @pytest.fixture(scope="session")
 def dense(models: dict[str, LoadedModel]) -> LoadedModel:
     return models["dense"]
+
+
+@pytest.fixture(scope="session")
+def thinkers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
+    """A main model that marks its thinking, a draft that is close to it, and a poor one."""
+    folder, config = tmp_path_factory.mktemp("thinkers"), qwen3_config(vocab_size=WIDTH)
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
+    network = build(config)
+    networks = {"main": network, "close": noised(network, config, 0.05), "poor": noised(network, config, 1.5)}
+    return {name: load_model(save(each, config, folder / name, tokenizer)) for name, each in networks.items()}
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from engine import (
     ModelFailed,
     ModelReady,
     ModelUnloaded,
+    Queued,
     RepliesUnderWay,
     Request,
     RequestId,
@@ -65,17 +66,17 @@ def failure(events: queue.SimpleQueue[Event]) -> object:
 
 
 def test_closing_ends_a_load_at_any_stage(zoo: Zoo, endless: threading.Event) -> None:
-    engine, events = Engine(), queue.SimpleQueue[Event]()
-    engine.load(zoo.main, events.put)
+    engine, events, reply = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
+    engine.load(zoo.main, events.put, zoo.drafts["close"])
+    engine.submit(Request(tokens=(65, 66, 67)), reply.put)
     assert endless.wait(PATIENCE_S)
     assert engine.close()
-    assert isinstance(failure(events), EngineClosed)
+    assert [type(failure(events)) for _ in range(2)] == [EngineClosed] * 2
+    assert [type(reply.get(timeout=PATIENCE_S)) for _ in range(2)] == [Queued, Finished]
 
 
-@pytest.mark.costly
-def test_another_model_ends_a_load_at_any_stage(
-    zoo: Zoo, endless: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("endless", STAGES[:1], indirect=True)
+def test_another_model_ends_a_load(zoo: Zoo, endless: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
     engine, first, second = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
     engine.load(zoo.main, first.put)
     assert endless.wait(PATIENCE_S)
@@ -87,13 +88,16 @@ def test_another_model_ends_a_load_at_any_stage(
     assert engine.close()
 
 
-def test_unloading_ends_a_load_at_any_stage(zoo: Zoo, endless: threading.Event) -> None:
+@pytest.mark.parametrize("endless", STAGES[:1], indirect=True)
+def test_unloading_ends_a_load(zoo: Zoo, endless: threading.Event) -> None:
     engine, loading, unloading = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
     engine.load(zoo.main, loading.put)
     assert endless.wait(PATIENCE_S)
+    assert engine.state().loading_main == str(zoo.main)
     engine.unload(unloading.put)
     assert isinstance(unloading.get(timeout=PATIENCE_S), ModelUnloaded)
     assert isinstance(failure(loading), LoadAborted)
+    assert engine.state().loading_main is None
     assert engine.close()
 
 

@@ -1,7 +1,7 @@
 """The two rules of acceptance against exact distributions: a toy model of a few tokens, enumerated and drawn from.
 
 A round's verdicts are simulated for many seeds at once, as the engine would compute them; the distribution of what is
-emitted must be the main model's own, token by token and over whole continuations. A planted bias must be caught.
+emitted must be the main model's own, token by token and over whole continuations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from engine.decoding.accept import NO_TOKEN, Draft, accepted_tokens, coupled, likeliest, rejection
 
 VOCABULARY, LENGTH, TRIALS = 4, 3, 20_000
-# Honest draws of 256 continuations come out at 0.021 to 0.026 here, the planted biases at 0.097 and 0.186.
+# Honest draws of 256 continuations come out at 0.021 to 0.026 here, rules with a planted bias at 0.097 and 0.186.
 BOUND = 0.045
 
 Rule = Callable[[mx.array, Draft, mx.array, mx.array], mx.array]
@@ -99,28 +99,9 @@ def without_logprobs(logprobs: mx.array, draft: Draft, coins: mx.array, noise: m
     return rejection(logprobs, Draft(draft.tokens), coins, noise)
 
 
-def too_kind(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
-    """A planted bias: drafted tokens stand a half more often than they may."""
-    return rejection(logprobs, draft, coins / 1.5, noise)
-
-
-def forgetful(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
-    """A planted bias: after a rejection it draws from p, not from what is left of it."""
-    drafted = draft.tokens
-    honest = rejection(logprobs, draft, coins, noise)
-    fresh = mx.argmax(logprobs + noise, axis=-1)
-    padded = mx.concatenate([drafted, mx.array([VOCABULARY], dtype=drafted.dtype)])
-    return mx.where(honest == padded, honest, fresh)
-
-
 @pytest.mark.parametrize(("rule", "couple"), [(by_coupling, True), (rejection, False), (without_logprobs, False)])
 def test_what_is_emitted_has_the_main_models_distribution(rule: Rule, couple: bool) -> None:
     assert distance(judged(rule, couple)) < BOUND
-
-
-@pytest.mark.parametrize("rule", [too_kind, forgetful])
-def test_a_biased_rule_is_caught(rule: Rule) -> None:
-    assert distance(judged(rule, couple=False)) > 1.5 * BOUND
 
 
 def accepted(rule: Rule, couple: bool) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -33,8 +33,17 @@ from tests.helpers import tiny_heads as heads
 from tests.helpers.samples import fair, sampled
 from tests.helpers.taught_heads import Taught, knows, norms_swapped, offsets_off_by_one, teach
 
-WRITTEN, LONGEST, STRIDE = examined._TOKENS, examined._LONGEST, examined._STRIDE
+WRITTEN, LONGEST, STRIDE = 24, examined._LONGEST, examined._STRIDE
 PLACES = len(range(0, WRITTEN - LONGEST + 1, STRIDE))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short() -> Iterator[None]:
+    """Few questions and short replies say as much where every guess is known."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examined, "_TOKENS", WRITTEN)
+        patch.setattr(examined, "_QUESTIONS", examined._QUESTIONS[:2])
+        yield
 
 
 def questions(main: LoadedModel) -> list[list[int]]:
@@ -132,9 +141,7 @@ def test_whole_drafts_count_from_places_all_over_the_replies(
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize(
-    ("right", "other", "told"), [(2, 4, True), (4, 6, True), (0, 1, True), (4, 4, False), (4, 2, False), (6, 0, False)]
-)
+@pytest.mark.parametrize(("right", "other", "told"), [(2, 4, True), (0, 1, True), (4, 4, False), (6, 0, False)])
 def test_a_reading_that_is_right_further_is_named(
     main: LoadedModel,
     chats: list[list[int]],

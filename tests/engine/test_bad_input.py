@@ -21,7 +21,6 @@ from engine import (
     CannotSee,
     ContextTooLong,
     EmptyConversation,
-    Engine,
     EngineError,
     Event,
     Failed,
@@ -36,7 +35,6 @@ from engine import (
     ModelReady,
     ModelRunsCode,
     ModelUnsupported,
-    NoModelLoaded,
     Picture,
     PromptProgress,
     Request,
@@ -160,15 +158,6 @@ def test_a_tokenizer_that_panics_fails_the_request_only(client: EngineClient, zo
 
     assert isinstance(failed.error, TokenizerBroken)
     assert len(client.run(GOOD).tokens) == 4
-
-
-def test_a_draft_without_a_main_model_is_refused(zoo: Zoo) -> None:
-    engine = Engine()
-    answer = EngineClient(engine).set_draft(zoo.drafts["close"])
-    assert engine.close()
-
-    assert isinstance(answer, ModelFailed)
-    assert isinstance(answer.error, NoModelLoaded)
 
 
 REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
@@ -305,13 +294,6 @@ def test_ends_that_are_no_tokens_end_no_reply(client: EngineClient, zoo: Zoo, tm
         assert client.run(Request(tokens=(65, 66), sampling=sampling, max_tokens=8)).finished
 
 
-def test_context_figures_are_reported(client: EngineClient) -> None:
-    error = client.run(Request(tokens=(65,) * 3000)).failed.error
-
-    assert isinstance(error, ContextTooLong)
-    assert (error.limit_tokens, error.actual_tokens) == (2048, 3000)
-
-
 def test_a_template_that_raises_is_the_templates_fault(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
     folder = tmp_path / "template"
     shutil.copytree(zoo.main, folder)
@@ -320,25 +302,6 @@ def test_a_template_that_raises_is_the_templates_fault(client: EngineClient, zoo
     client.load(folder)
 
     assert isinstance(client.run(Request(messages=user("x"))).failed.error, TemplateFailed)
-
-
-def test_no_model_is_said_so() -> None:
-    engine = Engine()
-    outcome = EngineClient(engine).run(GOOD)
-    assert engine.close()
-
-    assert isinstance(outcome.failed.error, NoModelLoaded)
-
-
-def test_a_closed_engine_still_answers(zoo: Zoo) -> None:
-    engine = Engine()
-    assert engine.close()
-    assert engine.close()
-
-    events: list[object] = []
-    engine.submit(GOOD, events.append)
-    assert isinstance(events[-1], Failed)
-    assert isinstance(EngineClient(engine).load(zoo.main), ModelFailed)
 
 
 def test_a_folder_that_vanishes_while_it_is_loaded_is_told_as_such(zoo: Zoo, tmp_path: Path) -> None:

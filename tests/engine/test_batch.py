@@ -170,31 +170,6 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "ending"), sampled(EVERY_FAMILY, ["length", "stop", "cancel"]))
-def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None:
-    """However a reply leaves, the others are untouched, and its next turn starts from its kept cache, exactly."""
-    harness = Harness(model(family))
-    text = alone(family, asking(prompt(21, 1), 40)).text
-    stop = (text[12:15],) if ending == "stop" else ()
-    stays = [harness.submit(asking(prompt(8 + 9 * n, n), 30)) for n in (2, 3)]
-    leaves = harness.submit(replace(asking(prompt(21, 1), 20 if ending == "length" else 40), stop=stop))
-    harness.until_written(leaves, 7)
-    if ending == "cancel":
-        harness.scheduler.cancel(leaves.queued.id)
-    harness.run_dry()
-
-    assert leaves.finished.reason.value == {"cancel": "cancelled"}.get(ending, ending)
-    for n, reply in zip((2, 3), stays, strict=True):
-        assert reply.tokens == alone(family, asking(prompt(8 + 9 * n, n), 30)).tokens
-    so_far = (*prompt(21, 1), *leaves.tokens)
-    turn = asking((*so_far, 11, 12), 12)
-    second = harness.submit(turn)
-    harness.run_dry()
-    assert second.finished.stats.cached_tokens == len(so_far) - 1
-    assert second.tokens == alone(family, turn).tokens
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("family", "seed"), sampled(["qwen3", "gemma3_text", "qwen3_5"], range(2)))
 def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
     """Sixteen replies that come, go and are cancelled at random: each says a beginning of what it would say alone."""

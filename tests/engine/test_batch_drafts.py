@@ -228,21 +228,6 @@ def test_what_a_draft_began_ahead_is_told_to_its_own_reply_alone(
         assert heard.tokens == alone("qwen3", first).tokens
 
 
-@pytest.mark.slow
-@pytest.mark.expect_log("a reply failed")
-def test_an_error_while_drafting_in_a_batch_costs_only_the_reply_that_it_is_for() -> None:
-    harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 40)) for salt in range(3)]
-    harness.until_written(heard[2], 12)
-    reply = heard[1].reply
-    reply.draft_shared = lambda *_: 1 / 0  # type: ignore[assignment, method-assign]
-    harness.run_dry()
-
-    assert isinstance(heard[1].failed.error, InternalError)
-    for salt in (0, 2):
-        assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 40)).tokens
-
-
 @pytest.mark.costly
 @pytest.mark.parametrize("source", ["draft", "lookup"])
 @pytest.mark.parametrize("stops", [False, True])

@@ -83,16 +83,6 @@ def test_each_is_told_to_who_asked_one_after_another(counting: Counting, heard: 
     assert heard.sinks == sinks
 
 
-def test_it_is_busy_until_all_are_told(counting: Counting, model: LoadedModel) -> None:
-    seen = [counting.busy]
-    for text in ("one", "two"):
-        ask(counting, 1, text)
-    for _ in range(2):
-        seen.append(counting.busy)
-        counting.step(model)
-    assert [*seen, counting.busy] == [False, True, True, False]
-
-
 def test_another_model_counts_from_the_start(
     counting: Counting, heard: Heard, model: LoadedModel, stuck: _Stuck
 ) -> None:

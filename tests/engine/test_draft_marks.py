@@ -48,24 +48,8 @@ def test_marks_tell_what_the_rounds_did(client: EngineClient, zoo: Zoo, draft: s
     assert told <= overruled  # some tokens are part of a character only
     assert len(told) > len(overruled) // 3 or draft == "itself"
     assert any(mark.accepted for mark in marks) == any(each.accepted for each in rounds)
-
-
-def test_marks_stand_in_the_text_one_after_another(client: EngineClient) -> None:
-    outcome = client.run(request(Speculation.fixed(4)))
-    marks = marks_of(outcome)
-    assert marks
-    assert all(mark.start < mark.end for mark in marks)
-    assert all(one.end <= other.start for one, other in pairwise(marks))
+    assert all(one.start < one.end <= other.start for one, other in pairwise(marks))
     assert marks[-1].end <= len(outcome.text())
-
-
-def test_the_draft_wanted_something_else_than_what_stands_there(client: EngineClient, zoo: Zoo) -> None:
-    client.set_draft(zoo.drafts["poor"])
-    outcome = client.run(request(Speculation.fixed(3)))
-    text = outcome.text()
-    words = [(mark.wanted, text[mark.start : mark.end]) for mark in marks_of(outcome) if mark.wanted is not None]
-    assert len(words) > 5
-    assert all(wanted != written for wanted, written in words)
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 41, 42, 400, 1000])
@@ -78,14 +62,6 @@ def test_stretches_stay_few_and_hold_every_token(rounds: int) -> None:
     assert sum(stats.emitted_by_stretch) == stats.generated_tokens - 1
     assert len(stats.tokens_per_pass_over_time) == len(stats.emitted_by_stretch)
     assert all(1 <= each <= 4 for each in stats.tokens_per_pass_over_time)
-
-
-def test_passes_are_counted_by_what_they_accepted(client: EngineClient) -> None:
-    outcome = client.run(request(Speculation.fixed(4)))
-    stats = outcome.stats
-    assert sum(stats.rounds_by_accepted) == stats.draft_rounds
-    assert sum(number * rounds for number, rounds in enumerate(stats.rounds_by_accepted)) == stats.accepted
-    assert sum(stats.share_by_accepted) == pytest.approx(1.0)
 
 
 # Marks beside what they say of each character, told one by one from scripted rounds.

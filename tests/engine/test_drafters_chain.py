@@ -432,25 +432,6 @@ def request(speculation: Speculation, sampling: Sampling) -> Request:
     return Request(tokens=PROMPT, sampling=sampling, speculation=speculation, max_tokens=24)
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize(("name", "trained_on"), [("authors", 24), ("speculators", 2048), ("three layers", 2048)])
-def test_a_reply_drafted_by_eagle_is_the_plain_one(
-    engine: EngineClient, name: str, trained_on: int, zoo: Zoo, tmp_path: Path
-) -> None:
-    """However long the chat is, beside those that the head was trained on."""
-    config = DIALECTS[name][0] | {"max_position_embeddings": trained_on}
-    folder = tiny.save_drafter(tmp_path, config, tiny.eagle_weights(config))
-    assert isinstance(engine.load(zoo.main), ModelReady)
-    plain = [engine.run(request(Speculation.off(), sampling)).tokens for sampling in SAMPLINGS]
-
-    assert isinstance(engine.set_draft(folder), ModelReady)
-
-    for sampling, tokens in zip(SAMPLINGS, plain, strict=True):
-        outcome = engine.run(request(Speculation.fixed(4), sampling))
-        assert outcome.tokens == tokens
-        assert outcome.stats.drafted > 12
-
-
 def test_a_main_model_without_a_head_is_not_its_own_draft(zoo: Zoo) -> None:
     info = inspect_model(zoo.main)
 
@@ -510,37 +491,6 @@ def test_a_raw_repository_with_experts_one_by_one_drafts_with_its_own_head(
     outcome = engine.run(request(Speculation.fixed(3), SAMPLINGS[0]))
     assert outcome.tokens == plain
     assert outcome.stats.drafted > 12
-
-
-def quantized(weights: dict[str, mx.array], bits: Callable[[str], int]) -> dict[str, mx.array]:
-    packed: dict[str, mx.array] = {}
-    for name, weight in weights.items():
-        if weight.ndim == 2 and weight.shape[-1] % 32 == 0 and name.endswith(".weight"):
-            stem = name.removesuffix(".weight")
-            parts = mx.quantize(weight, group_size=32, bits=bits(name))
-            packed |= dict(zip((name, f"{stem}.scales", f"{stem}.biases"), parts, strict=True))
-        else:
-            packed[name] = weight
-    return packed
-
-
-def test_quantized_heads_draft_nearly_as_they_did(engine: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
-    """Each tensor with bits of its own, of which the config tells one."""
-    config = tiny.eagle_config()
-    weights = tiny.eagle_weights(config)
-    said = {"quantization": {"group_size": 32, "bits": 8}}
-    packed = quantized(weights, lambda name: 8 if "self_attn" in name else 6)
-    whole = tiny.save_drafter(tmp_path / "whole", config, weights)
-    folder = tiny.save_drafter(tmp_path / "quantized", config | said, packed)
-    assert isinstance(engine.load(zoo.main), ModelReady)
-
-    outcomes = []
-    for draft in (whole, folder):
-        assert isinstance(engine.set_draft(draft), ModelReady)
-        outcomes.append(engine.run(request(Speculation.fixed(3), SAMPLINGS[0])))
-
-    assert outcomes[0].tokens == outcomes[1].tokens
-    assert outcomes[1].stats.drafted > 12
 
 
 def test_a_head_in_a_folder_of_its_own_drafts_as_it_does_in_its_main_models(

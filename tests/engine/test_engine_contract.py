@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import queue
-import threading
 from asyncio import CancelledError
 from collections.abc import Iterator
 from contextlib import suppress
@@ -47,7 +46,7 @@ from engine import (
     TextDelta,
     TokensCounted,
 )
-from tests.helpers.engine_client import EngineClient
+from tests.helpers.engine_client import EngineClient, Recorder
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
 from tests.helpers.tiny_models import make_pair
 
@@ -57,43 +56,6 @@ QUESTION = Request(messages=(Message(MessageRole.USER, "How does drafting work?"
 GONE = [ModelUnloaded(ModelRole.DRAFT), ModelUnloaded(ModelRole.MAIN)]
 LONG = replace(QUESTION, max_tokens=LONG_TOKENS, sampling=Sampling(logit_bias=((257, -100.0),)))  # without its end
 DRAFTED = replace(QUESTION, speculation=Speculation.fixed(2))
-
-
-class Recorder:
-    """A sink that waits."""
-
-    def __init__(self) -> None:
-        self.heard: list[Event] = []
-        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-
-    def __call__(self, event: Event) -> None:
-        self._events.put(event)
-
-    @property
-    def is_empty(self) -> bool:
-        return self._events.empty()
-
-    def until(self, *kinds: type[Event]) -> Event:
-        while True:
-            event = self._events.get(timeout=PATIENCE_S)
-            self.heard.append(event)
-            if isinstance(event, kinds):
-                return event
-
-    def end(self) -> Finished | Failed:
-        event = self.until(Finished, Failed)
-        assert isinstance(event, Finished | Failed)
-        return event
-
-    def finished(self) -> Finished:
-        event = self.end()
-        assert isinstance(event, Finished), event
-        return event
-
-    def failed(self) -> Failed:
-        event = self.end()
-        assert isinstance(event, Failed), event
-        return event
 
 
 @dataclass
@@ -109,6 +71,15 @@ class Harness:
         assert isinstance(ready, ModelReady), ready
         if draft:
             assert isinstance(recorder.until(ModelReady, ModelFailed), ModelReady)
+
+    def hold(self) -> None:
+        """The scripted engine would be done before anything is asked of it."""
+        if isinstance(self.engine, FakeEngine):
+            self.engine.gate.hold()
+
+    def go_on(self) -> None:
+        if isinstance(self.engine, FakeEngine):
+            self.engine.gate.open()
 
     def ask(self, request: Request = QUESTION) -> Recorder:
         recorder = Recorder()
@@ -204,11 +175,6 @@ def test_limit_of_tokens_ends_a_reply_with_its_reason(harness: Harness) -> None:
     assert harness.ask(replace(LONG, max_tokens=3)).finished().reason is FinishReason.LENGTH
 
 
-def test_speculation_off_drafts_nothing(harness: Harness) -> None:
-    harness.load()
-    assert harness.ask(replace(QUESTION, speculation=Speculation.off())).finished().stats.drafted == 0
-
-
 def test_unfinished_reply_of_the_assistant_is_continued(harness: Harness) -> None:
     harness.load()
     begun = (*QUESTION.messages, Message(MessageRole.ASSISTANT, "A draft guesses"))
@@ -217,30 +183,27 @@ def test_unfinished_reply_of_the_assistant_is_continued(harness: Harness) -> Non
 
 def test_cancel_ends_running_reply_once(harness: Harness) -> None:
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     recorder = Recorder()
     number = harness.engine.submit(LONG, recorder)
     recorder.until(PromptProgress)
     harness.engine.cancel(number)
     assert recorder.finished().reason is FinishReason.CANCELLED
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.open()
+    harness.go_on()
     harness.engine.cancel(number)
-    harness.ask().end()
+    harness.ask().until(Finished, Failed)
     assert [type(event) for event in recorder.heard].count(Finished) == 1
 
 
 def test_cancel_of_queued_request_ends_it_without_text(harness: Harness) -> None:
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     first, second = Recorder(), Recorder()
     number = harness.engine.submit(LONG, first)
     waiting = harness.engine.submit(LONG, second)
     harness.engine.cancel(waiting)
     harness.engine.cancel(number)
-    first.end()
+    first.until(Finished, Failed)
     assert second.finished().reason is FinishReason.CANCELLED
     assert not any(isinstance(event, TextDelta) for event in second.heard)
 
@@ -362,8 +325,7 @@ def test_a_background_request_keeps_no_model_from_being_replaced(harness: Harnes
 
 def test_the_state_tells_which_requests_give_way(harness: Harness) -> None:
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     recorder = Recorder()
     number = harness.engine.submit(replace(LONG, background=True), recorder)
     state = harness.engine.state()
@@ -371,7 +333,7 @@ def test_the_state_tells_which_requests_give_way(harness: Harness) -> None:
     recorder.until(PromptProgress)
     assert harness.engine.state().foreground == ()
     harness.engine.cancel(number)
-    recorder.end()
+    recorder.until(Finished, Failed)
     assert harness.engine.state().background == ()
 
 
@@ -410,15 +372,13 @@ def test_bad_request_fails_and_engine_goes_on(harness: Harness, bad: Request, er
 
 def test_draft_changes_while_a_reply_runs(harness: Harness) -> None:
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     reply, models = Recorder(), Recorder()
     harness.engine.submit(replace(LONG, max_tokens=60), reply)
     reply.until(PromptProgress)
     harness.engine.set_draft(None, models)
     harness.engine.set_draft(harness.draft, models)
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.open()
+    harness.go_on()
     unloaded = models.until(ModelUnloaded)
     assert isinstance(unloaded, ModelUnloaded)
     assert unloaded.role is ModelRole.DRAFT
@@ -459,19 +419,9 @@ def test_sink_that_raises_ends_nothing(harness: Harness, error: BaseException) -
     assert [type(event) for event in recorder.heard].count(Finished) == 1
 
 
-def test_calls_come_from_any_thread(harness: Harness) -> None:
-    harness.load(draft=False)
-    recorders: list[Recorder] = []
-    caller = threading.Thread(target=lambda: recorders.append(harness.ask()))
-    caller.start()
-    caller.join()
-    recorders[0].finished()
-
-
 def test_close_cancels_what_runs_and_refuses_more(harness: Harness) -> None:
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     running, waiting = Recorder(), Recorder()
     harness.engine.submit(LONG, running)
     harness.engine.submit(LONG, waiting)
@@ -529,7 +479,7 @@ def test_subscribers_hear_of_every_model_that_comes_and_goes(harness: Harness) -
         (ModelUnloaded, ModelRole.DRAFT),
         (ModelUnloaded, ModelRole.MAIN),
     ]
-    assert nothing.is_empty
+    assert nothing.events.empty()
 
 
 def test_a_draft_that_is_replaced_is_said_to_go(harness: Harness) -> None:
@@ -569,10 +519,9 @@ def test_state_tells_what_the_events_have_told(harness: Harness) -> None:
 def test_another_main_model_is_refused_while_a_reply_is_written(harness: Harness) -> None:
     """Until somebody says that the reply may end; what was refused changes nothing."""
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     reply, models, before = Recorder(), Recorder(), harness.engine.state()
-    harness.engine.submit(LONG, reply)
+    harness.engine.submit(replace(LONG, max_tokens=60), reply)
     reply.until(PromptProgress)
     harness.engine.load(harness.draft, models, harness.main)
     refused = [models.until(ModelFailed) for _ in range(2)]
@@ -581,9 +530,8 @@ def test_another_main_model_is_refused_while_a_reply_is_written(harness: Harness
         (ModelRole.DRAFT, str(harness.main)),
     ]
     assert all(isinstance(event.error, RepliesUnderWay) for event in refused if isinstance(event, ModelFailed))
-    assert models.is_empty
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.open()
+    assert models.events.empty()
+    harness.go_on()
     assert reply.finished().reason in (FinishReason.LENGTH, FinishReason.STOP)  # its own end
     after = harness.engine.state()
     assert (after.main, after.draft, after.loading_main) == (before.main, before.draft, None)
@@ -595,14 +543,12 @@ def test_another_main_model_is_refused_while_a_reply_is_written(harness: Harness
 def test_a_main_model_that_cannot_be_loaded_costs_neither_the_pair_nor_a_reply(harness: Harness) -> None:
     """Say its folder was deleted in the Finder, or it is too large: that is known before anything is let go of."""
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     reply, models, before = Recorder(), Recorder(), harness.engine.state()
-    harness.engine.submit(LONG, reply)
+    harness.engine.submit(replace(LONG, max_tokens=60), reply)
     reply.until(PromptProgress)
     harness.engine.load("/nowhere/at-all", models, harness.main, end_replies=True)
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.open()
+    harness.go_on()
     failed = [models.until(ModelFailed) for _ in range(2)]
     assert [(event.role, type(event.error)) for event in failed if isinstance(event, ModelFailed)] == [
         (ModelRole.MAIN, ModelNotFound),
@@ -618,8 +564,7 @@ def test_a_main_model_that_cannot_be_loaded_costs_neither_the_pair_nor_a_reply(h
 @pytest.mark.parametrize("how", ["load", "unload"])
 def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> None:
     harness.load()
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.hold()
+    harness.hold()
     reply, models = Recorder(), Recorder()
     harness.engine.submit(LONG, reply)
     reply.until(PromptProgress)
@@ -628,16 +573,14 @@ def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> No
     else:
         harness.engine.unload(models)
     assert reply.finished().reason is FinishReason.MODEL_CHANGED
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.open()
+    harness.go_on()
 
 
 def test_a_reply_is_the_models_that_it_is_for_or_ends(harness: Harness) -> None:
     harness.load(draft=False)
     main = harness.engine.state().main
     assert main is not None
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.open()
+    harness.go_on()
     assert harness.ask(replace(QUESTION, model="/another")).finished().reason is FinishReason.MODEL_CHANGED
     assert harness.ask(replace(QUESTION, model=main.folder)).finished().reason is not FinishReason.MODEL_CHANGED
 
@@ -648,7 +591,7 @@ def counted(harness: Harness, text: str) -> TokensCounted:
     answer = recorder.until(TokensCounted)
     assert isinstance(answer, TokensCounted)
     assert answer.count == number
-    assert recorder.is_empty
+    assert recorder.events.empty()
     return answer
 
 
@@ -666,11 +609,10 @@ def test_tokens_are_counted_while_a_reply_is_written(harness: Harness) -> None:
     heard = Recorder()
     if isinstance(harness.engine, FakeEngine):
         harness.engine.gate.let_through(1)
-    harness.engine.submit(LONG, heard)
+    harness.engine.submit(replace(LONG, max_tokens=150), heard)
     heard.until(TextDelta)
     harness.engine.count_tokens("one two three", heard)
-    if isinstance(harness.engine, FakeEngine):
-        harness.engine.gate.open()
+    harness.go_on()
     assert isinstance(heard.until(TokensCounted, Finished), TokensCounted)
     heard.finished()
 

@@ -30,8 +30,8 @@ from engine import (
 from engine.models import loading
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
-from tests.engine.test_engine_thread import GOOD, Recorder, fail_to_begin
-from tests.helpers.engine_client import PATIENCE_S
+from tests.engine.test_engine_thread import GOOD, fail_to_begin
+from tests.helpers.engine_client import PATIENCE_S, Recorder
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000, "file", "gone/link", "file/below"], ids=ascii)

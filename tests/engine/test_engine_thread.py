@@ -18,7 +18,6 @@ from engine import (
     EmptyConversation,
     Engine,
     EngineClosed,
-    EngineError,
     Event,
     Failed,
     Finished,
@@ -44,29 +43,11 @@ from engine.models.loading import loading as really_loading
 from engine.models.watch import Question
 from engine.runtime.commands import Load, SetDraft, Submit
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
+from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome, Recorder
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import VOCABULARY
 
 GOOD = Request(tokens=(65, 66, 67), max_tokens=2)
-
-
-class Recorder:
-    def __init__(self) -> None:
-        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-
-    def __call__(self, event: Event) -> None:
-        self.events.put(event)
-
-    def until(self, *kinds: type[Event]) -> Event:
-        while not isinstance(event := self.events.get(timeout=PATIENCE_S), kinds):
-            pass
-        return event
-
-    def error(self, kind: type[ModelFailed] | type[Failed]) -> EngineError:
-        event = self.until(kind)
-        assert isinstance(event, ModelFailed | Failed)
-        return event.error
 
 
 def fail_to_begin(*arguments: object) -> None:
@@ -132,22 +113,6 @@ def slow_load(monkeypatch: pytest.MonkeyPatch) -> SlowLoad:
     return slow
 
 
-def test_close_aborts_a_load(zoo: Zoo, slow_load: SlowLoad) -> None:
-    engine, recorder, reply = Engine(), Recorder(), Recorder()
-    engine.load(zoo.main, recorder, zoo.drafts["close"])
-    engine.submit(GOOD, reply)
-    assert slow_load.begun.wait(PATIENCE_S)
-    assert engine.close()
-
-    failed = [recorder.until(ModelFailed) for _ in range(2)]
-    assert [(event.role, type(event.error)) for event in failed if isinstance(event, ModelFailed)] == [
-        (ModelRole.MAIN, EngineClosed),
-        (ModelRole.DRAFT, EngineClosed),
-    ]
-    assert isinstance(reply.until(Finished), Finished)
-    assert slow_load.closed.is_set()
-
-
 def test_a_second_load_and_its_draft_replace_the_first(zoo: Zoo, slow_load: SlowLoad) -> None:
     """What waits for a model waits for the second one."""
     engine, first, second, reply = Engine(), Recorder(), Recorder(), Recorder()
@@ -195,18 +160,6 @@ def test_a_refused_load_leaves_what_is_being_loaded(zoo: Zoo, monkeypatch: pytes
     assert [(type(end.error), end.began) for end in ends if isinstance(end, ModelFailed)] == [
         (RepliesUnderWay, False)
     ] * 2
-
-
-def test_unload_aborts_a_load(zoo: Zoo, slow_load: SlowLoad) -> None:
-    engine, recorder, unload = Engine(), Recorder(), Recorder()
-    engine.load(zoo.main, recorder)
-    assert slow_load.begun.wait(PATIENCE_S)
-    assert engine.state().loading_main == str(zoo.main)
-    engine.unload(unload)
-    assert unload.until(ModelUnloaded) == ModelUnloaded(ModelRole.MAIN)
-    assert isinstance(recorder.error(ModelFailed), LoadAborted)
-    assert engine.state().loading_main is None
-    assert engine.close()
 
 
 def test_a_waiting_request_is_cancelled_while_a_model_loads(zoo: Zoo, slow_load: SlowLoad) -> None:

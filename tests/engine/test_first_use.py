@@ -40,6 +40,13 @@ def spoiled(zoo: Zoo, folder: Path, name: str) -> Path:
 _GROW = ["copies of a text", *sorted(BAD_TOKENIZERS.keys() - {"copies of a text", "deeply nested"})]
 
 
+def let_grow(folder: Path) -> None:
+    """Each space becomes a thousand letters, which the process that tries it sees at once."""
+    path = folder / "tokenizer.json"
+    grows = {"type": "Replace", "pattern": {"String": " "}, "content": "y" * 1000}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"normalizer": grows}))
+
+
 def checked(folder: Path, use: FirstUse) -> None:
     for _ in use.check(folder):
         pass
@@ -118,15 +125,7 @@ def test_that_the_child_was_ended_from_outside_is_no_answer(
     assert not (tmp_path / "tried.json").exists()
 
 
-def test_a_model_whose_child_was_killed_is_tried_again(
-    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended_by(signal.SIGKILL, monkeypatch)
-    checked(zoo.main, FirstUse(tmp_path / "tried.json"))
-    assert answers(tmp_path / "tried.json") == [0]
-
-
-def test_a_model_whose_child_was_killed_twice_is_refused_this_time(
+def test_a_model_whose_child_was_killed_is_tried_again_and_if_it_was_killed_twice_refused_this_time(
     zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory may have been short because of it, or of anything else."""
@@ -135,17 +134,16 @@ def test_a_model_whose_child_was_killed_twice_is_refused_this_time(
     with pytest.raises(TokenizerBroken, match="killed"):
         checked(zoo.main, use)
     assert not (tmp_path / "tried.json").exists()
+    ended_by(signal.SIGKILL, monkeypatch)
     checked(zoo.main, use)
+    assert answers(tmp_path / "tried.json") == [0]
 
 
 def answers(kept: Path) -> list[int]:
     return list(json.loads(kept.read_text())["answers"].values())
 
 
-_OWN = ("XCPU", "SEGV", "ABRT", "BUS")
-
-
-@pytest.mark.parametrize("number", [signal.Signals[f"SIG{name}"] for name in _OWN])
+@pytest.mark.parametrize("number", [signal.SIGXCPU, signal.SIGSEGV])
 def test_what_a_child_does_to_itself_is_an_answer(
     zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
@@ -163,7 +161,7 @@ def test_that_the_child_died_by_a_fault_of_ours_is_no_answer(
 ) -> None:
     """It is asked again at the next load, whether it was kept by an earlier version or not."""
     kept, folder = tmp_path / "tried.json", shutil.copytree(zoo.main, tmp_path / "m")
-    (folder / "chat_template.jinja").write_text(HANGS)
+    let_grow(folder)
     with monkeypatch.context() as broken:
         broken.setattr(first_use, "command", lambda *_: [sys.executable, "-c", f"raise SystemExit({status})"])
         checked(folder, FirstUse(kept))
@@ -197,15 +195,9 @@ def test_it_is_asked_again_when_a_file_changes(zoo: Zoo, tmp_path: Path) -> None
     use = FirstUse(tmp_path / "tried.json")
     checked(folder, use)
     assert next(use.check(folder), "done") == "done"  # without a process
-    (folder / "chat_template.jinja").write_text(HANGS)
+    let_grow(folder)
     with pytest.raises(TokenizerBroken):
         checked(folder, use)
-
-
-@pytest.mark.parametrize("content", fair(["", "[]", '{"answers": 3}', '{"answers": {"a": 1}}'], '{"answers": 3}'))
-def test_a_bad_file_of_answers_only_costs_time(zoo: Zoo, tmp_path: Path, content: str) -> None:
-    (tmp_path / "tried.json").write_text(content)
-    checked(zoo.main, FirstUse(tmp_path / "tried.json"))
 
 
 def test_aborting_ends_the_child(zoo: Zoo, tmp_path: Path) -> None:

@@ -19,10 +19,13 @@ from engine import (
     Request,
     Sampling,
 )
-from engine.drafting.calibration import WIDTHS, Tuner
+from engine.drafting import calibration
+from engine.drafting.calibration import Tuner
 from engine.models import loading
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
+
+WIDTHS = (1, 2, 4, 8, 16, 33)
 
 
 def test_a_load_tells_how_many_bytes_are_in_memory(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,6 +71,8 @@ def test_what_forwards_take_is_told_once_it_is_measured(zoo: Zoo, tmp_path: Path
 @pytest.mark.usefixtures("whole_engine")
 def test_measuring_gives_way_to_a_request_and_to_another_draft(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both come between two of its forwards; then what is loaded now is measured from the beginning."""
+    monkeypatch.setattr(calibration, "WIDTHS", WIDTHS)
+    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", calibration._LEAST_COMPARISONS)
     engine, events = Engine(), queue.SimpleQueue[Event]()
     engine.subscribe(events.put)
     asked = Request(tokens=tuple(range(40, 60)), sampling=Sampling(temperature=0), max_tokens=12)
@@ -77,7 +82,7 @@ def test_measuring_gives_way_to_a_request_and_to_another_draft(zoo: Zoo, monkeyp
         done = next(steps)
         if done == 5:
             engine.submit(asked, events.put)
-        elif done == 30:
+        elif done == 15:
             engine.set_draft(zoo.drafts["poor"], lambda event: None)
         step(tuner)
 
@@ -89,4 +94,4 @@ def test_measuring_gives_way_to_a_request_and_to_another_draft(zoo: Zoo, monkeyp
     assert engine.close()
     ends = [event for event in heard if isinstance(event, (Finished, ModelReady, ModelMeasured))]
     assert [type(event) for event in ends] == [ModelReady, ModelReady, Finished, ModelReady, ModelMeasured]
-    assert next(steps) > 30 + len(WIDTHS)
+    assert next(steps) > 15 + len(WIDTHS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -305,10 +304,3 @@ def test_a_model_of_its_own_drafts_as_one(main: LoadedModel, zoo: Zoo) -> None:
     proposer = proposer_of(draft, main, PrefixStore(), 17)
     assert isinstance(proposer, DraftModelProposer)
     assert proposer._turn_end == 17
-
-
-def test_the_config_is_read_where_the_weights_lie(main: LoadedModel, tmp_path: Path) -> None:
-    folder, _ = save("dspark", tmp_path)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"block_size": 3}))
-    assert load(folder, main).network.tokens == 3

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +14,8 @@ from mlx_lm import utils as mlx_utils
 from engine import (
     Constraint,
     ConstraintKind,
-    Event,
-    Finished,
-    PromptProgress,
     Request,
     Sampling,
-    Sink,
     Speculation,
     TokenScore,
     TokensScored,
@@ -29,7 +23,7 @@ from engine import (
 from engine.models.loading import load_model
 from tests.engine.batch_harness import Harness
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
+from tests.helpers.engine_client import EngineClient, Outcome
 
 TEXT = "A draft model guesses, and the main model"
 CLOSE = 2e-3  # nats; a wide forward rounds differently from a narrow one
@@ -115,31 +109,7 @@ def test_several_replies_in_one_forward_are_told_their_own(client: EngineClient,
     requests = [
         Request(tokens=(60, 70, 80 + at), max_tokens=16, logprobs=1, sampling=Sampling(seed=at)) for at in range(3)
     ]
-    outcomes = together(client, requests)
+    outcomes = client.run_all(requests)
     assert all(outcome.stats.shared_rounds for outcome in outcomes)
     for asked, outcome in zip(requests, outcomes, strict=True):
         check(scores_of(outcome), direct(network, [*asked.tokens, *outcome.tokens])[len(asked.tokens) - 1 : -1])
-
-
-def together(client: EngineClient, requests: Sequence[Request]) -> list[Outcome]:
-    """All are submitted before the first one begins."""
-    submitted = threading.Event()
-    heard: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in requests]
-
-    def hold(event: Event) -> None:
-        heard[0].put(event)
-        if isinstance(event, PromptProgress):
-            submitted.wait(PATIENCE_S)
-
-    sinks: list[Sink] = [hold, *(each.put for each in heard[1:])]
-    for asked, sink in zip(requests, sinks, strict=True):
-        client.engine.submit(asked, sink)
-    submitted.set()
-    return [Outcome(tuple(_to_its_end(events))) for events in heard]
-
-
-def _to_its_end(events: queue.SimpleQueue[Any]) -> Iterator[Any]:
-    event = None
-    while not isinstance(event, Finished):
-        event = events.get(timeout=PATIENCE_S)
-        yield event

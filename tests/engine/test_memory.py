@@ -125,7 +125,7 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
     """It goes before weights are read, in the middle of a reply, whose text is the same."""
     client, draft = EngineClient(Engine()), zoo.drafts["close"]
     client.load(zoo.main, draft)
-    asked = Request(tokens=PROMPT, max_tokens=60, sampling=Sampling(temperature=0), speculation=Speculation.off())
+    asked = Request(tokens=PROMPT, max_tokens=40, sampling=Sampling(temperature=0), speculation=Speculation.off())
     plain = client.run(asked).tokens
     main = load_model(zoo.main)
     both = main.need.at(2048) + load_draft(draft, main).need.at(2048)
@@ -186,7 +186,7 @@ def run(scheduler: Scheduler, *prompts: tuple[int, ...], on_event: Any = None) -
             on_event(event)
 
     for number, prompt in enumerate(prompts, start=1):
-        asked = Request(tokens=prompt, sampling=Sampling(temperature=0), max_tokens=60, speculation=Speculation.off())
+        asked = Request(tokens=prompt, sampling=Sampling(temperature=0), max_tokens=30, speculation=Speculation.off())
         scheduler.add(QueuedReply(RequestId(number), asked, sink))
     while scheduler.busy:
         scheduler.step()
@@ -207,7 +207,7 @@ def test_full_memory_ends_the_reply_and_says_so(scheduler: Scheduler, monkeypatc
 
     assert isinstance(end, Finished)
     assert end.reason is FinishReason.MEMORY
-    assert 0 < len(end.tokens) < 60
+    assert 0 < len(end.tokens) < 30
 
 
 def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:

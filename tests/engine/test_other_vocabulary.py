@@ -63,7 +63,7 @@ def client(folders: dict[str, Path]) -> Iterator[EngineClient]:
 
 
 def request(prompt: tuple[int, ...], sampling: Sampling, speculation: Speculation) -> Request:
-    return Request(tokens=prompt, sampling=sampling, speculation=speculation, max_tokens=32)
+    return Request(tokens=prompt, sampling=sampling, speculation=speculation, max_tokens=24)
 
 
 @pytest.mark.parametrize("draft", fair(["shuffled", "lacking", "short"], "lacking"))

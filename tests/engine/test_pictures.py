@@ -64,7 +64,7 @@ PLAIN = Speculation.off()
 
 
 def asking(
-    messages: tuple[Message, ...], speculation: Speculation = PLAIN, sampling: Sampling = GREEDY, tokens: int = 20
+    messages: tuple[Message, ...], speculation: Speculation = PLAIN, sampling: Sampling = GREEDY, tokens: int = 12
 ) -> Request:
     return Request(messages=messages, sampling=sampling, max_tokens=tokens, speculation=speculation, trace=True)
 
@@ -140,7 +140,7 @@ def check(client: EngineClient, plain: dict[tuple[str, str], Outcome], speculati
     [
         pytest.param(kind, length, marks=[] if length == 4 else [pytest.mark.slow])
         for kind in DRAFTS
-        for length in (4, 1, 2, 3, 5, 6, 7, 8, 32)
+        for length in (4, 1, 7, 32)
     ],
 )
 def test_no_text_depends_on_what_drafts(
@@ -156,17 +156,6 @@ def test_no_text_depends_on_what_drafts(
         client.set_draft(drafters[kind])
     drafted = check(client, plain, Speculation.fixed(length))
     assert drafted or kind == "lookup"
-    client.set_draft(None)
-
-
-@pytest.mark.slow
-def test_a_drafter_that_comes_later_reads_the_pictures_states_again(
-    client: EngineClient, plain: dict[tuple[str, str], Outcome], drafters: dict[str, Path]
-) -> None:
-    client.set_draft(None)
-    check(client, plain, PLAIN)
-    client.set_draft(drafters["dflash"])
-    assert check(client, plain, Speculation.fixed(3))
     client.set_draft(None)
 
 

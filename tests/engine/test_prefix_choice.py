@@ -53,20 +53,6 @@ def test_the_chat_that_shares_most_is_taken_and_the_others_stay(dense: LoadedMod
     assert {id(left.sequence) for left in store._kept} == {id(kept[0]), id(kept[2])}
 
 
-def test_a_chat_that_shares_nothing_stays(dense: LoadedModel) -> None:
-    stranger = read(dense, chat(200))
-    store = store_of(stranger)
-    taken = store.take(dense, [*chat(10), 3])
-    assert taken.caches.position == 0
-    assert [kept.sequence for kept in store._kept] == [stranger]
-
-
-def test_a_chat_of_another_model_stays(models: dict[str, LoadedModel]) -> None:
-    store = store_of(read(models["window"], chat(10)))
-    assert store.take(models["dense"], [*chat(10), 3]).caches.position == 0
-    assert len(store._kept) == 1
-
-
 @pytest.mark.parametrize(("own_tokens", "position"), [(40, 40), (41, 0)])
 def test_a_chat_that_shares_less_than_half_keeps_its_cache(dense: LoadedModel, own_tokens: int, position: int) -> None:
     """Only the system prompt is the same: reading that again is cheaper than what the other chat would lose."""
@@ -115,13 +101,6 @@ def test_a_shorter_prompt_that_a_chat_begins_with_takes_its_cache(dense: LoadedM
     """All but the last token of it is taken: that one has to be fed to draw what follows."""
     store = store_of(read(dense, chat(10, 300)))
     assert store.take(dense, chat(10, 30)).caches.position == 29
-
-
-def test_half_a_chat_is_not_taken_for_the_same_turn_written_anew(dense: LoadedModel) -> None:
-    """Two tokens of the new prompt are of another text, and the old chat is long and has no turn to be written anew."""
-    store = store_of(read(dense, chat(10, 300)))
-    assert store.take(dense, [*chat(10, 30), 3, 4]).caches.position == 0
-    assert store.take(dense, [*chat(10, 30), 3]).caches.position == 30
 
 
 @pytest.mark.parametrize(("least", "position"), [(0, 0), (1, 30), (30, 30), (31, 0)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -90,12 +89,6 @@ def test_what_is_there_is_not_written_again(model: LoadedModel, tmp_path: Path) 
     for tokens in (CHAT, (*CHAT[:200], *CHAT[:80])):
         write(model, PrefixDisk(tmp_path), tokens, 150)
     assert files(tmp_path) == before
-
-
-@pytest.mark.slow
-def test_long_chats_are_cut_into_stretches(dense: LoadedModel, tmp_path: Path) -> None:
-    write(dense, PrefixDisk(tmp_path), tuple(n % 200 for n in range(4200)))
-    assert starts(tmp_path) == [0, 2048, 4096]
 
 
 def test_where_a_stretch_was_only_cut_there_is_no_checkpoint(
@@ -421,36 +414,6 @@ def talk(folder: Path, cache_folder: Path | None, tokens: tuple[int, ...]) -> Ou
     outcome = client.run(asked)
     assert engine.close()
     return outcome
-
-
-THINKING_TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}"
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", FAMILIES)
-def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
-    """The template opens a thinking span that it drops from history: the last user's turn is still where it was."""
-    folder = tmp_path / "thinks"
-    shutil.copytree(folders[kind], folder)
-    settings = json.loads((folder / "tokenizer_config.json").read_text())
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": THINKING_TEMPLATE}))
-    asked = (Message(MessageRole.USER, "Tell me of the sea, and of what lives in it."),)
-    then = (*asked, Message(MessageRole.ASSISTANT, "Fish."), Message(MessageRole.USER, "More?"))
-    engine = Engine()
-    client = EngineClient(engine)
-    client.load(folder)
-    most = 400 if kind == "window" else 40  # a window lets go of the prompt's end
-    first, second = (
-        client.run(Request(messages=said, sampling=Sampling(temperature=0), max_tokens=most)) for said in (asked, then)
-    )
-    assert engine.close()
-
-    opened = len(b"assistant\n<think>\n") + 1  # a token a byte, and one for <|im_start|>
-    turn_end = first.stats.prompt_tokens - opened
-    assert turn_end <= second.stats.cached_tokens <= turn_end + len(b"assistant\n") + 1
 
 
 @pytest.mark.parametrize("kind", fair(FAMILIES, "hybrid"))

@@ -47,7 +47,7 @@ def test_two_engines_may_write_one_stretch_at_the_same_time(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == [segment.path]
 
 
-@pytest.mark.parametrize("tokens", range(1, 9))
+@pytest.mark.parametrize("tokens", [1, 2, 8])
 def test_the_numbers_in_a_file_are_aligned(tokens: int, tmp_path: Path) -> None:
     """As the format asks, by padding the header, whose length depends on the tokens."""
     segment = stretch_at(tmp_path / "a.safetensors", tokens)

@@ -57,7 +57,7 @@ def engine() -> Iterator[Engine]:
     assert processes_below(os.getpid()) == []
 
 
-def asked(text: str = "Hello", *, warm: bool = False, drafted: int = 0, tokens: int = 24) -> Request:
+def asked(text: str = "Hello", *, warm: bool = False, drafted: int = 0, tokens: int = 12) -> Request:
     return Request(
         messages=(Message(MessageRole.USER, text),),
         sampling=Sampling(temperature=0.8 if warm else 0.0, seed=7, logit_bias=((257, -100.0),)),
@@ -116,7 +116,7 @@ def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words(
     assert open_sockets() == sockets
 
     assert isinstance(client.load(main, draft, plan=plan), ModelReady)  # anew, in the same process
-    assert len(client.run(asked()).tokens) == 24
+    assert len(client.run(asked()).tokens) == 12
 
 
 @pytest.mark.slow

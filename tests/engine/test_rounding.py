@@ -27,7 +27,7 @@ from tests.engine.conftest import Zoo
 from tests.helpers.samples import fair
 
 EPSILON = 0.2
-PROMPTS = [[3 + (11 * n + 29 * salt) % 200 for n in range(12)] for salt in range(8)]
+PROMPTS = [[3 + (11 * n + 29 * salt) % 200 for n in range(12)] for salt in range(4)]
 REPLY_TOKENS = 28
 SEED = 7
 

@@ -76,17 +76,6 @@ def test_between_rounds_one_token_is_unread() -> None:
         sequence.commit([4, 5])
 
 
-@pytest.mark.parametrize(("tokens", "refused"), [(24, False), (23, True), (20, True), (0, True)])
-def test_a_cache_that_holds_all_of_the_tokens_is_refused(tokens: int, refused: bool) -> None:
-    """It holds 23: one has to be left to feed."""
-    caches = read(model("qwen3")).caches
-    if refused:
-        with pytest.raises(CacheMisuse, match="nothing is left"):
-            Sequence(model("qwen3"), PROMPT[:tokens], caches)
-    else:
-        assert Sequence(model("qwen3"), PROMPT[:tokens], caches).uncached == 1
-
-
 def test_the_newest_token_is_read_again_where_the_caches_can_forget_it() -> None:
     sequence = read(model("qwen3"))
     logits = sequence.feed(mx.array([7]))

@@ -17,7 +17,6 @@ PAIR = ROOT / "resources" / "starter"
 GUIDE = ROOT / "packaging" / "starter" / "guide"
 MOST_BYTES = 16_000_000
 MOST_BYTES_OF_EYES = 6_000_000
-ASKED = ("accept-rate", "stop-reply", "undo-delete")
 OFFERED = {
     "speculative-decoding": "What is speculative decoding?",
     "text-unchanged": "Does drafting change the text?",
@@ -49,15 +48,6 @@ def test_both_models_fit_in_16_mb() -> None:
     eyes = sum(size for file, size in sizes.items() if file.parts[0] == "eyes")
     assert sum(sizes.values()) - eyes <= MOST_BYTES
     assert 0 < eyes <= MOST_BYTES_OF_EYES
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("fact", "language"), sampled(ASKED, LANGUAGES))
-def test_answers_a_question_it_was_taught(
-    main: tuple[Any, Any], facts: dict[str, Any], fact: str, language: str
-) -> None:
-    taught = facts[fact][language]
-    assert answer(main, taught["ask"][0]) == taught["answer"]
 
 
 @pytest.mark.slow

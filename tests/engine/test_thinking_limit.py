@@ -12,7 +12,6 @@ from pathlib import Path
 import mlx.core as mx
 import numpy as np
 import pytest
-from tokenizers import AddedToken
 
 from engine import InvalidRequest, Request, Sampling, SpanKind, Speculation, TextDelta
 from engine.decoding.accept import NO_DRAFT, Draft
@@ -21,26 +20,19 @@ from engine.decoding.guide import Guide, Thinking
 from engine.models.loading import LoadedModel, load_model
 from engine.runtime.requests import check_request
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, written
+from tests.engine.conftest import WIDTH
 from tests.engine.test_constraints import JSON, is_person
 from tests.helpers.round_check import check_rounds
-from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save
 
 SAMPLED = Sampling(temperature=0.8, seed=5, top_p=0.9, repetition_penalty=1.2)
 NONE = "no draft"
-WIDTH = 384
 OPENS, CLOSES, LINE = 259, 260, 10
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
-    folder, config = tmp_path_factory.mktemp("models"), qwen3_config(vocab_size=WIDTH)
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
-    network = build(config)
-    networks = {"main": network, "close": noised(network, config, 0.05), "poor": noised(network, config, 1.5)}
-    found = {name: load_model(save(each, config, folder / name, tokenizer)) for name, each in networks.items()}
-    assert found["main"].tokenizer.encode("<think></think>") == [OPENS, CLOSES]
-    return found
+@pytest.fixture
+def models(thinkers: dict[str, LoadedModel]) -> dict[str, LoadedModel]:
+    assert thinkers["main"].tokenizer.encode("<think></think>") == [OPENS, CLOSES]
+    return thinkers
 
 
 def asking(
@@ -89,22 +81,6 @@ def test_thinking_ends_at_its_limit(models: dict[str, LoadedModel], sampling: Sa
     (drafted,) = written(models, "close", replace(asked, speculation=Speculation.fixed(5)))
     assert drafted.tokens == plain.tokens
     check_rounds(drafted.finished)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
-@pytest.mark.parametrize("most", range(4, 12))
-def test_limit_may_lie_anywhere_in_a_draft_of_any_proposer(
-    models: dict[str, LoadedModel], sampling: Sampling, most: int
-) -> None:
-    asked = asking(most, sampling)
-    (plain,) = written(models, NONE, asked)
-    goes_on_plainly(models, plain, asked, thought=most)
-    for draft in (NONE, "main", "close", "poor"):
-        for speculation in (*map(Speculation.fixed, (1, 2, 5, 8)), Speculation.auto()):
-            (drafted,) = written(models, draft, replace(asked, speculation=speculation))
-            assert drafted.tokens == plain.tokens
-            check_rounds(drafted.finished)
 
 
 @pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(4)], ids=["plain", "drafted"])

@@ -8,7 +8,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean, stdev
@@ -21,7 +21,7 @@ import pytest
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
-from engine.drafting.calibration import WIDTHS, Tuner
+from engine.drafting.calibration import Tuner
 from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import RoundCosts
 from engine.drafting.drafters import loading_any_draft
@@ -60,13 +60,17 @@ def pair(measured: dict[str, Path], tmp_path: Path) -> Path:
     return Path(shutil.copytree(measured["pair"], tmp_path, dirs_exist_ok=True))
 
 
-MOST_COMPARISONS = calibration._MOST_COMPARISONS
+EVERY_WIDTH, MOST_COMPARISONS = calibration.WIDTHS, calibration._MOST_COMPARISONS
+WIDTHS = (1, 2, 4, 8, 16, 33)
 
 
-@pytest.fixture(autouse=True)
-def compares_little(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def compares_little() -> Iterator[None]:
     """Forwards of tiny networks take so little that their times never agree."""
-    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", calibration._LEAST_COMPARISONS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibration, "WIDTHS", WIDTHS)
+        patch.setattr(calibration, "_MOST_COMPARISONS", calibration._LEAST_COMPARISONS)
+        yield
 
 
 class Clock:
@@ -165,10 +169,8 @@ def test_base_lines_are_written_before_another_pair_is_loaded(
     [
         {"baselines_at": 1e9},
         {"baselines_at": 1e12},
-        {"baselines_at": None},
         {"baselines": "x"},
         {"baselines": [1, {}, {"source": "draft", "depth": "x"}]},
-        {"baselines": [{"source": "draft", "depth": 0, "excess": 1e9, "variance": 0.1, "plain": 9}]},
         {"baselines": [{"source": "draft", "depth": 0, "excess": 0.3, "variance": math.nan, "plain": 9}]},
     ],
 )
@@ -278,23 +280,10 @@ def test_another_version_of_mlx_is_measured_anew(
     assert tuner.pending
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "{",
-        "[]",
-        {"verify_s": {"1": -1}, "draft_s": {}},
-        {"verify_s": {}, "draft_s": 3},
-        {"verify_s": {"1": 10**400}, "draft_s": {}},
-    ],
-)
-def test_a_damaged_file_is_measured_again(main: LoadedModel, alone: Path, content: str | dict[str, Any]) -> None:
+@pytest.mark.parametrize("content", ["", "[]"])
+def test_a_damaged_file_is_measured_again(main: LoadedModel, alone: Path, content: str) -> None:
     (path,) = alone.iterdir()
-    if isinstance(content, str):
-        path.write_text(content)
-    else:
-        write_kept(path, content)
+    path.write_text(content)
     tuner, costs = Tuner(alone), RoundCosts()
     tuner.begin(main, None, costs)
 
@@ -493,12 +482,12 @@ def test_a_model_that_cannot_roll_back_has_no_price_for_it(main: LoadedModel) ->
     assert calibrated.rollback_s == calibrated.rounding == 0
 
 
-@pytest.mark.parametrize("slow", [range(0), range(30, 75), range(60), range(100, 1000)])
+@pytest.mark.parametrize("slow", [range(30, 75), range(60), range(100, 1000)])
 def test_a_spell_in_which_all_is_slower_changes_nothing(
     main: LoadedModel, monkeypatch: pytest.MonkeyPatch, slow: range
 ) -> None:
     """What else the machine does lasts longer than a forward, and hits the ones beside it alike; a hitch hits one."""
-    true: dict[int, float] = {width: 2.0 + width / 8 for width in WIDTHS}
+    true: dict[int, float] = {width: 2.0 + width / 8 for width in EVERY_WIDTH}
     forwards = itertools.count()
 
     def forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
@@ -507,6 +496,7 @@ def test_a_spell_in_which_all_is_slower_changes_nothing(
         slower = (1.7 if number in slow else 1.0) * (40.0 if number % 31 == 0 else 1.0)
         return slower * true.get(width, 9.0)
 
+    monkeypatch.setattr(calibration, "WIDTHS", EVERY_WIDTH)
     monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
@@ -516,7 +506,7 @@ def test_a_spell_in_which_all_is_slower_changes_nothing(
     assert told.error < 1e-9
 
 
-@pytest.mark.parametrize("noise", [0.02, 0.05, 0.08])
+@pytest.mark.parametrize("noise", [0.02, 0.08])
 def test_the_error_that_is_told_is_about_the_one_that_is_made(
     main: LoadedModel, monkeypatch: pytest.MonkeyPatch, noise: float
 ) -> None:
@@ -526,6 +516,7 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
         caches.width = width
         return (1 + width / 10) * math.exp(drawn.gauss(0, noise))
 
+    monkeypatch.setattr(calibration, "WIDTHS", EVERY_WIDTH)
     monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(calibration, "_rollback_s", lambda *_: 1e-4 * math.exp(drawn.gauss(0, 1)))
@@ -535,7 +526,7 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
     for _ in range(12):
         known = tuned(Tuner(), main, None)[0].calibration
         told.append(known.error)
-        ratios = [known.verify_s[width] / (1 + width / 10) for width in WIDTHS[1:]]
+        ratios = [known.verify_s[width] / (1 + width / 10) for width in EVERY_WIDTH[1:]]
         made.append(stdev(map(math.log, ratios)))
     assert 0.6 * fmean(made) < fmean(told) < 1.3 * fmean(made)
 
@@ -545,6 +536,8 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
     [
         (lambda told: told["verify_s"].update({"1": 0}), False),
         (lambda told: told["verify_s"].update({"1": 1e999}), False),
+        (lambda told: told["verify_s"].update({"1": 10**400}), False),
+        (lambda told: told.update(draft_s=3), False),
         (lambda told: told["draft_s"].update({"draft": -1.0}), False),
         (lambda told: told.update(rollback_s=0.0), True),  # of caches that cannot be rolled back
         (lambda told: told.update(rollback_s=-1.0), False),
@@ -556,7 +549,7 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
         (lambda told: told.update(per_pass=1.9), True),
         (lambda told: told.update(per_pass=-1.9), False),
         (lambda told: told.update(per_pass=math.nan), False),
-        (lambda told: told["verify_s"].pop("20"), False),
+        (lambda told: told["verify_s"].pop("8"), False),
         (lambda told: told["verify_s"].update({"50": 3.0}), True),
         (lambda told: told["draft_s"].update({"draft": 0.5}), True),
     ],

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine import (
     ChatEngine,
+    EngineError,
     Event,
     Failed,
     Finished,
@@ -62,6 +63,38 @@ class Outcome:
         return "".join(event.text for event in self.events if isinstance(event, TextDelta) and event.kind is kind)
 
 
+class Recorder:
+    """A sink that waits."""
+
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def __call__(self, event: Event) -> None:
+        self.events.put(event)
+
+    def until(self, *kinds: type[Event]) -> Event:
+        while True:
+            self.heard.append(self.events.get(timeout=PATIENCE_S))
+            if isinstance(self.heard[-1], kinds):
+                return self.heard[-1]
+
+    def finished(self) -> Finished:
+        event = self.until(Finished, Failed)
+        assert isinstance(event, Finished), event
+        return event
+
+    def failed(self) -> Failed:
+        event = self.until(Finished, Failed)
+        assert isinstance(event, Failed), event
+        return event
+
+    def error(self, kind: type[ModelFailed] | type[Failed]) -> EngineError:
+        event = self.until(kind)
+        assert isinstance(event, ModelFailed | Failed)
+        return event.error
+
+
 class EngineClient:
     def __init__(self, engine: ChatEngine) -> None:
         self.engine = engine
@@ -85,17 +118,9 @@ class EngineClient:
         """Submit and listen to the end. `on_event` sees each event on this thread, as it comes."""
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         request_id = self.engine.submit(request, events.put)
-        heard: list[RequestEvent] = []
-        while not heard or not isinstance(heard[-1], (Finished, Failed)):
-            event = events.get(timeout=PATIENCE_S)
-            assert isinstance(event, RequestEvent)
-            heard.append(event)
-            if on_event is not None:
-                on_event(request_id, event)
-        assert isinstance(heard[0], Queued)
-        return Outcome(tuple(heard))
+        return self._outcome(events, lambda event: on_event(request_id, event) if on_event is not None else None)
 
-    def run_all(self, requests: Sequence[Request]) -> list[Finished]:
+    def run_all(self, requests: Sequence[Request]) -> list[Outcome]:
         """Submit them all at once, however busy the machine is, and listen to every end."""
         heard: list[queue.SimpleQueue[Event]] = [queue.SimpleQueue() for _ in requests]
         submitted = threading.Event()
@@ -109,12 +134,17 @@ class EngineClient:
         for request, sink in zip(requests, sinks, strict=True):
             self.engine.submit(request, sink)
         submitted.set()
-        return [self._end(events) for events in heard]
+        return [self._outcome(events, lambda _: None) for events in heard]
 
-    def _end(self, events: queue.SimpleQueue[Event]) -> Finished:
-        while not isinstance(event := events.get(timeout=PATIENCE_S), Finished):
-            assert not isinstance(event, Failed), event
-        return event
+    def _outcome(self, events: queue.SimpleQueue[Event], on_event: Callable[[Event], None]) -> Outcome:
+        heard: list[RequestEvent] = []
+        while not heard or not isinstance(heard[-1], (Finished, Failed)):
+            event = events.get(timeout=PATIENCE_S)
+            assert isinstance(event, RequestEvent)
+            heard.append(event)
+            on_event(event)
+        assert isinstance(heard[0], Queued)
+        return Outcome(tuple(heard))
 
     def _model_result(self, events: queue.SimpleQueue[Event]) -> ModelReady | ModelFailed:
         while True:

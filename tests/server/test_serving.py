@@ -20,7 +20,7 @@ from app.documents.sent_pictures import Decoder
 from engine.__main__ import main
 from engine.server.command import decoder_of
 from tests.architecture.project import ROOT
-from tests.helpers.served import PATIENCE_S, Served, chat_body
+from tests.helpers.served import PATIENCE_S, chat_body
 from tests.helpers.tiny_models import build, qwen3_config, save
 from tests.server.conftest import STARTER
 
@@ -69,11 +69,6 @@ def test_a_decoder_is_a_class_by_its_name(capsys: pytest.CaptureFixture[str]) ->
     assert decoder_of(argparse.Namespace(decoder=DECODER)).__class__ is Decoder
     assert main([*COMMAND[3:], "--decoder", "app.documents.sent_pictures:none"]) == 1
     assert json.loads(capsys.readouterr().err)["field"] == "decoder"
-
-
-def test_a_port_in_use_is_one_line(house: Served, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*COMMAND[3:-1], str(house.port)]) == 1
-    assert json.loads(capsys.readouterr().err)["error"] == "AddressInUse"
 
 
 @pytest.mark.slow
