@@ -44,7 +44,6 @@ from tests.engine.conftest import Zoo
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
-from tests.helpers.samples import fair
 from tests.helpers.tiny_models import VOCABULARY, build, qwen3_config
 
 DEPTH, PROMPT = 4, tuple(range(40, 80))
@@ -402,27 +401,6 @@ def engine() -> Iterator[EngineClient]:
     engine = Engine()
     yield EngineClient(engine)
     assert engine.close()
-
-
-@pytest.mark.parametrize(
-    "family",
-    fair([name for name in heads.MAINS if name != "qwen3"], "nemotron_h"),
-)
-def test_a_main_model_drafts_with_the_head_in_its_own_folder(engine: EngineClient, family: str, tmp_path: Path) -> None:
-    folder = heads.save_main_with_head(family, tmp_path, heads.head_weights(family))
-    info = inspect_model(folder)
-    assert info.own_drafter is not None
-    assert info.drafter is None
-    assert draft_problem(info, info) is None
-    assert isinstance(engine.load(folder), ModelReady)
-    plain = [engine.run(request(Speculation.off(), sampling)).tokens for sampling in SAMPLINGS]
-
-    assert isinstance(engine.set_draft(folder), ModelReady)
-
-    for sampling, tokens in zip(SAMPLINGS, plain, strict=True):
-        outcome = engine.run(request(Speculation.fixed(3), sampling))
-        assert outcome.tokens == tokens
-        assert outcome.stats.drafted > 12
 
 
 SAMPLINGS = [Sampling(temperature=0), Sampling(temperature=0.8, seed=4)]

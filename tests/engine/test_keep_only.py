@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,15 @@ def test_a_conversation_that_goes_as_its_request_is_queued_leaves_nothing(client
     assert client.run(asked((*PROMPT, *NEXT), "1")).stats.cached_tokens == 0
 
 
+@pytest.fixture
+def own(zoo: Zoo, tmp_path: Path) -> Iterator[EngineClient]:
+    """Keeps its caches in a folder of this test."""
+    client = EngineClient(Engine(tmp_path))
+    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
+    yield client
+    assert client.engine.close()
+
+
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_conversation_that_is_gone_leaves_nothing(zoo: Zoo, tmp_path: Path, *, restarted: bool) -> None:
     engine = Engine(tmp_path)
@@ -83,11 +93,8 @@ def test_a_conversation_that_is_gone_leaves_nothing(zoo: Zoo, tmp_path: Path, *,
 
 
 def test_a_reply_under_way_of_a_conversation_that_is_gone_is_written_and_leaves_nothing(
-    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Engine(tmp_path)
-    client = EngineClient(engine)
-    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
     put: list[str] = []
     whole = PrefixStore.put
 
@@ -100,24 +107,20 @@ def test_a_reply_under_way_of_a_conversation_that_is_gone_is_written_and_leaves_
     def forget(_request: RequestId, event: Event) -> None:
         if isinstance(event, TextDelta) and not told:
             told.append(event)
-            engine.keep_only([])
+            own.engine.keep_only([])
 
     told: list[Event] = []
-    reply = client.run(asked(PROMPT, "1", 40), forget)
+    reply = own.run(asked(PROMPT, "1", 40), forget)
 
     assert told
     assert len(reply.tokens) == 40
     assert put == ["1", "1"]
-    assert client.run(asked((*PROMPT, *reply.tokens, *NEXT), "1")).stats.cached_tokens == 0
-    assert engine.close()
+    assert own.run(asked((*PROMPT, *reply.tokens, *NEXT), "1")).stats.cached_tokens == 0
 
 
 def test_a_reply_that_waits_of_a_conversation_that_is_gone_is_written_and_leaves_nothing(
-    zoo: Zoo, tmp_path: Path
+    own: EngineClient,
 ) -> None:
-    engine = Engine(tmp_path)
-    client = EngineClient(engine)
-    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
     ended: queue.SimpleQueue[Finished] = queue.SimpleQueue()
 
     def note(event: Event) -> None:
@@ -127,31 +130,27 @@ def test_a_reply_that_waits_of_a_conversation_that_is_gone_is_written_and_leaves
     def ask_and_forget(_request: RequestId, event: Event) -> None:
         """On the engine's thread, which so hears of both before it begins the reply."""
         if isinstance(event, TextDelta) and not asked_for:
-            asked_for.append(engine.submit(asked(OTHER, "2"), note))
-            engine.keep_only(["1"])
+            asked_for.append(own.engine.submit(asked(OTHER, "2"), note))
+            own.engine.keep_only(["1"])
 
     asked_for: list[RequestId] = []
-    first = client.run(asked(PROMPT, "1", 40), ask_and_forget)
+    first = own.run(asked(PROMPT, "1", 40), ask_and_forget)
     second = ended.get(timeout=60)
 
     assert (len(first.tokens), len(second.tokens)) == (40, 6)
-    assert client.run(asked((*PROMPT, *first.tokens, *NEXT), "1")).stats.cached_tokens > len(PROMPT)
-    assert client.run(asked((*OTHER, *second.tokens, *NEXT), "2")).stats.cached_tokens == 0
-    assert engine.close()
+    assert own.run(asked((*PROMPT, *first.tokens, *NEXT), "1")).stats.cached_tokens > len(PROMPT)
+    assert own.run(asked((*OTHER, *second.tokens, *NEXT), "2")).stats.cached_tokens == 0
 
 
-def test_a_conversation_may_begin_as_one_that_is_gone(zoo: Zoo, tmp_path: Path) -> None:
+def test_a_conversation_may_begin_as_one_that_is_gone(own: EngineClient, zoo: Zoo) -> None:
     """It reads anew what was written for the other, and its text is the same."""
     texts = []
-    engine = Engine(tmp_path)
-    client = EngineClient(engine)
     for name in ("1", "2", "2"):
-        assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)  # what is kept is written, and read
-        texts.append(client.run(asked((*PROMPT, *NEXT), name)).tokens)
+        assert isinstance(own.load(zoo.main, zoo.drafts["close"]), ModelReady)  # what is kept is written, and read
+        texts.append(own.run(asked((*PROMPT, *NEXT), name)).tokens)
         if name == "2":
-            engine.keep_only(["2"])
+            own.engine.keep_only(["2"])
     assert texts[0] == texts[1] == texts[2]
-    assert engine.close()
 
 
 def test_a_reply_is_queued_under_any_name(zoo: Zoo, tmp_path: Path) -> None:
