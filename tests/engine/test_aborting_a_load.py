@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import shutil
 import threading
 from collections.abc import Generator
@@ -15,13 +14,11 @@ from engine import (
     Engine,
     EngineClosed,
     Event,
-    Finished,
     LoadAborted,
     ModelDamaged,
     ModelFailed,
     ModelReady,
     ModelUnloaded,
-    Queued,
     RepliesUnderWay,
     Request,
     RequestId,
@@ -34,6 +31,7 @@ from engine.runtime.scheduler import Scheduler
 from engine.runtime.worker import Worker
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
+from tests.helpers.engine_client import Recorder
 
 PATIENCE_S = 60.0
 STAGES = ("_build_network", "CacheMaker", "memory_need", "_logit_width", "_load_tokenizer")
@@ -59,44 +57,37 @@ def endless(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return begun
 
 
-def failure(events: queue.SimpleQueue[Event]) -> object:
-    while not isinstance(event := events.get(timeout=PATIENCE_S), ModelFailed):
-        pass
-    return event.error
-
-
 def test_closing_ends_a_load_at_any_stage(zoo: Zoo, endless: threading.Event) -> None:
-    engine, events, reply = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
-    engine.load(zoo.main, events.put, zoo.drafts["close"])
-    engine.submit(Request(tokens=(65, 66, 67)), reply.put)
+    engine, events, reply = Engine(), Recorder(), Recorder()
+    engine.load(zoo.main, events, zoo.drafts["close"])
+    engine.submit(Request(tokens=(65, 66, 67)), reply)
     assert endless.wait(PATIENCE_S)
     assert engine.close()
-    assert [type(failure(events)) for _ in range(2)] == [EngineClosed] * 2
-    assert [type(reply.get(timeout=PATIENCE_S)) for _ in range(2)] == [Queued, Finished]
+    assert [type(events.error(ModelFailed)) for _ in range(2)] == [EngineClosed] * 2
+    reply.finished()
 
 
 @pytest.mark.parametrize("endless", STAGES[:1], indirect=True)
 def test_another_model_ends_a_load(zoo: Zoo, endless: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, first, second = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
-    engine.load(zoo.main, first.put)
+    engine, first, second = Engine(), Recorder(), Recorder()
+    engine.load(zoo.main, first)
     assert endless.wait(PATIENCE_S)
     monkeypatch.undo()
-    engine.load(zoo.drafts["poor"], second.put)
-    assert isinstance(failure(first), LoadAborted)
-    while not isinstance(event := second.get(timeout=PATIENCE_S), ModelReady):
-        assert not isinstance(event, ModelFailed)
+    engine.load(zoo.drafts["poor"], second)
+    assert isinstance(first.error(ModelFailed), LoadAborted)
+    second.until(ModelReady)
     assert engine.close()
 
 
 @pytest.mark.parametrize("endless", STAGES[:1], indirect=True)
 def test_unloading_ends_a_load(zoo: Zoo, endless: threading.Event) -> None:
-    engine, loading, unloading = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
-    engine.load(zoo.main, loading.put)
+    engine, loading, unloading = Engine(), Recorder(), Recorder()
+    engine.load(zoo.main, loading)
     assert endless.wait(PATIENCE_S)
     assert engine.state().loading_main == str(zoo.main)
-    engine.unload(unloading.put)
-    assert isinstance(unloading.get(timeout=PATIENCE_S), ModelUnloaded)
-    assert isinstance(failure(loading), LoadAborted)
+    engine.unload(unloading)
+    unloading.until(ModelUnloaded)
+    assert isinstance(loading.error(ModelFailed), LoadAborted)
     assert engine.state().loading_main is None
     assert engine.close()
 
@@ -105,26 +96,24 @@ def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
     zoo: Zoo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message is sent while one slice of the draft is loaded, and another main model is asked for in the next."""
-    engine, loads = Engine(), queue.SimpleQueue[Event]()
-    drafts, replies, second = (queue.SimpleQueue[Event]() for _ in range(3))
+    engine, loads = Engine(), Recorder()
+    drafts, replies, second = (Recorder() for _ in range(3))
 
     def slices(_folder: str, _main: LoadedModel, aborted: Question) -> Generator[None]:
-        engine.submit(Request(tokens=(65, 66, 67), max_tokens=3), replies.put)
+        engine.submit(Request(tokens=(65, 66, 67), max_tokens=3), replies)
         yield
-        engine.load(zoo.drafts["poor"], second.put)
+        engine.load(zoo.drafts["poor"], second)
         if aborted():
             raise Aborted
         yield
 
     monkeypatch.setattr("engine.runtime.worker.loading_any_draft", slices)
-    engine.load(zoo.main, loads.put, zoo.drafts["close"])
-    engine.subscribe(lambda event: drafts.put(event) if isinstance(event, ModelFailed) else None)
+    engine.load(zoo.main, loads, zoo.drafts["close"])
+    engine.subscribe(lambda event: drafts(event) if isinstance(event, ModelFailed) else None)
     try:
-        error = failure(drafts)
-        while not isinstance(ready := second.get(timeout=PATIENCE_S), ModelReady):
-            assert not isinstance(ready, ModelFailed)
-        while not isinstance(end := replies.get(timeout=PATIENCE_S), Finished):
-            pass
+        error = drafts.error(ModelFailed)
+        second.until(ModelReady)
+        end = replies.finished()
         assert engine.state().loading_draft is None
     finally:
         assert engine.close()

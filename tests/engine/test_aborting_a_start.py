@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import shutil
 import subprocess
 import sys
@@ -24,7 +23,6 @@ from engine import (
     FinishReason,
     Message,
     MessageRole,
-    ModelFailed,
     ModelReady,
     Request,
     RequestId,
@@ -42,6 +40,7 @@ from engine.runtime.commands import Cancel, Close, CommandQueue, Load, Unload
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import Recorder
 from tests.helpers.tiny_families import save_family
 
 PATIENCE_S = 60.0
@@ -82,65 +81,53 @@ def endless(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def engine(zoo: Zoo) -> Iterator[Engine]:
-    engine, events = Engine(), queue.SimpleQueue[Event]()
-    engine.load(zoo.main, events.put)
-    until(events, ModelReady)
+    engine, events = Engine(), Recorder()
+    engine.load(zoo.main, events)
+    events.until(ModelReady)
     yield engine
     engine.close()
 
 
-def until(events: queue.SimpleQueue[Event], *kinds: type[Event]) -> Event:
-    while not isinstance(event := events.get(timeout=PATIENCE_S), kinds):
-        assert not isinstance(event, Failed | ModelFailed), event
-    return event
-
-
 def test_cancelling_ends_it(engine: Engine, endless: Endless, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = queue.SimpleQueue[Event]()
-    request = engine.submit(HELLO, events.put)
+    events = Recorder()
+    request = engine.submit(HELLO, events)
     assert endless.begun.wait(PATIENCE_S)
     engine.cancel(request)
-    end = until(events, Finished)
-    assert isinstance(end, Finished)
-    assert end.reason is FinishReason.CANCELLED
+    assert events.finished().reason is FinishReason.CANCELLED
     monkeypatch.undo()
-    engine.submit(HELLO, events.put)
-    assert isinstance(until(events, Finished), Finished)
+    engine.submit(HELLO, events)
+    events.finished()
 
 
 def test_cancelling_another_does_not(engine: Engine, endless: Endless) -> None:
-    first, second = queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
-    wanted = engine.submit(HELLO, first.put)
+    first, second = Recorder(), Recorder()
+    wanted = engine.submit(HELLO, first)
     assert endless.begun.wait(PATIENCE_S)
-    engine.cancel(engine.submit(HELLO, second.put))
+    engine.cancel(engine.submit(HELLO, second))
     engine.cancel(wanted)
-    assert isinstance(until(first, Finished), Finished)
-    assert isinstance(until(second, Finished), Finished)
+    first.finished()
+    second.finished()
 
 
 def test_closing_ends_it(engine: Engine, endless: Endless) -> None:
-    events = queue.SimpleQueue[Event]()
-    engine.submit(HELLO, events.put)
+    events = Recorder()
+    engine.submit(HELLO, events)
     assert endless.begun.wait(PATIENCE_S)
     assert engine.close()
-    end = until(events, Finished)
-    assert isinstance(end, Finished)
-    assert end.reason is FinishReason.CANCELLED
+    assert events.finished().reason is FinishReason.CANCELLED
 
 
 def test_it_waits_for_the_next_model(
     engine: Engine, zoo: Zoo, endless: Endless, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As every reply does that has not begun when another model is loaded."""
-    events, loading = queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
-    engine.submit(HELLO, events.put)
+    events, loading = Recorder(), Recorder()
+    engine.submit(HELLO, events)
     assert endless.begun.wait(PATIENCE_S)
     monkeypatch.undo()
-    engine.load(zoo.drafts["poor"], loading.put)
-    until(loading, ModelReady)
-    end = until(events, Finished)
-    assert isinstance(end, Finished)
-    assert len(end.tokens) == 3
+    engine.load(zoo.drafts["poor"], loading)
+    loading.until(ModelReady)
+    assert len(events.finished().tokens) == 3
 
 
 class Held(Endless):
@@ -197,16 +184,15 @@ def test_a_prompt_that_is_laid_out_the_second_time_waits_for_the_next_model(
     zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends_replies: bool
 ) -> None:
     hold_renderings(monkeypatch, step := SecondTime(ChatTemplate._render))
-    engine, events, loading = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
-    engine.load(save_family("window", tmp_path / "window"), events.put)
-    until(events, ModelReady)
-    engine.submit(saying("hold"), events.put)
+    engine, events, loading = Engine(), Recorder(), Recorder()
+    engine.load(save_family("window", tmp_path / "window"), events)
+    events.until(ModelReady)
+    engine.submit(saying("hold"), events)
     assert step.begun.wait(PATIENCE_S)
-    engine.load(zoo.main, loading.put, end_replies=ends_replies)
+    engine.load(zoo.main, loading, end_replies=ends_replies)
     try:
-        assert isinstance(until(loading, ModelReady), ModelReady)
-        end = until(events, Finished)
-        assert isinstance(end, Finished)
+        loading.until(ModelReady)
+        end = events.finished()
         assert (end.reason, len(end.tokens)) == (FinishReason.LENGTH, 3)
     finally:
         step.end.set()
@@ -240,32 +226,32 @@ def tokenizer_panics(*_: object) -> NoReturn:
 
 def test_others_are_written_and_begun_while_a_prompt_is_made(engine: Engine, held: Held) -> None:
     """Whether they began before it or come after it; and it is written once it is made."""
-    before, long, after = (queue.SimpleQueue[Event]() for _ in range(3))
-    engine.submit(replace(saying("hello"), max_tokens=100), before.put)
-    until(before, TextDelta)
-    engine.submit(saying("hold"), long.put)
+    before, long, after = (Recorder() for _ in range(3))
+    engine.submit(replace(saying("hello"), max_tokens=100), before)
+    before.until(TextDelta)
+    engine.submit(saying("hold"), long)
     assert held.begun.wait(PATIENCE_S)
-    engine.submit(saying("hello"), after.put)
-    assert isinstance(until(after, Finished), Finished)
-    assert isinstance(until(before, Finished), Finished)
+    engine.submit(saying("hello"), after)
+    after.finished()
+    before.finished()
     assert engine.state().queued
     held.end.set()
-    assert isinstance(until(long, Finished), Finished)
+    long.finished()
 
 
 def test_replies_are_written_while_a_text_is_counted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     step = Held(encoding._encode)
     monkeypatch.setattr(encoding, "_encode", step.library)
-    counts, replies = queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
-    engine.count_tokens("hold", counts.put)
+    counts, replies = Recorder(), Recorder()
+    engine.count_tokens("hold", counts)
     assert step.begun.wait(PATIENCE_S)
-    engine.submit(HELLO, replies.put)
+    engine.submit(HELLO, replies)
     try:
-        assert isinstance(until(replies, Finished), Finished)
-        assert counts.empty()
+        replies.finished()
+        assert counts.events.empty()
     finally:
         step.end.set()
-    assert counts.get(timeout=PATIENCE_S) == TokensCounted(CountId(1), 1, None)
+    assert counts.until(TokensCounted) == TokensCounted(CountId(1), 1, None)
 
 
 def test_commands_that_end_a_load() -> None:
