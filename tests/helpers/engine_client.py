@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ class EngineClient:
         """Submit and listen to the end. `on_event` sees each event on this thread, as it comes."""
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         request_id = self.engine.submit(request, events.put)
-        return self._outcome(events, lambda event: on_event(request_id, event) if on_event is not None else None)
+        return self._outcome(events, None if on_event is None else partial(on_event, request_id))
 
     def run_all(self, requests: Sequence[Request]) -> list[Outcome]:
         """Submit them all at once, however busy the machine is, and listen to every end."""
@@ -134,15 +135,16 @@ class EngineClient:
         for request, sink in zip(requests, sinks, strict=True):
             self.engine.submit(request, sink)
         submitted.set()
-        return [self._outcome(events, lambda _: None) for events in heard]
+        return [self._outcome(events) for events in heard]
 
-    def _outcome(self, events: queue.SimpleQueue[Event], on_event: Callable[[Event], None]) -> Outcome:
+    def _outcome(self, events: queue.SimpleQueue[Event], on_event: Callable[[Event], None] | None = None) -> Outcome:
         heard: list[RequestEvent] = []
         while not heard or not isinstance(heard[-1], (Finished, Failed)):
             event = events.get(timeout=PATIENCE_S)
             assert isinstance(event, RequestEvent)
             heard.append(event)
-            on_event(event)
+            if on_event is not None:
+                on_event(event)
         assert isinstance(heard[0], Queued)
         return Outcome(tuple(heard))
 
