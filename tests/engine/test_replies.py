@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,17 +14,15 @@ from engine import (
     ContextTooLong,
     Event,
     Failed,
-    Finished,
     FinishReason,
     PromptFits,
     PromptProgress,
     Request,
-    RequestId,
     Sampling,
     Speculation,
 )
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.engine_client import EngineClient
 from tests.helpers.samples import sampled
 
 GREEDY = Sampling(temperature=0)
@@ -81,19 +78,6 @@ def test_length_is_exact_whatever_the_draft(client: EngineClient, zoo: Zoo) -> N
         assert outcome.reason is FinishReason.LENGTH
 
 
-@pytest.mark.usefixtures("short_chunks")
-def test_cancel_during_the_prompt_takes_one_chunk(client: EngineClient) -> None:
-    def cancel(request_id: RequestId, event: Event) -> None:
-        if isinstance(event, PromptProgress):
-            client.engine.cancel(request_id)
-
-    prompt = tuple(33 + n % 170 for n in range(200))
-    outcome = client.run(Request(tokens=prompt, sampling=GREEDY, max_tokens=8), on_event=cancel)
-
-    assert outcome.reason is FinishReason.CANCELLED
-    assert outcome.tokens == ()
-
-
 def test_prompt_progress_grows_to_the_whole_prompt(client: EngineClient) -> None:
     prompt = tuple(34 + n % 160 for n in range(800))
     events = client.run(Request(tokens=prompt, sampling=GREEDY, max_tokens=1)).events
@@ -126,18 +110,3 @@ def test_a_chat_has_no_more_context_than_it_was_given(client: EngineClient) -> N
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, ContextTooLong)
     assert failed.error.limit_tokens == len(PROMPT)
-
-
-@pytest.mark.expect_log("a sink raised")
-def test_a_sink_that_raises_harms_only_itself(client: EngineClient) -> None:
-    done = threading.Event()
-
-    def sink(event: Event) -> None:
-        if isinstance(event, Finished):
-            done.set()
-        raise ValueError("a caller's bug")
-
-    client.engine.submit(request(length=5), sink)
-
-    assert done.wait(PATIENCE_S)
-    assert len(client.run(request(length=5)).tokens) == 5
