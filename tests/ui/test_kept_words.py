@@ -34,28 +34,29 @@ def unsent(harness: AppHarness) -> dict[int, str]:
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-@pytest.mark.parametrize("in_new_chat", [True, False])
-def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: QtBot, in_new_chat: bool) -> None:
-    if not in_new_chat:
-        harness.ask(qtbot, "First")
+def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: QtBot) -> None:
+    """In a new chat, and in one that is there."""
     window, chats = harness.window, harness.chats
-    chat_id, before = chats.chat_id, len(chats.transcript.messages)
-    change(harness, qtbot, fill_up)
-    window.composer.edit.long_text_given.emit(LONG)
-    window.composer.set_text(LONG)
-    press_return(harness)
-    qtbot.waitUntil(lambda: window.banner.button.text() == "Try again")
-    change(harness, qtbot, make_room)
-    QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
-    harness.wait_until_quiet(qtbot)
-    assert len(chats.transcript.messages) == before + 2
-    assert chats.transcript.messages[before].attachments[0].text == LONG
-    assert (window.composer.text(), window.composer.attached.chips) == ("", {})
-    if in_new_chat:
-        chats.new_chat()
-        assert window.composer.text() == ""
-    harness.wait_until_stored(qtbot)
-    assert unsent(harness).get(chat_id, "") == ""
+    for in_new_chat in (True, False):
+        if not in_new_chat:
+            harness.ask(qtbot, "First")
+        chat_id, before = chats.chat_id, len(chats.transcript.messages)
+        change(harness, qtbot, fill_up)
+        window.composer.edit.long_text_given.emit(LONG)
+        window.composer.set_text(LONG)
+        press_return(harness)
+        qtbot.waitUntil(lambda: window.banner.button.text() == "Try again")
+        change(harness, qtbot, make_room)
+        QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
+        harness.wait_until_quiet(qtbot)
+        assert len(chats.transcript.messages) == before + 2
+        assert chats.transcript.messages[before].attachments[0].text == LONG
+        assert (window.composer.text(), window.composer.attached.chips) == ("", {})
+        if in_new_chat:
+            chats.new_chat()
+            assert window.composer.text() == ""
+        harness.wait_until_stored(qtbot)
+        assert unsent(harness).get(chat_id, "") == ""
 
 
 def test_a_quick_question_leaves_what_waits_in_a_new_chat(tmp_path: Path, qtbot: QtBot) -> None:
@@ -74,44 +75,31 @@ def test_a_quick_question_leaves_what_waits_in_a_new_chat(tmp_path: Path, qtbot:
         assert len(second.window.composer.attached.chips) == 1
 
 
-def test_a_chat_that_is_left_before_its_question_is_stored_keeps_no_copy_of_it(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    harness.ask(qtbot, "First")
-    chat_id = harness.chats.chat_id
-    harness.window.composer.set_text("Second")
-    press_return(harness)
-    harness.chats.new_chat()
-    harness.wait_until_quiet(qtbot)
-    assert unsent(harness) == {}
-    harness.chats.open_chat(chat_id)
-    assert (harness.window.composer.text(), harness.chats.transcript.messages[2].text) == ("", "Second")
-
-
-@pytest.mark.parametrize("in_folder", [False, True])
-def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(
-    harness: AppHarness, qtbot: QtBot, in_folder: bool
-) -> None:
-    harness.ask(qtbot, "First")
-    chats, composer, chat_id = harness.chats, harness.window.composer, harness.chats.chat_id
-    chats.folders.make(chat_id=chat_id)
-    harness.wait_until_stored(qtbot)
-    composer.set_text("Second")
-    if in_folder:
-        chats.folders.delete(chats.folders.folder_of(chat_id) or 0, with_chats=True)
-    else:
-        chats.delete_chat(chat_id)
-    press_return(harness)
-    harness.wait_until_stored(qtbot)
-    assert (chats.chat_id, composer.text(), len(harness.engine.requests)) == (0, "Second", 1)
-    chats.deletions.undo()
-    harness.wait_until_stored(qtbot)
-    chats.open_chat(chat_id)
-    assert ([row.text for row in chats.transcript.messages[2:]], composer.text()) == ([], "")
-    chats.new_chat()
-    press_return(harness)
-    harness.wait_until_quiet(qtbot)
-    assert [row.text for row in chats.transcript.messages[:1]] == ["Second"]
+def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness: AppHarness, qtbot: QtBot) -> None:
+    """By itself, and with the folder that it is in."""
+    chats, composer = harness.chats, harness.window.composer
+    for in_folder in (False, True):
+        chats.new_chat()
+        harness.ask(qtbot, "First")
+        chat_id, asked = chats.chat_id, len(harness.engine.requests)
+        chats.folders.make(chat_id=chat_id)
+        harness.wait_until_stored(qtbot)
+        composer.set_text("Second")
+        if in_folder:
+            chats.folders.delete(chats.folders.folder_of(chat_id) or 0, with_chats=True)
+        else:
+            chats.delete_chat(chat_id)
+        press_return(harness)
+        harness.wait_until_stored(qtbot)
+        assert (chats.chat_id, composer.text(), len(harness.engine.requests)) == (0, "Second", asked)
+        chats.deletions.undo()
+        harness.wait_until_stored(qtbot)
+        chats.open_chat(chat_id)
+        assert ([row.text for row in chats.transcript.messages[2:]], composer.text()) == ([], "")
+        chats.new_chat()
+        press_return(harness)
+        harness.wait_until_quiet(qtbot)
+        assert [row.text for row in chats.transcript.messages[:1]] == ["Second"]
 
 
 def test_no_reply_is_written_in_a_chat_that_is_being_deleted(harness: AppHarness, qtbot: QtBot) -> None:
@@ -193,35 +181,6 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
         assert edit.text == LONG
 
 
-@pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_the_window_asks_before_it_drops_what_is_typed(harness: AppHarness, qtbot: QtBot) -> None:
-    change(harness, qtbot, fill_up)
-    harness.window.composer.set_text(LONG)
-    harness.window.composer.unsent.keep()
-    harness.wait_until_stored(qtbot)
-    harness.window.close()
-    assert harness.window.isVisible()
-    assert harness.window.banner.title.text() == "Not everything is saved"
-    change(harness, qtbot, make_room)
-    harness.window.composer.unsent.keep()
-    harness.wait_until_stored(qtbot)
-    assert not harness.chats.has_unsaved
-
-
-@pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_who_stays_and_types_on_is_warned_again(harness: AppHarness, qtbot: QtBot) -> None:
-    change(harness, qtbot, fill_up)
-    harness.window.composer.set_text(LONG)
-    harness.window.close()
-    harness.window.banner.close_button.click()
-    QTest.keyClicks(harness.window.composer.edit, "and more")
-    harness.window.close()
-    assert harness.window.isVisible()
-    assert harness.window.banner.title.text() == "Not everything is saved"
-    harness.window.close()
-    assert not harness.window.isVisible()
-
-
 def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_them(
     tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -295,32 +254,30 @@ def test_words_for_a_later_start_wait_in_their_file_while_nothing_is_saved(tmp_p
             assert second.window.composer.text() == "precious\n\ndear"
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize("what", ["chat", "message", "message and what follows", "folder"])
-def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, qtbot: QtBot, what: str) -> None:
+def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, qtbot: QtBot) -> None:
     """A disk that takes its time invites to press the key once more."""
     harness.ask(qtbot, "First")
-    chats, chat_id = harness.chats, harness.chats.chat_id
+    chats, chat_id, stored = harness.chats, harness.chats.chat_id, harness.application.storage.read
     chats.folders.make(chat_id=chat_id)
     harness.wait_until_stored(qtbot)
     folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
-    delete = {
-        "chat": partial(chats.delete_chat, chat_id),
-        "message": partial(chats.edits.delete, question),
-        "message and what follows": partial(chats.edits.delete, question, following=True),
-        "folder": partial(chats.folders.delete, folder, with_chats=True),
-    }[what]
-    for _ in range(2):
-        delete()
-    harness.wait_until_stored(qtbot)
-    assert harness.window.banner.button.text() == "Undo"
-    harness.window.banner.button.click()
-    harness.wait_until_stored(qtbot)
-    stored = harness.application.storage.read
-    summary = stored.chats.summary(chat_id)
-    assert summary is not None
-    assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2)
-    assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
+    for delete in (
+        partial(chats.delete_chat, chat_id),
+        partial(chats.edits.delete, question),
+        partial(chats.edits.delete, question, following=True),
+        partial(chats.folders.delete, folder, with_chats=True),
+    ):
+        chats.open_chat(chat_id)
+        for _ in range(2):
+            delete()
+        harness.wait_until_stored(qtbot)
+        assert harness.window.banner.button.text() == "Undo"
+        harness.window.banner.button.click()
+        harness.wait_until_stored(qtbot)
+        summary = stored.chats.summary(chat_id)
+        assert summary is not None
+        assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2), delete
+        assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
@@ -361,13 +318,20 @@ def test_what_was_saved_after_all_is_not_saved_once_more(harness: AppHarness, qt
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
 def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHarness, qtbot: QtBot) -> None:
-    """Before the disk has been asked to keep it."""
+    """Before the disk has been asked to keep it; and once more, when somebody stayed and has typed on."""
+    window, banner = harness.window, harness.window.banner
     change(harness, qtbot, fill_up)
-    harness.window.composer.set_text(LONG)
-    harness.window.close()
-    assert harness.window.isVisible()
-    assert harness.window.banner.title.text() == "Not everything is saved"
+    window.composer.set_text(LONG)
+    window.close()
+    assert (window.isVisible(), banner.title.text()) == (True, "Not everything is saved")
+    banner.close_button.click()
+    QTest.keyClicks(window.composer.edit, "and more")
+    window.close()
+    assert (window.isVisible(), banner.title.text()) == (True, "Not everything is saved")
     change(harness, qtbot, make_room)
+    window.composer.unsent.keep()
+    harness.wait_until_stored(qtbot)
+    assert not harness.chats.has_unsaved
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_BUSY")
@@ -388,21 +352,24 @@ def test_the_window_asks_while_what_was_refused_is_being_tried_again(harness: Ap
     assert not harness.chats.has_unsaved
 
 
-@pytest.mark.parametrize("how", ["send", "regenerate", "continue_reply"])
 def test_a_reply_that_is_deleted_before_it_is_asked_for_is_not_under_way_when_it_is_back(
-    harness: AppHarness, qtbot: QtBot, how: str
+    harness: AppHarness, qtbot: QtBot
 ) -> None:
-    harness.ask(qtbot, "First")
-    chats, (question, reply) = harness.chats, harness.chats.transcript.messages
-    assert chats.send("Second") if how == "send" else getattr(chats.exchanges, how)(reply.id)
-    chats.edits.delete(question.id, following=True)
-    assert harness.chats.keeping.try_now(60)  # both are on the disk before the window hears of either
-    harness.wait_until_quiet(qtbot)
-    chats.deletions.undo()
-    harness.wait_until_stored(qtbot)
-    assert chats.transcript.messages
-    assert not any(message.under_way for message in chats.transcript.messages)
-    assert len(harness.engine.requests) == 1
+    chats = harness.chats
+    for how in ("send", "regenerate", "continue_reply"):
+        chats.new_chat()
+        harness.ask(qtbot, "First")
+        question, reply = chats.transcript.messages
+        asked = len(harness.engine.requests)
+        assert chats.send("Second") if how == "send" else getattr(chats.exchanges, how)(reply.id)
+        chats.edits.delete(question.id, following=True)
+        assert harness.chats.keeping.try_now(60)  # both are on the disk before the window hears of either
+        harness.wait_until_quiet(qtbot)
+        chats.deletions.undo()
+        harness.wait_until_stored(qtbot)
+        assert chats.transcript.messages
+        assert not any(message.under_way for message in chats.transcript.messages), how
+        assert len(harness.engine.requests) == asked
 
 
 def test_what_can_be_undone_stays_in_sight_when_another_chat_is_opened(harness: AppHarness, qtbot: QtBot) -> None:

@@ -105,6 +105,10 @@ def test_the_edit_menu_knows_the_focused_field_and_reaches_a_number(harness: App
     assert not menu.redo.isEnabled()
     menu.menus["edit"].aboutToHide.emit()
     assert menu.redo.isEnabled()  # its key is heard
+    menu.cut.trigger()
+    assert edit.text() == ""
+    menu.paste.trigger()
+    assert edit.text() == "words"
 
     window = harness.show_settings("chat")
     number = window.sampling.fields["top_k"]

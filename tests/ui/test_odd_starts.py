@@ -186,6 +186,15 @@ def test_a_slow_opening_is_told_until_it_ends(tmp_path: Path, qtbot: QtBot, monk
         assert not banner.isVisible()
 
 
+def test_a_start_deletes_what_a_write_left_that_was_killed(tmp_path: Path, qtbot: QtBot) -> None:
+    with AppHarness(tmp_path) as harness:
+        left = harness.paths.data / "settings.json.0123abcd.new"
+        left.write_text("secret words")
+        os.utime(left, (0, 0))
+        harness.open(qtbot)
+        qtbot.waitUntil(lambda: not left.exists())
+
+
 def test_zeros_in_the_place_of_the_chats_are_put_aside(tmp_path: Path, qtbot: QtBot) -> None:
     with guarded(), _Odd(tmp_path, zeros, "chats.db") as harness:
         assert "Chats repaired" in started(harness, qtbot)
@@ -194,7 +203,7 @@ def test_zeros_in_the_place_of_the_chats_are_put_aside(tmp_path: Path, qtbot: Qt
 @pytest.mark.parametrize("place", fair(["database", "unsent.txt", "left.json"], "database"))
 def test_megabytes_that_were_not_sent_wait_as_an_attachment(tmp_path: Path, qtbot: QtBot, place: str) -> None:
     """A field that gets them holds up the start."""
-    long, short, data = "말\n" * 1_000_000, "half a thought", tmp_path / "data"
+    long, short, data = "말\n" * 300_000, "half a thought", tmp_path / "data"
     with closing(Database(data / "chats.db")) as database:
         Stores(database).unsent.put(0, long if place == "database" else short)
         Stores(database).unsent.put(QUICK_ASK, long)

@@ -148,17 +148,6 @@ def test_openblas_can_be_turned_off_where_it_is_installed(
         assert not harness.application.settings.use_openblas
 
 
-def test_its_size_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        window = harness.application.settings_window()
-        window.show()
-        window.resize(700, 555)
-        window.close()
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        window = harness.application.settings_window()
-        assert (window.width(), window.height()) == (700, 555)
-
-
 def test_screen_readers_are_told_what_each_control_is_and_its_value(window: SettingsWindow) -> None:
     window.show_page("chat")
     told = QAccessible.queryAccessibleInterface(window.list)
