@@ -163,20 +163,17 @@ def test_a_model_that_cannot_be_used_says_why_and_what_to_do(
     assert "Add its config.json and tokenizer" in said
 
 
-def test_a_model_is_used_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_model_and_a_drafter_are_used_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    click(row(page, "Head").use_button)
+    qtbot.waitUntil(lambda: harness.models.pair.draft_folder == HEAD.folder)
+    assert harness.models.pair.main_folder == MAIN.folder
     assert not row(page, "Main-8B").use_button.isVisible()
     with qtbot.waitSignal(harness.models.chat_wanted):
         click(row(page, "Other-4B").use_button)
     qtbot.waitUntil(lambda: harness.models.pair.main_folder == OTHER.folder)
     qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisible())
     page.installed.sort.chosen.emit(ModelSort.LAST_USED)
-    qtbot.waitUntil(lambda: names(page)[0] == "Other-4B" or names(page)[1] == "Other-4B")
-
-
-def test_a_drafter_is_used_as_a_draft(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
-    click(row(page, "Head").use_button)
-    qtbot.waitUntil(lambda: harness.models.pair.draft_folder == HEAD.folder)
-    assert harness.models.pair.main_folder == MAIN.folder
+    qtbot.waitUntil(lambda: "Other-4B" in names(page)[:2])
 
 
 def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
@@ -213,16 +210,27 @@ def test_a_chat_template_can_be_looked_at(page: ModelsPage, qtbot: QtBot) -> Non
     assert not dialog.isVisible()
 
 
-def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
-    harness.store.damaged = ("model.safetensors",)
-    click(row(page, "Other-4B").more_button)
-    click(row(page, "Other-4B").verify_button)
+def test_an_update_and_damage_are_told_and_mended(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    def other() -> ModelRow:
+        return row(page, "Other-4B")
+
+    click(other().more_button)
+    click(other().update_button)
+    qtbot.waitUntil(lambda: "Up to date" in other().upkeep.text())
+    assert not other().mend_button.isVisible()
+    harness.store.has_update = True
+    click(other().update_button)
     qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
-    assert "model.safetensors" in row(page, "Other-4B").upkeep.text()
-    click(row(page, "Other-4B").more_button)
-    assert row(page, "Other-4B").details.text().endswith(" · damaged")  # also where the row is closed
-    click(row(page, "Other-4B").more_button)
-    click(row(page, "Other-4B").mend_button)
+    assert other().mend_button.text() == "Update"
+    assert other().details.text().endswith(" · update available")
+
+    harness.store.damaged = ("model.safetensors",)
+    click(other().verify_button)
+    qtbot.waitUntil(lambda: "model.safetensors" in other().upkeep.text() and can_mend(page, "Other-4B"))
+    click(other().more_button)
+    assert other().details.text().endswith(" · damaged")  # also where the row is closed
+    click(other().more_button)
+    click(other().mend_button)
     assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
 
 
@@ -278,18 +286,6 @@ def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, 
     assert row(page, "Main-8B").isAncestorOf(window.focusWidget() or window), "the next one"
 
 
-def test_an_update_is_offered_when_there_is_one(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
-    click(row(page, "Other-4B").more_button)
-    click(row(page, "Other-4B").update_button)
-    qtbot.waitUntil(lambda: "Up to date" in row(page, "Other-4B").upkeep.text())
-    assert not row(page, "Other-4B").mend_button.isVisible()
-    harness.store.has_update = True
-    click(row(page, "Other-4B").update_button)
-    qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
-    assert row(page, "Other-4B").mend_button.text() == "Update"
-    assert row(page, "Other-4B").details.text().endswith(" · update available")
-
-
 def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
     harness: AppHarness, recommended: Recommended, qtbot: QtBot
 ) -> None:
@@ -315,16 +311,23 @@ def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
     qtbot.waitUntil(lambda: "× in chats (estimate)" in told()[0])
 
 
-def test_a_recommended_pair_is_installed_with_one_click(
+def test_a_recommended_pair_is_installed_with_one_click_and_not_on_its_way_once_it_failed(
     harness: AppHarness, recommended: Recommended, qtbot: QtBot
 ) -> None:
     harness.models.refresh()
     qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
     offered = recommended.findChildren(OfferRow)[0]
+    halves = (offered.offer.main, offered.offer.draft)
+    for half in halves:
+        harness.store.failures[half] = HubUnreachable(half, "https://hub.example", "timed out")
+    harness.store.gate.hold()
     click(offered.install_button)
     (entry,) = harness.models.downloads.entries
-    assert entry.repositories == (offered.offer.main, offered.offer.draft)
+    assert entry.repositories == halves
     qtbot.waitUntil(lambda: any(not row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))
+    harness.store.gate.open()
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
+    qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))
 
 
 def test_a_recommended_pair_that_is_here_is_used_with_one_click(
@@ -347,14 +350,3 @@ def test_a_recommended_pair_that_is_here_is_used_with_one_click(
     assert not buttons()["In use"].isEnabled()
     pair = harness.models.pair
     assert (pair.main_folder, pair.draft_folder) == (OTHER.folder, DRAFT.folder)
-
-
-def test_a_pair_that_failed_is_not_on_its_way(harness: AppHarness, recommended: Recommended, qtbot: QtBot) -> None:
-    harness.models.refresh()
-    qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
-    offered = recommended.findChildren(OfferRow)[0]
-    for half in (offered.offer.main, offered.offer.draft):
-        harness.store.failures[half] = HubUnreachable(half, "https://hub.example", "timed out")
-    click(offered.install_button)
-    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
-    qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))

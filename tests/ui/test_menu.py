@@ -18,12 +18,21 @@ from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness, open_app
 
+UNWIRED = {"import_chats", "export_chat", "export_all"}
+
+
+def unconnected(harness: AppHarness) -> set[str]:
+    actions = harness.window.menu.actions
+    return {name for name, each in actions.items() if not each.receivers(SIGNAL("triggered(bool)"))}
+
 
 def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harness: AppHarness, qtbot: QtBot) -> None:
     """Qt hears none of two that share one, those of other parts of the window included."""
     keys = Counter(shortcut_text(action) for action in harness.window.actions() if shortcut_text(action))
     assert [key for key, number in keys.items() if number > 1] == []
     assert len(keys) > len([action for action in harness.window.menu.actions.values() if shortcut_text(action)])
+
+    assert unconnected(harness) <= UNWIRED
 
     button = harness.window.comfort.menu_button
     assert button is not None
@@ -181,17 +190,7 @@ def test_of_return_and_control_return_one_sends_and_the_other_begins_a_new_line(
     assert harness.chats.transcript.messages[0].text == "one\ntwo"
 
 
-@pytest.mark.parametrize("mac", [False, True])
-def test_every_entry_is_connected(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, mac: bool) -> None:
-    monkeypatch.setattr("app.views.shell.menu.IS_MAC", mac)
-    unwired = {"import_chats", "export_chat", "export_all"}
-    with open_app(tmp_path, qtbot) as harness:
-        actions = harness.window.menu.actions
-        assert {name for name, each in actions.items() if not each.receivers(SIGNAL("triggered(bool)"))} <= unwired
-        assert ("all_to_front" in actions) is mac
-
-
-def test_all_windows_come_to_the_front_the_active_one_last(
+def test_on_a_mac_all_windows_come_to_the_front_the_active_one_last(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.views.shell.menu.IS_MAC", True)
@@ -202,6 +201,7 @@ def test_all_windows_come_to_the_front_the_active_one_last(
 
     monkeypatch.setattr(QWidget, "raise_", note)
     with open_app(tmp_path, qtbot) as harness:
+        assert unconnected(harness) <= UNWIRED
         settings = harness.show_settings()
         qtbot.waitUntil(settings.isActiveWindow)
         raised.clear()

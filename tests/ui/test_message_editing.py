@@ -90,7 +90,7 @@ def test_a_question_is_edited_in_its_place_and_asked_anew_and_names_the_chat(har
     assert window.startswith("Right")
 
 
-def test_shift_return_begins_a_line_and_escape_gives_up(harness: AppHarness, qtbot: QtBot) -> None:
+def test_return_begins_a_line_but_where_it_sends_and_escape_gives_up(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
     field = begin_edit(harness, 0)
     QTest.keyClick(field.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
@@ -100,10 +100,16 @@ def test_shift_return_begins_a_line_and_escape_gives_up(harness: AppHarness, qtb
     harness.wait_until_stored(qtbot)
     assert (texts(harness), fields(harness)) == (["Question", "one"], 0)
     assert begin_edit(harness, 0).field.text() == "Question"
+    QTest.keyClick(editor(harness, 0).field, Qt.Key.Key_Escape)
 
+    answer = begin_edit(harness, 1)  # whose words are not sent
+    QTest.keyClick(answer.field, Qt.Key.Key_Return)
+    QTest.keyClicks(answer.field, "more")
+    assert answer.field.text() == "one\nmore"
+    QTest.keyClick(answer.field, Qt.Key.Key_Return, CTRL)
+    harness.wait_until_quiet(qtbot)
+    assert (texts(harness), fields(harness)) == (["Question", "one\nmore"], 0)
 
-def test_return_sends_an_edited_question_where_the_settings_say_so(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Wrong")
     field = begin_edit(harness, 0)
     type_anew(field, "Right")
     harness.application.settings.send_key = "control_return"
@@ -115,32 +121,19 @@ def test_return_sends_an_edited_question_where_the_settings_say_so(harness: AppH
     assert (texts(harness), fields(harness)) == (["Right", "two"], 0)
 
 
-def test_return_begins_a_line_in_words_that_are_not_sent(harness: AppHarness, qtbot: QtBot) -> None:
+def test_one_types_on_where_everything_looks_different(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
-    answer = begin_edit(harness, 1)
-    QTest.keyClick(answer.field, Qt.Key.Key_Return)
-    QTest.keyClicks(answer.field, "more")
-    assert answer.field.text() == "one\nmore"
-    QTest.keyClick(answer.field, Qt.Key.Key_Return, CTRL)
-    harness.wait_until_quiet(qtbot)
-    assert (texts(harness), fields(harness)) == (["Question", "one\nmore"], 0)
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize(("setting", "value"), [("text_scale", 1.3), ("appearance", "dark"), ("language", "ko")])
-def test_one_types_on_where_everything_looks_different(
-    harness: AppHarness, qtbot: QtBot, setting: str, value: object
-) -> None:
-    harness.ask(qtbot, "Question")
-    field = begin_edit(harness, 0).field
+    field, typed = begin_edit(harness, 0).field, ""
     for _ in range(2):
         QTest.keyClick(field, Qt.Key.Key_Left)
-    QApplication.sendEvent(field, QInputMethodEvent("가", []))
-    setattr(harness.application.settings, setting, value)
-    now = editor(harness, 0).field
-    assert now.hasFocus()
-    QTest.keyClicks(now, "!")
-    assert now.text() == "Questi가!on"
+    for setting, value in (("text_scale", 1.3), ("appearance", "dark"), ("language", "ko")):
+        QApplication.sendEvent(field, QInputMethodEvent("가", []))
+        setattr(harness.application.settings, setting, value)
+        field = editor(harness, 0).field
+        assert field.hasFocus()
+        QTest.keyClicks(field, "!")
+        typed += "가!"
+        assert field.text() == f"Questi{typed}on", setting
 
 
 def test_words_alone_are_saved_and_what_follows_stays(harness: AppHarness, qtbot: QtBot) -> None:
@@ -203,29 +196,8 @@ def test_an_edit_survives_scrolling_and_leaving_the_chat(harness: AppHarness, qt
     assert editor(harness, 0).field.text() == "half a thought and more"
 
 
-def test_an_edit_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "Question")
-        type_anew(begin_edit(harness, 1), "half")
-        QApplication.sendEvent(editor(harness, 1).field, QInputMethodEvent("하", []))
-        chat = harness.chats.chat_id
-    with open_app(tmp_path, qtbot) as harness:
-        harness.chats.open_chat(chat)
-        harness.transcript.editing.focus(id_of(harness, 1))
-        assert editor(harness, 1).field.text() == "half하"
-        QTest.keyClick(editor(harness, 1).field, Qt.Key.Key_Escape)
-    with open_app(tmp_path, qtbot) as harness:
-        harness.chats.open_chat(chat)
-        assert fields(harness) == 0
-
-
-def pause() -> None:
-    """Longer than a field waits before it tells what was typed."""
-    QTest.qWait(400)
-
-
 def test_what_was_typed_a_while_ago_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
-    """In another chat, at another text size, and after a restart."""
+    """In another chat, at another text size, and after a restart, until it is given up."""
     with open_app(tmp_path, qtbot) as harness:
         harness.ask(qtbot, "Question")
         chat, field = harness.chats.chat_id, begin_edit(harness, 0).field
@@ -242,23 +214,32 @@ def test_what_was_typed_a_while_ago_is_kept(tmp_path: Path, qtbot: QtBot) -> Non
         harness.application.settings.text_scale = 1.3
         assert editor(harness, 0).field.text() == "Question one two"
         QTest.keyClicks(editor(harness, 0).field, " three")
-        pause()
+        QApplication.sendEvent(editor(harness, 0).field, QInputMethodEvent("하", []))
     with open_app(tmp_path, qtbot) as harness:
         harness.chats.open_chat(chat)
-        assert editor(harness, 0).field.text() == "Question one two three"
+        harness.transcript.editing.focus(id_of(harness, 0))
+        assert editor(harness, 0).field.text() == "Question one two three하"
+        QTest.keyClick(editor(harness, 0).field, Qt.Key.Key_Escape)
+        harness.wait_until_stored(qtbot)
+        assert harness.application.storage.read.edits.of_chat(chat) == {}
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_what_was_given_up_is_not_in_the_field_again(harness: AppHarness, qtbot: QtBot, waits: bool) -> None:
+def pause() -> None:
+    """Longer than a field waits before it tells what was typed."""
+    QTest.qWait(400)
+
+
+def test_what_was_given_up_is_not_in_the_field_again(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
-    QTest.keyClicks(begin_edit(harness, 0).field, " that nobody asks")
-    if waits:
-        pause()
-    editor(harness, 0).cancel.click()
-    assert begin_edit(harness, 0).field.text() == "Question"
+    for waits in (False, True):
+        QTest.keyClicks(begin_edit(harness, 0).field, " that nobody asks")
+        if waits:
+            pause()
+        editor(harness, 0).cancel.click()
+        assert begin_edit(harness, 0).field.text() == "Question"
 
 
-def test_both_sides_can_be_written(harness: AppHarness, qtbot: QtBot) -> None:
+def test_both_sides_can_be_written_and_an_inserted_question_answered(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
     act(harness, 0, "Insert Before")
     field = editor(harness, 0)
@@ -273,18 +254,13 @@ def test_both_sides_can_be_written(harness: AppHarness, qtbot: QtBot) -> None:
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["a greeting", "hello", "Question", "one"]
     assert [message.from_user for message in harness.chats.transcript.messages] == [True, False, True, False]
-    harness.ask(qtbot, "And?")
+    act(harness, 3, "Insert After")
+    QTest.keyClicks(editor(harness, 3).field, "And?")
+    editor(harness, 3).other.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness)[4:] == ["And?", "two"]
     roles = [message.role for message in harness.engine.requests[-1].messages]
     assert roles == [MessageRole.USER, MessageRole.ASSISTANT] * 2 + [MessageRole.USER]
-
-
-def test_an_inserted_question_can_be_answered(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Question")
-    act(harness, 1, "Insert After")
-    QTest.keyClicks(editor(harness, 1).field, "And?")
-    editor(harness, 1).other.click()
-    harness.wait_until_quiet(qtbot)
-    assert texts(harness) == ["Question", "one", "And?", "two"]
 
 
 def test_a_message_is_given_to_the_other_side(harness: AppHarness, qtbot: QtBot) -> None:
@@ -302,34 +278,32 @@ def test_a_message_is_given_to_the_other_side(harness: AppHarness, qtbot: QtBot)
     assert words_as(harness) == [PartKind.BUBBLE, PartKind.BUBBLE]
 
 
-def test_a_message_goes_alone_and_undo_brings_it_back(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_message_goes_alone_or_several_when_somebody_agrees_and_undo_brings_them_back(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     for question in ("First", "Second"):
         harness.ask(qtbot, question)
+    before, banner = texts(harness), harness.window.banner
     act(harness, 1, "Delete")
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["First", "Second", "two"]
-    assert "deleted" in harness.window.banner.accessibleName()
+    assert "deleted" in banner.accessibleName()
     harness.window.menu.undo.trigger()
     harness.wait_until_quiet(qtbot)
-    assert not harness.window.banner.isVisible()  # there is nothing left to undo
-    assert texts(harness) == ["First", "one", "Second", "two"]
+    assert not banner.isVisible()  # there is nothing left to undo
+    assert texts(harness) == before == ["First", "one", "Second", "two"]
 
-
-@pytest.mark.parametrize("agrees", [True, False])
-def test_several_go_only_when_somebody_agrees(harness: AppHarness, qtbot: QtBot, agrees: bool) -> None:
-    for question in ("First", "Second"):
-        harness.ask(qtbot, question)
-    act(harness, 1, "Delete This and Later Messages…")
-    dialog = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
-    assert "2" in dialog.title.text()
-    (dialog.act_button if agrees else dialog.cancel_button).click()
-    harness.wait_until_quiet(qtbot)
-    assert texts(harness) == (["First"] if agrees else ["First", "one", "Second", "two"])
-    if agrees:
-        assert "3" in harness.window.banner.accessibleName()
-        harness.window.banner.button.click()
+    for agrees in (False, True):
+        act(harness, 1, "Delete This and Later Messages…")
+        dialog = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
+        assert "2" in dialog.title.text()
+        (dialog.act_button if agrees else dialog.cancel_button).click()
         harness.wait_until_quiet(qtbot)
-        assert texts(harness) == ["First", "one", "Second", "two"]
+        assert texts(harness) == (["First"] if agrees else before)
+    assert "3" in banner.accessibleName()
+    banner.button.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == before
 
 
 def test_deleting_what_is_above_a_reply_lets_it_go_on(harness: AppHarness, qtbot: QtBot) -> None:

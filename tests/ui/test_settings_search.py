@@ -64,22 +64,16 @@ def test_a_setting_is_found_by_words_and_by_its_choices_and_escape_goes_back_to_
     assert not window.isVisible()
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize(
-    ("language", "query", "name"),
-    [
+def test_a_setting_is_found_in_the_language_of_the_window(harness: AppHarness, window: SettingsWindow) -> None:
+    for language, query, name in (
         ("en", "predictable", "Temperature"),  # of its explanation
         ("ko", "ㄱㅈㅋㄱ", "글자 크기"),
         ("ja", "あにめ", "アニメーション"),
         ("zh_CN", "语言", "语言"),
-    ],
-)
-def test_a_setting_is_found_in_the_language_of_the_window(
-    harness: AppHarness, window: SettingsWindow, language: str, query: str, name: str
-) -> None:
-    harness.application.settings.language = language
-    QApplication.processEvents()
-    assert name in found(window, query)
+    ):
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        assert name in found(window, query), language
 
 
 def test_going_there_shows_the_page_lights_the_row_and_focuses_the_control(
@@ -178,31 +172,24 @@ def test_screen_readers_are_told_what_each_control_is_and_its_value(window: Sett
     assert not told.state().checked
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize("kind", ["question", "row", "thinking"])
-def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(
-    harness: AppHarness, qtbot: QtBot, kind: str
-) -> None:
-    transcript = TranscriptHarness([thought()])
+def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(harness: AppHarness, qtbot: QtBot) -> None:
+    """A row of a model, thinking, and a question about the figures."""
+    transcript, meanings = TranscriptHarness([thought()]), Meanings(Theme())
     fold = transcript.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
-    qtbot.addWidget(transcript.view)
-    meanings = Meanings(Theme())
-    qtbot.addWidget(meanings)
-    button = {
-        "question": meanings.button,
-        "row": harness.show_models("yours").yours.installed.rows[0].more_button,
-        "thinking": fold.fold,
-    }[kind]
-    assert isinstance(button, QWidget)
-    told = QAccessible.queryAccessibleInterface(button)
-    assert told.role() == Role.Button
-    for is_open in (False, True, False):
-        state = told.state()
-        assert (bool(state.expandable), bool(state.expanded), bool(state.collapsed)) == (True, is_open, not is_open)
-        assert not state.checkable
-        told.actionInterface().doAction(QAccessibleActionInterface.pressAction())
-    assert told.text(QAccessible.Text.Name)
+    for each in (transcript.view, meanings):
+        qtbot.addWidget(each)
+    row = harness.show_models("yours").yours.installed.rows[0]
+    buttons: list[QWidget] = [meanings.button, row.more_button, fold.fold]
+    for button in buttons:
+        told = QAccessible.queryAccessibleInterface(button)
+        assert told.role() == Role.Button
+        for is_open in (False, True, False):
+            state = told.state()
+            assert (bool(state.expandable), bool(state.expanded), bool(state.collapsed)) == (True, is_open, not is_open)
+            assert not state.checkable
+            told.actionInterface().doAction(QAccessibleActionInterface.pressAction())
+        assert told.text(QAccessible.Text.Name)
 
 
 def thought() -> TranscriptMessage:

@@ -192,11 +192,6 @@ def test_a_model_that_came_or_went_by_another_program_is_seen_when_the_picker_op
     assert STRANGER.folder not in {option.value for option in options(picker.panel.drafts)}
 
 
-def test_escape_closes_the_picker(harness: AppHarness) -> None:
-    QTest.keyClick(harness.window.picker.panel.drafts, Qt.Key.Key_Escape)
-    assert not harness.window.picker.panel.isVisible()
-
-
 def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBot) -> None:
     """Below it a line appears once the pair has been compared."""
     listed = OptionList(Theme())
@@ -242,9 +237,18 @@ def press(listed: OptionList, key: Qt.Key) -> str:
     return str(listed.currentIndex().data())
 
 
-def test_a_long_list_of_refused_models_is_read_by_key(harness: AppHarness) -> None:
+@pytest.fixture
+def drafts(qtbot: QtBot) -> OptionList:
+    listed = OptionList(Theme())
+    qtbot.addWidget(listed)
+    listed.resize(400, 300)
+    listed.show()
+    return listed
+
+
+def test_a_long_list_of_refused_models_is_read_by_key(drafts: OptionList) -> None:
     """Its reasons are scrolled to, also a page at a time; a screen reader is told them."""
-    drafts, why = harness.window.picker.panel.drafts, "Its tokens are others, so it cannot guess a single one."
+    why = "Its tokens are others, so it cannot guess a single one."
     refused = [(Option(f"Group {at}"), Option(f"M{at}", f"/m/{at}", "", why)) for at in range(40)]
     drafts.set_options([option for both in refused for option in both], "")
     drafts.setFocus()
@@ -287,7 +291,7 @@ def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_ch
     assert not panel.isVisible()
 
 
-def test_korean_initials_find_a_model(harness: AppHarness) -> None:
+def test_korean_initials_find_a_model() -> None:
     named = [Option("모델"), Option("Main", "/m"), Option("한국어 모델", "/k")]
     assert found_among(named, "ㅎㄱㅇ") == [named[0], named[2]]
     assert found_among(named, "zzz") == []
@@ -318,8 +322,7 @@ def test_two_hundred_models_have_a_line_each_with_the_latest_first(harness: AppH
     assert panel.geometry().bottom() <= harness.window.mapToGlobal(harness.window.rect().bottomRight()).y()
 
 
-def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppHarness) -> None:
-    drafts = harness.window.picker.panel.drafts
+def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(drafts: OptionList) -> None:
     drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "a")
     assert drafts.current_value == "a"
     drafts.set_options([Option("A", "a"), Option("B", "b"), Option("C", "c")], "c")
@@ -331,17 +334,34 @@ def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppH
     assert drafts.current_value == "c"
 
 
-def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.picker.panel.more_button.click()
-    controls = harness.window.picker.panel.more.speculation
+def test_the_picker_changes_how_is_drafted_unloads_the_pair_and_leads_to_drafts_on_the_hub(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    picker, chip = harness.window.picker, harness.window.header.chip
+    picker.panel.more_button.click()
+    controls = picker.panel.more.speculation
     harness.models.choose_speculation("fixed", 4)  # as under Settings → Advanced
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
-    assert harness.window.header.chip.accessibleName().endswith("6 tokens")
-    harness.window.picker.panel.close()
+    assert chip.accessibleName().endswith("6 tokens")
+    picker.panel.close()
     harness.ask(qtbot, "Hello")
     asked = harness.engine.requests[-1].speculation
     assert (asked.mode, asked.tokens) == ("fixed", 6)
+
+    picker.panel.more.eject_button.click()
+    qtbot.waitUntil(lambda: harness.models.pair.state == "unloaded")
+    assert "Main 8B" in chip.accessibleName()
+    assert "next message" in chip.toolTip()
+    picker.open()
+    assert not picker.panel.more.tune_button.isEnabled()
+    assert picker.panel.more.search_button.isEnabled()
+
+    picker.panel.more.search_button.click()
+    find = harness.window.models_view.view.discover
+    assert find.isVisible()
+    assert harness.store.queries[-1].drafts_for == MAIN
+    assert find.main_button.text() == "Drafts for Main 8B"
 
 
 def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot: QtBot) -> None:
@@ -395,44 +415,40 @@ def test_the_chip_tells_the_state_of_the_draft_and_how_far_it_is_loaded(
     assert chip.toolTip().endswith("Drafting is off.")
 
 
-def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
+def test_two_models_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
+    """The loaded ones; and a refused draft, just where somebody asks why, as the keyboard is at it."""
     picker, found = harness.window.picker.panel, Vocabularies(151_936, 151_940, 151_930, 12)
     harness.store.pair_checks[MAIN.folder, DRAFT.folder] = PairCheck(MAIN.folder, DRAFT.folder, None, found, True)
+    details = picker.more.details
     assert picker.note.text().startswith("Main 8B: ")  # until it is known how they compare
-    assert not picker.more.details.isVisible()
+    assert not details.isVisible()
     picker.more_button.click()
     qtbot.waitUntil(lambda: "12" in picker.note.text() and "none is text" in picker.note.text())
-    assert picker.more.details.isVisible()
-    assert len(picker.more.details.text().splitlines()) >= 5
+    assert details.isVisible()
+    assert len(details.text().splitlines()) >= 5
     picker.more_button.click()
-    assert not picker.more.details.isVisible()
+    assert not details.isVisible()
 
-
-def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) -> None:
-    """Just where somebody asks why: which tokens differ is told of the draft that the keyboard is at."""
-    picker, differs = harness.window.picker.panel, TokenDifference(7, "sun", "moon")
-    found = Vocabularies(151_936, 151_936, 900, 151_036, examples=(differs,))
+    found = Vocabularies(151_936, 151_936, 900, 151_036, examples=(TokenDifference(7, "sun", "moon"),))
     error = DraftVocabularyDiffers(STRANGER.folder, 151_936, 151_936, 900)
     harness.application.bridge.post(PairChecked(PairCheck(MAIN.folder, STRANGER.folder, error, found)))
     go_to(picker.drafts, "Stranger 1B")
     picker.more_button.click()
-    qtbot.waitUntil(lambda: "“sun”, in the draft “moon”" in picker.more.details.text())
+    qtbot.waitUntil(lambda: "“sun”, in the draft “moon”" in details.text())
     assert picker.note.text() == f"Stranger 1B: {notice_for(error).sentence}"
     picker.more_button.click()
     picker.field.setFocus()
     assert "Stranger" not in picker.note.text()  # which is about the chosen draft again
     go_to(picker.drafts, "Main 4B")
     picker.more_button.click()
-    assert picker.more.details.text() == "Comparing…"
+    assert details.text() == "Comparing…"
     qtbot.waitUntil(lambda: (MAIN.folder, SMALLER.folder) in harness.store.checked)
     picker.more_button.click()
-    go_to(picker.drafts, "Broken")
-    picker.more_button.click()
-    assert not picker.more.details.isVisible()
-    picker.more_button.click()
-    go_to(picker.drafts, "No draft")
-    picker.more_button.click()
-    assert picker.more.details.isVisible()
+    for name, is_told in (("Broken", False), ("No draft", True)):
+        go_to(picker.drafts, name)
+        picker.more_button.click()
+        assert details.isVisible() is is_told
+        picker.more_button.click()
 
 
 def go_to(listed: OptionList, name: str) -> None:
@@ -462,48 +478,24 @@ def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_
     assert "installed by Hunch" not in details()[SMALLER.folder]
 
 
-def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.picker.panel.more.eject_button.click()
-    qtbot.waitUntil(lambda: harness.models.pair.state == "unloaded")
-    chip = harness.window.header.chip
-    assert "Main 8B" in chip.accessibleName()
-    assert "next message" in chip.toolTip()
-    harness.window.picker.open()
-    assert not harness.window.picker.panel.more.tune_button.isEnabled()
-    assert harness.window.picker.panel.more.search_button.isEnabled()
-
-
-def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_model_that_waits_for_a_reply_says_so_is_given_up_by_a_click_on_the_present_one_and_need_not_wait(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    mains, banner, pair = harness.window.picker.panel.mains, harness.window.banner, harness.models
     harness.engine.gate.hold()
     harness.window.composer.send("Hello")
     qtbot.waitUntil(lambda: bool(harness.engine.state().running))
-    click(harness.window.picker.panel.mains, SMALLER.folder)
-    banner = harness.window.banner
+    click(mains, SMALLER.folder)
     qtbot.waitUntil(banner.isVisible)
-    assert harness.models.pair.main_name == "Main-8B"
-    harness.models.switch_now()
-    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
-    harness.engine.gate.open()
-
-
-def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.picker.panel.more.search_button.click()
-    find = harness.window.models_view.view.discover
-    assert find.isVisible()
-    assert harness.store.queries[-1].drafts_for == MAIN
-    assert find.main_button.text() == "Drafts for Main 8B"
-
-
-def test_the_message_that_a_model_waits_goes_when_it_waits_no_more(harness: AppHarness, qtbot: QtBot) -> None:
-    models, banner = harness.models, harness.window.banner
-    harness.engine.gate.hold()
-    harness.chats.send("Hello")
-    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
-    models.choose_main(SMALLER.folder)
-    assert banner.isVisible()
     assert "Main 4B" in banner.sentence.text()
-    models.delete(SMALLER.folder)
-    assert not banner.isVisible()
+    click(mains, MAIN.folder)
+    qtbot.waitUntil(lambda: not banner.isVisible())
+    assert pair.pair.main_folder == MAIN.folder
+    assert SMALLER.folder not in [main for main, _ in harness.engine.loads]
+    click(mains, SMALLER.folder)
+    qtbot.waitUntil(banner.isVisible)
+    harness.models.switch_now()
+    qtbot.waitUntil(lambda: pair.pair.main_name == "Main-4B" and pair.pair.state == "ready")
     harness.engine.gate.open()
 
 
@@ -535,23 +527,6 @@ def test_a_load_that_goes_on_does_not_have_the_open_lists_made_anew(
     assert asked == []
     click(harness.window.picker.panel.drafts, "")
     assert asked
-
-
-def test_the_model_that_was_to_be_loaded_after_a_reply_is_given_up_by_a_click_on_the_present_one(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    mains, banner = harness.window.picker.panel.mains, harness.window.banner
-    harness.engine.gate.hold()
-    harness.window.composer.send("Hello")
-    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
-    click(mains, SMALLER.folder)
-    qtbot.waitUntil(banner.isVisible)
-    click(mains, MAIN.folder)
-    qtbot.waitUntil(lambda: not banner.isVisible())
-    harness.engine.gate.open()
-    harness.wait_until_quiet(qtbot)
-    assert harness.models.pair.main_folder == MAIN.folder
-    assert SMALLER.folder not in [main for main, _ in harness.engine.loads]
 
 
 @pytest.mark.parametrize("part", ["main", "draft"])

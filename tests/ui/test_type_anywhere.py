@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodQueryEvent
 from PySide6.QtTest import QTest
@@ -103,19 +102,15 @@ def test_an_input_method_composes_in_the_composer_and_shows_its_candidates_there
     assert edit.hasFocus()
 
     view = clicked_transcript(harness, qtbot)
+    compose(view, "글", "한")  # it goes on after a commit
+    assert (edit.text(), edit.composed, view.hasFocus()) == ("한", "글", True)
+    compose(view, "", "")
+
+    view = clicked_transcript(harness, qtbot)
     compose(view, "안녕")
     harness.window.composer.button.click()
     harness.wait_until_quiet(qtbot)
     assert [each.text for each in harness.chats.transcript.messages if each.from_user] == ["Hello", "안녕"]
-
-
-def test_a_composition_that_goes_on_after_a_commit_keeps_the_focus_where_it_is(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
-    compose(view, "글", "한")
-    assert (edit.text(), edit.composed) == ("한", "글")
-    assert view.hasFocus()
 
 
 def test_in_the_list_of_chats_letters_are_no_commands(harness: AppHarness, qtbot: QtBot) -> None:
@@ -163,27 +158,26 @@ def test_quick_ask_takes_letters_after_a_click_on_its_answer(harness: AppHarness
     assert not harness.window.composer.text()
 
 
-@pytest.mark.parametrize("entry", ["paste", "paste_plain"])
-def test_pasting_after_a_click_among_the_messages(harness: AppHarness, qtbot: QtBot, entry: str) -> None:
-    clicked_transcript(harness, qtbot)
-    QGuiApplication.clipboard().setText("from elsewhere")
-    harness.window.comfort.edits.judge()
-    assert harness.window.menu.actions[entry].isEnabled()
-    harness.window.menu.actions[entry].trigger()
-    assert harness.window.composer.text() == "from elsewhere"
-    assert harness.window.composer.edit.hasFocus()
+def test_what_is_pasted_after_a_click_among_the_messages_goes_to_the_composer_and_stays_in_a_field_in_focus(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    composer, entries = harness.window.composer, harness.window.menu.actions
+    for entry in ("paste", "paste_plain"):
+        clicked_transcript(harness, qtbot)
+        QGuiApplication.clipboard().setText("from elsewhere")
+        harness.window.comfort.edits.judge()
+        assert entries[entry].isEnabled()
+        entries[entry].trigger()
+        assert (composer.text(), composer.edit.hasFocus()) == ("from elsewhere", True)
 
-
-def test_a_field_in_focus_keeps_what_is_typed_and_pasted(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Hello")
+    composer.set_text("")
     field = harness.window.sidebar.search
     field.setFocus()
     QTest.keyClicks(field, "abc")
     QGuiApplication.clipboard().setText("d")
     for entry in ("paste", "paste_plain"):
-        harness.window.menu.actions[entry].trigger()
-    assert field.text() == "abcdd"
-    assert not harness.window.composer.text()
+        entries[entry].trigger()
+    assert (field.text(), composer.text()) == ("abcdd", "")
 
 
 def test_page_keys_scroll_the_messages_while_one_types(harness: AppHarness, qtbot: QtBot) -> None:
