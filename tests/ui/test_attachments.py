@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.attachments import MOST_FILES, AttachmentController
-from app.controllers.message_changes import Then
 from app.controllers.messages import block_of, prompt_of
 from app.documents import reading
 from app.documents.reading import read_file
@@ -85,7 +84,7 @@ def press(chip: AttachmentChip, key: Qt.Key) -> None:
     QTest.keyClick(chip, key)
 
 
-def test_a_pasted_file_is_a_chip_with_its_size_and_tokens_and_no_address(
+def test_a_file_that_is_pasted_or_chosen_is_a_chip_with_its_size_and_tokens_and_no_address(
     app: AppHarness, qtbot: QtBot, note: Path
 ) -> None:
     attach(app, qtbot, note)
@@ -94,42 +93,39 @@ def test_a_pasted_file_is_a_chip_with_its_size_and_tokens_and_no_address(
     assert read(chip.accessibleName()).startswith("메모.txt, 23 bytes · ")
     assert rows(app)[0].tokens == len(block_of(Attachment("메모.txt", AttachmentKind.TEXT, WORDS, 23)).split())
 
-
-def test_the_sign_for_files_is_there_over_the_field_too(app: AppHarness, qtbot: QtBot, note: Path) -> None:
-    """It vanished where people drop; a piece of text still goes to its place in the field."""
-    field, copy = app.window.composer.edit.viewport(), Qt.DropAction.CopyAction
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    sign = app.application.file_wiring.attachments.drop_target.sign
-    words = QMimeData()
-    words.setText("some words")
-    for data, shown in ((words, False), (files(note), True)):
-        enter = QDragEnterEvent(QPoint(4, 4), copy, data, buttons, keys)
-        QApplication.sendEvent(field, enter)
-        assert (enter.isAccepted(), sign.isVisible()) == (True, shown)
-
-
-def test_files_are_dropped_anywhere_on_the_window(app: AppHarness, qtbot: QtBot, note: Path) -> None:
-    window, data = app.window, files(note)
-    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(40, 300), copy, data, buttons, keys)
-    QApplication.sendEvent(window, enter)
-    sign = app.application.file_wiring.attachments.drop_target.sign
-    assert enter.isAccepted()
-    assert sign.isVisible()
-    assert sign.size() == window.size()
-    QApplication.sendEvent(window, QDropEvent(QPointF(40, 300), copy, data, buttons, keys))
-    assert not sign.isVisible()
-    wait_until_read(app, qtbot)
-    assert [row.name for row in rows(app)] == ["메모.txt"]
-
-
-def test_files_are_chosen_with_a_dialog(app: AppHarness, qtbot: QtBot, note: Path) -> None:
     app.window.menu.attach.trigger()
     (dialog,) = app.window.findChildren(QFileDialog)
     dialog.filesSelected.emit([str(note)])
     dialog.reject()
     wait_until_read(app, qtbot)
-    assert len(chips(app)) == 1
+    assert len(chips(app)) == 2
+
+    # Of what is attached the pasted texts are kept with the words where nothing else keeps them.
+    paste(app, text := "x" * (LONG_PASTE + 1))
+    app.window.composer.set_text("And this?")
+    assert app.window.composer.text_with_pasted() == f"{text}\n\nAnd this?"
+
+
+def test_files_are_dropped_anywhere_on_the_window(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+    """The sign for them is there over the field too; a piece of text still goes to its place in that."""
+    window, data, field = app.window, files(note), app.window.composer.edit.viewport()
+    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    sign = app.application.file_wiring.attachments.drop_target.sign
+    words = QMimeData()
+    words.setText("some words")
+    for over, place, what, shown in (
+        (field, QPoint(4, 4), words, False),
+        (field, QPoint(4, 4), data, True),
+        (window, QPoint(40, 300), data, True),
+    ):
+        enter = QDragEnterEvent(place, copy, what, buttons, keys)
+        QApplication.sendEvent(over, enter)
+        assert (enter.isAccepted(), sign.isVisible()) == (True, shown)
+    assert sign.size() == window.size()
+    QApplication.sendEvent(window, QDropEvent(QPointF(40, 300), copy, data, buttons, keys))
+    assert not sign.isVisible()
+    wait_until_read(app, qtbot)
+    assert [row.name for row in rows(app)] == ["메모.txt"]
 
 
 def test_a_long_paste_becomes_an_attachment_and_goes_back_into_the_message(app: AppHarness, qtbot: QtBot) -> None:
@@ -142,15 +138,6 @@ def test_a_long_paste_becomes_an_attachment_and_goes_back_into_the_message(app: 
     chip.put_back_requested.emit()
     assert app.window.composer.text() == "short \n" + text
     assert chips(app) == []
-
-
-def test_pasted_texts_are_kept_with_the_words_where_nothing_else_keeps_them(
-    app: AppHarness, qtbot: QtBot, note: Path
-) -> None:
-    attach(app, qtbot, note)
-    paste(app, text := "x" * (LONG_PASTE + 1))
-    app.window.composer.set_text("And this?")
-    assert app.window.composer.text_with_pasted() == f"{text}\n\nAnd this?"
 
 
 def test_chips_are_removed_by_keyboard_one_after_another(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -191,32 +178,20 @@ def test_attachments_go_with_the_message_before_its_text_and_open_from_its_bubbl
     dialog.accept()
 
 
-def test_an_attachment_goes_alone_and_names_the_chat(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+def test_an_attachment_goes_alone_names_the_chat_and_stays_in_its_message(
+    app: AppHarness, qtbot: QtBot, note: Path
+) -> None:
     assert not app.window.composer.button.isEnabled()
     attach(app, qtbot, note)
     assert app.window.composer.button.isEnabled()
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
     app.wait_until_quiet(qtbot)
-    assert (app.chats.title, app.chats.transcript.messages[0].text) == ("메모.txt", "")
-
-
-def test_regenerating_editing_and_duplicating_keep_attachments(app: AppHarness, qtbot: QtBot, note: Path) -> None:
-    attach(app, qtbot, note)
-    app.ask(qtbot, "What is in it?")
-    asked = app.engine.requests[0].messages[-1].content
-    app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+    message = app.chats.transcript.messages[0]
+    assert (app.chats.title, message.text) == ("메모.txt", "")
+    app.chats.edits.drop_attachment(message.id, 0)
     app.wait_until_quiet(qtbot)
-    assert app.engine.requests[1].messages[-1].content == asked
-    edited = app.chats.transcript.messages[0].id
-    app.chats.edits.begin(edited)
-    app.chats.edits.type(edited, "And now?")
-    assert app.chats.edits.save(edited, Then.REPLY)
-    app.wait_until_quiet(qtbot)
-    assert app.engine.requests[2].messages[-1].content == asked.replace("What is in it?", "And now?")
-    app.chats.acts.duplicate(app.chats.chat_id)
-    app.wait_until_quiet(qtbot)
-    assert [each.name for each in app.chats.transcript.messages[0].attachments] == ["메모.txt"]
+    assert len(app.chats.transcript.messages[0].attachments) == 1
 
 
 def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
@@ -238,16 +213,6 @@ def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
     app.chats.exchanges.regenerate(messages[1].id)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[-1].messages[-1].content == "What is in it?"
-
-
-def test_a_message_of_nothing_but_an_attachment_keeps_it(app: AppHarness, qtbot: QtBot, note: Path) -> None:
-    attach(app, qtbot, note)
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
-    app.wait_until_quiet(qtbot)
-    app.chats.edits.drop_attachment(app.chats.transcript.messages[0].id, 0)
-    app.wait_until_quiet(qtbot)
-    assert len(app.chats.transcript.messages[0].attachments) == 1
 
 
 def test_what_is_attached_waits_in_its_chat_and_over_a_restart(tmp_path: Path, qtbot: QtBot, note: Path) -> None:
@@ -345,16 +310,16 @@ def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_pat
     wait_until_read(app, qtbot)
 
 
-@pytest.mark.parametrize("go_on", ["send", "leave"])
 def test_that_something_is_not_attached_is_said_until_the_message_is_sent_or_left(
-    app: AppHarness, qtbot: QtBot, go_on: str
+    app: AppHarness, qtbot: QtBot
 ) -> None:
     banner = app.window.banner
     app.ask(qtbot, "One?")
-    app.window.composer.edit.insertFromMimeData(files(app.paths.data))
-    qtbot.waitUntil(lambda: banner.isVisible() and "attached" in banner.title.text())
-    app.ask(qtbot, "Two?") if go_on == "send" else app.chats.new_chat()
-    qtbot.waitUntil(lambda: banner.isHidden() or "attached" not in banner.title.text())
+    for sent in (True, False):
+        app.window.composer.edit.insertFromMimeData(files(app.paths.data))
+        qtbot.waitUntil(lambda: banner.isVisible() and "attached" in banner.title.text())
+        app.ask(qtbot, "Two?") if sent else app.chats.new_chat()
+        qtbot.waitUntil(lambda: banner.isHidden() or "attached" not in banner.title.text())
 
 
 def test_too_many_files_are_not_taken(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:

@@ -80,12 +80,6 @@ def test_a_button_acts_once_however_often_it_is_clicked(banner: Banner) -> None:
     assert acts == ["not stored"]
 
 
-def test_many_warnings_leave_the_newest(banner: Banner) -> None:
-    for number in range(9):
-        warn(banner, str(number))
-    assert closed_one_after_another(banner) == ["8", "7", "6", "5"]
-
-
 def test_what_offers_a_way_out_is_never_dropped(banner: Banner) -> None:
     acts: list[str] = []
     for number in range(6):

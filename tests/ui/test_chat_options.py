@@ -149,31 +149,38 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
     harness.wait_until_quiet()
 
 
-@pytest.mark.parametrize(
-    ("value", "thinks", "tokens", "variables"),
-    [
+def test_a_chat_thinks_as_much_as_it_says(harness: ControllerHarness) -> None:
+    for value, thinks, tokens, variables in (
         ("off", False, None, {}),
         ("free", True, None, {}),
         ("short", True, 512, {"reasoning_effort": "low"}),
         (300, True, 300, {}),
         (True, True, None, {}),  # as earlier versions kept it
         (False, False, None, {}),
-    ],
-)
-def test_a_chat_thinks_as_much_as_it_says(
-    harness: ControllerHarness, value: object, thinks: bool, tokens: int | None, variables: dict[str, str]
+    ):
+        harness.controller.options.put(CHAT, "thinking", value)
+        harness.say("One")
+        request = last(harness)
+        told = request.thinking, request.thinking_tokens, request.template_variables
+        assert told == (thinks, tokens, variables), value
+
+
+def test_a_chat_is_drafted_fastest_and_shows_its_pictures_in_the_detail_that_it_says(
+    harness: ControllerHarness,
 ) -> None:
-    harness.controller.options.put(CHAT, "thinking", value)
+    """By default the text is the same with any draft."""
     harness.say("One")
-    request = last(harness)
-    assert (request.thinking, request.thinking_tokens, request.template_variables) == (thinks, tokens, variables)
-
-
-def test_a_chat_shows_its_pictures_in_the_detail_that_it_says(harness: ControllerHarness) -> None:
-    harness.say("One")
+    harness.controller.options.put(CHAT, "fastest", True)
     harness.controller.options.put(CHAT, "picture_detail", "high")
     harness.say("Two")
-    assert [each.picture_detail for each in harness.engine.requests] == [PictureDetail.NORMAL, PictureDetail.HIGH]
+    harness.chat.new_chat()
+    harness.say("Three")
+    usual, own = (Acceptance.COUPLED, PictureDetail.NORMAL), (Acceptance.REJECTION, PictureDetail.HIGH)
+    assert [(each.speculation.acceptance, each.picture_detail) for each in harness.engine.requests] == [
+        usual,
+        own,
+        usual,
+    ]
 
 
 def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> None:
@@ -188,18 +195,6 @@ def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> No
     harness.wait_until_quiet()
     harness.chat.exchanges.answer_now(reply)
     assert harness.engine.answers_now == [1]
-
-
-def test_a_chat_is_drafted_fastest_where_it_says_so(harness: ControllerHarness) -> None:
-    """By default the text is the same with any draft."""
-    harness.say("One")
-    assert last(harness).speculation.acceptance is Acceptance.COUPLED
-    harness.controller.options.put(CHAT, "fastest", True)
-    harness.say("Two")
-    assert last(harness).speculation.acceptance is Acceptance.REJECTION
-    harness.chat.new_chat()
-    harness.say("Three")
-    assert last(harness).speculation.acceptance is Acceptance.COUPLED
 
 
 def test_options_are_there_after_a_restart_and_unknown_ones_stay(tmp_path: Path, qtbot: QtBot) -> None:
@@ -219,16 +214,16 @@ def test_options_are_there_after_a_restart_and_unknown_ones_stay(tmp_path: Path,
         assert harness.controller.options.generation(chat).sampling().top_k == 9
 
 
-@pytest.mark.parametrize("damage", ["[" * 50_000, b"\xff\x00", 7])
-def test_damaged_options_are_none(harness: ControllerHarness, damage: object) -> None:
+def test_damaged_options_are_none(harness: ControllerHarness) -> None:
     harness.say("One")
-    harness.database.execute("UPDATE chats SET options = ?, place = ?", (damage, damage))
     chat, stores = harness.chat.chat_id, harness.storage.read
-    assert stores.states.options(chat) == {}
-    assert stores.states.place(chat) is None
-    harness.chat.new_chat()
-    harness.chat.open_chat(chat)
-    assert harness.say("Two").text
+    for damage in ("[" * 50_000, b"\xff\x00", 7):
+        harness.database.execute("UPDATE chats SET options = ?, place = ?", (damage, damage))
+        assert stores.states.options(chat) == {}
+        assert stores.states.place(chat) is None
+        harness.chat.new_chat()
+        harness.chat.open_chat(chat)
+        assert harness.say("Two").text
 
 
 def test_what_was_set_before_the_first_message_survives_other_chats_and_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
@@ -372,26 +367,24 @@ def test_damaged_presets_cost_only_themselves(tmp_path: Path) -> None:
 # The panel
 
 
-def test_how_large_pictures_are_read_is_asked_of_models_that_see(app: AppHarness) -> None:
-    panel = opened(app)
+def test_of_models_that_see_or_think_is_asked_in_what_detail_and_how_much(app: AppHarness) -> None:
+    panel, options = opened(app), app.chats.options
     assert not panel._rows["picture_detail"].isVisible()
-    panel.show_options(app.chats.options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
-    assert panel._rows["picture_detail"].isVisible()
-    field = panel.fields["picture_detail"].field
-    assert isinstance(field, DetailField)
-    assert [(each.text(), each.isChecked()) for each in field.buttons] == [
+    assert not panel._rows["thinking"].isVisible()
+    panel.show_options(options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
+    detail = panel.fields["picture_detail"].field
+    assert isinstance(detail, DetailField)
+    assert detail.isVisible()
+    assert [(each.text(), each.isChecked()) for each in detail.buttons] == [
         ("Low", False),
         ("Normal", True),
         ("High", False),
     ]
-    field.buttons[0].click()
-    assert app.chats.options.view(Scope.CHAT).own == {"picture_detail": "low"}
+    detail.buttons[0].click()
+    assert options.view(Scope.CHAT).own == {"picture_detail": "low"}
+    options.drop(Scope.CHAT)
 
-
-def test_how_much_to_think_is_asked_of_models_that_think(app: AppHarness) -> None:
-    panel = opened(app)
-    assert not panel._rows["thinking"].isVisible()
-    view = app.chats.options.view(Scope.CHAT)
+    view = options.view(Scope.CHAT)
     panel.show_options(view, "Thinks-8B", thinks=True, limits=True, sees=False)
     assert panel._rows["thinking"].isVisible()
     field = panel.fields["thinking"].field
@@ -399,11 +392,11 @@ def test_how_much_to_think_is_asked_of_models_that_think(app: AppHarness) -> Non
     assert field.choice.choices == ["As the model decides", "No", "Briefly", "Up to a limit"]
     assert (field.choice.text(), field.choice.accessibleName()) == ("No", "Think first")
     field.choice.chosen.emit("limit")
-    assert app.chats.options.view(Scope.CHAT).own == {"thinking": 1024}
+    assert options.view(Scope.CHAT).own == {"thinking": 1024}
     QApplication.processEvents()
     leave = panel.fields["thinking"].leave
     assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
-    panel.show_options(app.chats.options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False, sees=False)
+    panel.show_options(options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False, sees=False)
     assert field.choice.text() == "Up to a limit"  # it is set all the same
     panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False, sees=False)
     assert "Up to a limit" not in field.choice.choices
@@ -521,28 +514,21 @@ def test_a_preset_is_named_in_the_panel(app: AppHarness) -> None:
     assert panel.presets.choice.text() == "No preset"
 
 
-def test_the_model_has_a_side_of_its_own(app: AppHarness) -> None:
-    panel = opened(app)
-    panel.scopes.set_value(MODEL)
-    panel.scopes.chosen.emit(MODEL)
-    temperature = panel.fields["temperature"]
-    assert isinstance(temperature, NumberOption)
-    temperature.number.setValue(0.4)
-    assert list(app.application.settings.model_defaults.values()) == [{"temperature": 0.4}]
-    assert not panel.presets.isVisible()
-    panel.scopes.set_value(CHAT)
-    panel.scopes.chosen.emit(CHAT)
-    assert temperature.number.value() == 0.4
-    assert not temperature.leave.isVisible()
-
-
-def test_the_panel_opens_with_a_focus_that_is_seen_and_that_arrow_keys_move(app: AppHarness) -> None:
+def test_the_model_has_a_side_of_its_own_that_arrow_keys_lead_to(app: AppHarness) -> None:
     panel = opened(app)
     first, second = panel.scopes.buttons
     assert QApplication.focusWidget() is first
     QTest.keyClick(first, Qt.Key.Key_Right)
     assert QApplication.focusWidget() is second
-    assert panel.scopes.value is Scope.MODEL
+    assert panel.scopes.value is MODEL
+    temperature = panel.fields["temperature"]
+    assert isinstance(temperature, NumberOption)
+    temperature.number.setValue(0.4)
+    assert list(app.application.settings.model_defaults.values()) == [{"temperature": 0.4}]
+    assert not panel.presets.isVisible()
+    QTest.keyClick(second, Qt.Key.Key_Left)
+    assert temperature.number.value() == 0.4
+    assert not temperature.leave.isVisible()
 
 
 def test_what_is_being_typed_stays_with_the_chat_that_it_was_typed_for(app: AppHarness, qtbot: QtBot) -> None:

@@ -199,9 +199,10 @@ def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: C
 
 
 def test_what_was_typed_before_the_chats_were_open_comes_after_what_waited(composer: Composer) -> None:
-    QTest.keyClicks(composer.edit, "quick")
+    QTest.keyClicks(composer.edit, "quick ")
+    compose(composer.edit, "새")
     composer.unsent.restore({0: "from yesterday", 3: "elsewhere"})
-    assert composer.text() == "from yesterday\nquick"
+    assert composer.text() == "from yesterday\nquick 새"
     composer.unsent.open_chat(3)
     assert composer.text() == "elsewhere"
 

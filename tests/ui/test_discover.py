@@ -57,7 +57,7 @@ def page_of(model: HubModel, card: str = CARD) -> HubPage:
 @pytest.fixture
 def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     with open_app(tmp_path, qtbot) as harness:
-        harness.store.on_hub = [MODEL, *(HubModel(f"org/Model-{number}") for number in range(200))]
+        harness.store.on_hub = [MODEL, *(HubModel(f"org/Model-{number}") for number in range(30))]
         yield harness
 
 
@@ -102,16 +102,16 @@ def test_results_grow_when_more_are_asked_for_and_the_page_alone_scrolls(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     entries = harness.models.discover.results.entries
-    for shown in range(10, 201, 10):
+    for shown in range(10, 31, 10):
         assert len(entries) == shown, "nothing comes unasked"
         assert panel.list.height() == shown * panel.list.row_px()
         assert panel.list.verticalScrollBar().maximum() == 0
         assert panel.more_button.isVisibleTo(panel)
         panel.more_button.click()
         wait_for_rest(harness, qtbot)
-    assert len(entries) == 201
+    assert len(entries) == 31
     assert not panel.more_button.isVisibleTo(panel)
-    assert panel.status.text() == "201 models"
+    assert panel.status.text() == "31 models"
 
 
 def test_keys_go_through_the_list_and_the_page_follows_as_the_wheel_scrolls_it(
@@ -198,14 +198,33 @@ def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbo
     assert harness.store.queries[-1].drafts_for is None
 
 
-def test_a_page_and_one_click_to_install(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    harness.store.pages[MODEL.repository] = page_of(MODEL)
+def test_a_page_and_one_click_to_install_or_why_that_is_not_possible(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    page = panel.page
+    panel.list._choose(panel.list.model().index(1, 0))
+    qtbot.waitUntil(lambda: "org/Model-0" in page.state.text())  # which is not there
+    assert not page.install_button.isEnabled()
+    page.back_button.click()
+    assert panel.list.isVisible()
+
+    gguf = replace(MODEL, repository="org/GGUF")
+    harness.store.pages = {
+        MODEL.repository: page_of(MODEL),
+        gguf.repository: replace(page_of(gguf), files=(HubFile("model.gguf", 9, False),)),
+    }
+    panel.list.chosen.emit(gguf.repository)
+    qtbot.waitUntil(lambda: page.install_button.text() == "Nothing to install")
+    assert not page.install_button.isEnabled()
+    assert not page.files.isVisible()
+    page.back_button.click()
+
     panel.list._choose(panel.list.model().index(0, 0))
-    assert not panel.page.install_button.isEnabled()
-    qtbot.waitUntil(panel.page.install_button.isEnabled)
-    assert read(panel.page.install_button.text()) == "Install, 4.6 GB"
-    assert "apache-2.0" in panel.page.record.text()
-    panel.page.install_button.click()
+    assert not page.install_button.isEnabled()
+    qtbot.waitUntil(page.install_button.isEnabled)
+    assert read(page.install_button.text()) == "Install, 4.6 GB"
+    assert "apache-2.0" in page.record.text()
+    page.install_button.click()
     assert harness.store.asked == [MODEL.repository]
     assert harness.window.models_view.view.yours.isVisible()  # where its row is
 
@@ -279,17 +298,6 @@ def test_the_page_of_a_drafter_tells_what_it_brings_with_its_main_model(
     qtbot.waitUntil(lambda: "(estimate)" in panel.page.partner.text())
     harness.models.discover.read_page("org/Model-0")
     assert not panel.page.partner.isVisibleTo(panel.page)
-
-
-def test_a_page_of_what_cannot_be_installed_says_so_and_lists_no_files(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
-    page = replace(page_of(MODEL), files=(HubFile("model.gguf", 9, False),))
-    harness.store.pages = {MODEL.repository: page}
-    panel.list.chosen.emit(MODEL.repository)
-    qtbot.waitUntil(lambda: panel.page.install_button.text() == "Nothing to install")
-    assert not panel.page.install_button.isEnabled()
-    assert not panel.page.files.isVisible()
 
 
 def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
@@ -382,14 +390,6 @@ def walk(panel: DiscoverPanel, key: Qt.Key, steps: int) -> list[tuple[str, int]]
     return found
 
 
-def test_a_page_that_is_not_there_says_so(panel: DiscoverPanel, qtbot: QtBot) -> None:
-    panel.list._choose(panel.list.model().index(1, 0))
-    qtbot.waitUntil(lambda: "org/Model-0" in panel.page.state.text())
-    assert not panel.page.install_button.isEnabled()
-    panel.page.back_button.click()
-    assert panel.list.isVisible()
-
-
 def test_a_page_without_the_hub_shows_what_is_known_and_what_can_be_done(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
@@ -410,6 +410,46 @@ def test_a_page_without_the_hub_shows_what_is_known_and_what_can_be_done(
     assert (page.state.isVisible(), page.again_button.isVisible()) == (False, False)
 
 
+def test_without_the_hub_what_is_known_is_shown_in_order_and_within_limits(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    """What is here first, then what fits, and chat models before drafts."""
+    results, catalog = harness.models.discover.results, harness.models.library.catalog
+    harness.store.hub_error = HubOffline("hub")
+
+    def shown(text: str = "", **limits: Any) -> list[HubModel]:
+        panel.search(text)
+        panel._limit(**limits)
+        wait_for_rest(harness, qtbot)
+        assert results.entries
+        return [entry.model for entry in results.entries]
+
+    shown()
+    mains, order = {model.repository for model in catalog.models}, list(FitLevel)
+    ranks = [
+        (not entry.installed, order.index(entry.fit) if entry.fit else 0, entry.model.repository not in mains)
+        for entry in results.entries
+    ]
+    assert ranks == sorted(ranks)
+    assert {rank[0] for rank in ranks} == {rank[2] for rank in ranks} == {True, False}
+
+    assert [model.repository for model in shown("draft-1b")] == ["org/Draft-1B"]
+    assert (results.entries[0].installed, panel.again_button.isVisible()) == (True, True)
+    assert "built-in list" in panel.status.text()
+    assert shown("qwen3")  # of the catalog
+    assert all("qwen3.5" in model.name.casefold() for model in shown(family="Qwen3.5"))
+    assert all(model.size_bytes <= 4 * 10**9 for model in shown(most_gigabytes=4))
+    assert all(model.drafter is not None for model in shown(kind="drafter"))
+    drafts = {model.repository for model in shown(drafts_for=replace(MAIN, name=MODEL.name, parameters=8 * 10**9))}
+    assert catalog.drafts_for(MODEL.repository)[0].repository in drafts
+    assert MODEL.repository not in drafts
+
+    harness.store.hub_error = None
+    panel.again_button.click()
+    wait_for_rest(harness, qtbot)
+    assert not panel.again_button.isVisible()
+
+
 def test_an_installed_model_is_used_from_its_page_also_without_the_hub(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
@@ -422,23 +462,6 @@ def test_an_installed_model_is_used_from_its_page_also_without_the_hub(
     assert panel.page.install_button.text() == "Installed"
     panel.page.use_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.main_folder == DRAFT.folder)
-
-
-def test_without_the_hub_what_is_known_is_shown(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    harness.store.hub_error = HubOffline("hub")
-    panel.search("draft-1b")
-    wait_for_rest(harness, qtbot)
-    entries = harness.models.discover.results.entries
-    assert [entry.model.repository for entry in entries] == ["org/Draft-1B"]
-    assert (entries[0].installed, panel.again_button.isVisible()) == (True, True)
-    assert "built-in list" in panel.status.text()
-    panel.search("qwen3")
-    wait_for_rest(harness, qtbot)
-    assert harness.models.discover.results.entries  # of the catalog
-    harness.store.hub_error = None
-    panel.again_button.click()
-    wait_for_rest(harness, qtbot)
-    assert not panel.again_button.isVisible()
 
 
 def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_its_place(
@@ -484,43 +507,6 @@ def test_what_offline_mode_refused_is_asked_again_when_it_is_switched_off(
     settings.hub_offline = True
     settings.hub_offline = False
     assert len(harness.store.queries) == asked + 1  # nothing was refused this time
-
-
-def test_without_the_hub_what_is_here_comes_first_then_what_fits_and_chat_models_before_drafts(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
-    harness.store.hub_error = HubOffline("hub")
-    panel.search("")
-    wait_for_rest(harness, qtbot)
-    entries = harness.models.discover.results.entries
-    mains = {model.repository for model in harness.models.library.catalog.models}
-    order = list(FitLevel)
-    ranks = [
-        (not entry.installed, order.index(entry.fit) if entry.fit else 0, entry.model.repository not in mains)
-        for entry in entries
-    ]
-    assert ranks == sorted(ranks)
-    assert {rank[0] for rank in ranks} == {rank[2] for rank in ranks} == {True, False}
-
-
-def test_without_the_hub_the_limits_of_a_search_hold(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    harness.store.hub_error = HubOffline("hub")
-
-    def shown(**limits: Any) -> list[HubModel]:
-        panel.search("")
-        panel._limit(**limits)
-        wait_for_rest(harness, qtbot)
-        models = [entry.model for entry in harness.models.discover.results.entries]
-        assert models
-        return models
-
-    assert all("qwen3.5" in model.name.casefold() for model in shown(family="Qwen3.5"))
-    assert all(model.size_bytes <= 4 * 10**9 for model in shown(most_gigabytes=4))
-    assert all(model.drafter is not None for model in shown(kind="drafter"))
-    main = replace(MAIN, name=MODEL.name, parameters=MODEL.parameters)
-    drafts = {model.repository for model in shown(drafts_for=main)}
-    assert harness.models.library.catalog.drafts_for(MODEL.repository)[0].repository in drafts
-    assert MODEL.repository not in drafts
 
 
 def test_what_the_hub_has_told_stays_when_the_rest_fails(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -27,7 +26,7 @@ def two_chats(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
     return first, harness.chats.chat_id
 
 
-def test_leaving_a_chat_commits_what_is_composed_there(tmp_path: Path, qtbot: QtBot) -> None:
+def test_leaving_a_chat_or_the_app_commits_what_is_composed_there(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
         first, second = two_chats(harness, qtbot)
         edit = harness.window.composer.edit
@@ -39,16 +38,12 @@ def test_leaving_a_chat_commits_what_is_composed_there(tmp_path: Path, qtbot: Qt
         assert harness.window.composer.text() == "하"
         harness.chats.open_chat(second)
         assert harness.window.composer.text() == "to two: 안녕"
-    with open_app(tmp_path, qtbot) as harness:
-        harness.chats.open_chat(first)
-        assert harness.window.composer.text() == "하"
-
-
-def test_closing_the_window_commits_what_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        compose(harness.window.composer.edit, "かんじ")
+        harness.chats.new_chat()
+        compose(edit, "かんじ")
     with open_app(tmp_path, qtbot) as harness:
         assert harness.window.composer.text() == "かんじ"
+        harness.chats.open_chat(first)
+        assert harness.window.composer.text() == "하"
 
 
 def test_what_is_composed_is_kept_though_it_is_never_committed(harness: AppHarness, qtbot: QtBot) -> None:
@@ -61,51 +56,37 @@ def test_what_is_composed_is_kept_though_it_is_never_committed(harness: AppHarne
 
 
 def test_what_is_composed_while_a_message_is_stored_stays(harness: AppHarness, qtbot: QtBot) -> None:
-    edit = harness.window.composer.edit
-    QTest.keyClicks(edit, "Hello")
-    QTest.keyClick(edit, Qt.Key.Key_Return)
-    compose(edit, "다")
-    harness.wait_until_quiet(qtbot)
-    assert harness.chats.transcript.messages[0].text == "Hello"
-    assert harness.window.composer.text() == "다"
-
-
-def test_what_is_composed_comes_after_what_waited_from_the_last_run(harness: AppHarness) -> None:
+    """Also where that is a question of the empty chat."""
     composer = harness.window.composer
-    compose(composer.edit, "새")
-    composer.unsent.restore({0: "from yesterday"})
-    assert composer.text() == "from yesterday\n새"
+    for by_key in (True, False):
+        harness.chats.new_chat()
+        if by_key:
+            QTest.keyClicks(composer.edit, "Hello")
+            QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+        compose(composer.edit, "다")
+        if not by_key:
+            harness.window.empty_chat.question_asked.emit("Hello")
+        harness.wait_until_quiet(qtbot)
+        assert (harness.chats.transcript.messages[0].text, composer.text()) == ("Hello", "다")
 
 
-def test_a_question_of_the_empty_chat_does_not_replace_what_is_composed(harness: AppHarness, qtbot: QtBot) -> None:
-    compose(harness.window.composer.edit, "안")
-    harness.window.empty_chat.question_asked.emit("What is Hunch?")
-    harness.wait_until_quiet(qtbot)
-    assert harness.chats.transcript.messages[0].text == "What is Hunch?"
-    assert harness.window.composer.text() == "안"
-
-
-@pytest.mark.parametrize("leave", ["return", "focus"])
-def test_renaming_keeps_what_is_composed(harness: AppHarness, qtbot: QtBot, leave: str) -> None:
-    harness.ask(qtbot, "first")
-    harness.window.menu.rename.trigger()
-    field = harness.window.findChild(RenameField)
-    assert field is not None
-    field.clear()
-    compose(field, "제목")
-    if leave == "return":
-        QTest.keyClick(field, Qt.Key.Key_Return)
-    else:
-        harness.window.composer.take_focus()
-    harness.wait_until_stored(qtbot)
-    assert harness.chats.title == "제목"
-
-
-def test_a_rename_that_is_composed_when_the_row_goes_is_not_lost_elsewhere(harness: AppHarness, qtbot: QtBot) -> None:
+def test_renaming_keeps_what_is_composed_there_and_in_the_composer(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "first")
     compose(harness.window.composer.edit, "글")
-    harness.window.menu.rename.trigger()
-    assert harness.window.composer.text() == "글"
+    for leave in ("return", "focus"):
+        harness.window.menu.rename.trigger()
+        assert harness.window.composer.text() == "글"
+        field = harness.window.findChild(RenameField)
+        assert field is not None
+        field.clear()
+        compose(field, f"제목 {leave}")
+        if leave == "return":
+            QTest.keyClick(field, Qt.Key.Key_Return)
+        else:
+            harness.window.composer.take_focus()
+        harness.wait_until_stored(qtbot)
+        qtbot.waitUntil(lambda: harness.window.findChild(RenameField) is None)
+        assert harness.chats.title == f"제목 {leave}"
 
 
 def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot: QtBot) -> None:
@@ -129,18 +110,6 @@ def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot:
     assert search.composed, "which the input method ends"
     compose(search, "역")
     qtbot.waitUntil(lambda: rows.query == "번역" and bool(rows.rows))
-
-
-def test_search_finds_what_is_composed_once_it_is_committed(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.composer.send("한국어 질문")
-    harness.wait_until_quiet(qtbot)
-    search = harness.window.sidebar.search
-    search.setFocus()
-    compose(search, "없")
-    compose(search, "", "한국")
-    assert search.text() == "한국"
-    qtbot.waitUntil(lambda: harness.chats.conversations.rowCount() > 0)
-    QTest.keyClick(search, Qt.Key.Key_Escape)
 
 
 def test_fields_of_the_settings_keep_what_is_composed_when_they_or_their_window_are_left(

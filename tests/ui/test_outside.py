@@ -67,7 +67,9 @@ def test_asked_for_before_the_chats_are_open_it_comes_when_they_are(tmp_path: Pa
         qtbot.waitUntil(harness.window.comfort.outside.quick_ask.isVisible)
 
 
-def test_a_quick_question_is_answered_below_it(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+def test_a_quick_question_is_answered_below_it_and_goes_on_in_its_chat(
+    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
+) -> None:
     harness.ask(qtbot, "In the window")
     here = harness.chats.chat_id
     low = quick.height()
@@ -82,9 +84,12 @@ def test_a_quick_question_is_answered_below_it(harness: AppHarness, quick: Quick
     assert len(harness.chats.transcript.messages) == 2
     asked = harness.chats.asides.latest(1)[0]
     assert (asked.title, asked.unseen) == ("Quickly", False)
+    quick.open_button.click()
+    assert not quick.isVisible()
+    assert harness.chats.transcript.messages[0].text == "Quickly"
 
 
-def test_a_file_dropped_on_it_goes_on_in_the_window_with_the_words(
+def test_files_and_long_texts_go_on_in_the_window_with_the_words(
     harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot
 ) -> None:
     path = tmp_path / "notes.txt"
@@ -94,39 +99,29 @@ def test_a_file_dropped_on_it_goes_on_in_the_window_with_the_words(
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     quick.edit.insertFromMimeData(data)
-    assert not quick.isVisible()
-    assert quick.edit.text() == ""
+    assert (quick.isVisible(), quick.edit.text()) == (False, "")
     assert harness.chats.chat_id == 0  # a new chat
     qtbot.waitUntil(lambda: [row.name for row in waiting(harness)] == ["notes.txt"])
     assert harness.window.composer.text() == "Sum this up"
 
+    quick.come_to_front()
+    long = QMimeData()
+    long.setText("line\n" * 20_000)
+    quick.edit.insertFromMimeData(long)
+    qtbot.waitUntil(lambda: len(waiting(harness)) == 2)
+    assert not quick.isVisible()
 
-def test_a_file_is_dropped_anywhere_on_it(harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("What was said.", encoding="utf-8")
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
+    quick.come_to_front()  # dropped beside its field
     copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(quick, QDragEnterEvent(QPoint(4, 4), copy, data, buttons, keys))
     assert quick.drop_target is not None
     sign = quick.drop_target.sign
-    assert sign.isVisible()
-    assert sign.size() == quick.size()
+    assert (sign.isVisible(), sign.size()) == (True, quick.size())
     QApplication.sendEvent(quick, QDropEvent(QPointF(4, 4), copy, data, buttons, keys))
     assert not sign.isVisible()
-    qtbot.waitUntil(lambda: [row.name for row in waiting(harness)] == ["notes.txt"])
+    qtbot.waitUntil(lambda: len(waiting(harness)) == 3)
     assert not quick.isVisible()
-
-
-def test_a_long_text_pasted_into_it_is_attached_in_the_window(
-    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
-) -> None:
-    data = QMimeData()
-    data.setText("line\n" * 20_000)
-    quick.edit.insertFromMimeData(data)
-    qtbot.waitUntil(lambda: len(waiting(harness)) == 1)
-    assert not quick.isVisible()
-    assert harness.window.composer.text() == ""
+    harness.wait_until_quiet(qtbot)
 
 
 def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_back(
@@ -161,27 +156,28 @@ def test_the_dock_says_how_many_chats_have_an_answer_that_was_not_seen(
     qtbot.waitUntil(lambda: shown[-1] == 0)
 
 
-@pytest.mark.parametrize("way", ["another app is in front", "minimized"])
 def test_an_answer_in_the_open_chat_counts_while_the_user_is_elsewhere(
-    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, way: str
+    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[int] = []
     monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
     harness.ask(qtbot, "One")
     harness.wait_until_stored(qtbot)
     assert not any(shown)
-    if way == "minimized":
-        harness.window.showMinimized()
-    else:
-        outside.notifications.is_away = lambda: True
-    harness.ask(qtbot, "Two")
-    qtbot.waitUntil(lambda: shown[-1:] == [1])
-    outside.notifications.is_away = lambda: False
-    harness.window.showNormal()
     other = harness.show_settings()
-    qtbot.waitUntil(other.isActiveWindow)
-    harness.window.activateWindow()
-    qtbot.waitUntil(lambda: shown[-1] == 0)
+    for way in ("another app is in front", "minimized"):
+        if way == "minimized":
+            harness.window.showMinimized()
+        else:
+            outside.notifications.is_away = lambda: True
+        harness.ask(qtbot, "Two")
+        qtbot.waitUntil(lambda: shown[-1:] == [1])
+        outside.notifications.is_away = lambda: False
+        harness.window.showNormal()
+        other.activateWindow()
+        qtbot.waitUntil(other.isActiveWindow)
+        harness.window.activateWindow()
+        qtbot.waitUntil(lambda: shown[-1] == 0)
 
 
 def test_the_docks_menu_leads_to_a_new_chat_and_to_quick_ask(harness: AppHarness, qtbot: QtBot) -> None:
@@ -215,15 +211,6 @@ def test_it_asks_about_what_is_known_with_the_key_that_was_chosen_and_never_what
     assert harness.engine.requests == []
     quick.close()
     assert quick.edit.text() == "안녕"
-
-
-def test_it_goes_on_in_the_chat(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
-    ask(quick, "Quickly")
-    qtbot.waitUntil(lambda: bool(quick._model.messages) and not quick.writing)
-    harness.wait_until_quiet(qtbot)
-    quick.open_button.click()
-    assert not quick.isVisible()
-    assert next(message.text for message in harness.chats.transcript.messages) == "Quickly"
 
 
 def test_its_text_grows_while_it_is_written(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
@@ -331,17 +318,17 @@ class ShownIcon(QSystemTrayIcon):
         self.shown = False
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_an_icon_that_brought_a_message_goes_when_somebody_is_back(harness: AppHarness, wanted: bool) -> None:
-    settings, icon, app = harness.application.settings, ShownIcon(harness.window), QGuiApplication.instance()
-    settings.tray_icon = wanted
-    kept = Notifications(settings, harness.chats.asides, icon, harness.window)
+def test_an_icon_that_brought_a_message_goes_when_somebody_is_back_but_where_it_is_wanted(harness: AppHarness) -> None:
+    settings, app = harness.application.settings, QGuiApplication.instance()
     assert isinstance(app, QGuiApplication)
-    app.focusWindowChanged.emit(None)
-    assert icon.isVisible()
-    app.focusWindowChanged.emit(QWindow())
-    assert icon.isVisible() is wanted
-    kept.deleteLater()
+    for wanted in (True, False):
+        icon, settings.tray_icon = ShownIcon(harness.window), wanted
+        kept = Notifications(settings, harness.chats.asides, icon, harness.window)
+        app.focusWindowChanged.emit(None)
+        assert icon.isVisible()
+        app.focusWindowChanged.emit(QWindow())
+        assert icon.isVisible() is wanted
+        kept.deleteLater()
 
 
 @pytest.fixture

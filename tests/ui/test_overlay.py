@@ -112,7 +112,7 @@ def test_marks_grow_with_the_text(qtbot: QtBot) -> None:
 
 def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) -> None:
     """What was measured before stays; the last line is wrapped anew each time."""
-    words = ["guess", "초안이", "a\u0301b", "\U0001f600", "model,", "\n\n", "```\n", "code(x)\n", "end"] * 30
+    words = ["guess", "초안이", "a\u0301b", "\U0001f600", "model,", "\n\n", "```\n", "code(x)\n", "end"] * 14
     text, marks = "", []
     live = OverlaySetup("", status=ReplyStatus.STREAMING)
     live.harness.view.resize(420, 900)

@@ -89,7 +89,7 @@ def test_it_runs_also_where_the_field_that_had_the_focus_is_gone(harness: AppHar
     assert harness.window.composer.edit.hasFocus()
 
 
-def test_looks_are_changed_by_name_and_what_was_used_lately_comes_first(
+def test_looks_are_changed_by_name_what_was_used_lately_comes_first_and_a_setting_is_gone_to_and_lit(
     harness: AppHarness, palette: CommandPalette
 ) -> None:
     QTest.keyClicks(palette.field, "larger")
@@ -105,8 +105,18 @@ def test_looks_are_changed_by_name_and_what_was_used_lately_comes_first(
     QTest.keyClicks(palette.field, "theme")
     assert {"Light", "Dark", "Auto"} <= set(shown(palette))
 
+    palette.field.clear()
+    QTest.keyClicks(palette.field, "temperature")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    window = harness.application.settings_window()
+    assert (window.isVisible(), window.shown) == (True, "chat")
+    (light,) = window.findChildren(Spotlight)
+    row = window.sampling.fields["temperature"].parentWidget()
+    assert row is not None
+    assert light.geometry().contains(row.geometry())
 
-def test_a_chat_is_opened_by_its_title(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
+
+def test_a_chat_is_opened_by_its_title_or_restored(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
     palette.close_palette()
     harness.ask(qtbot, "How many whales")
     first = harness.chats.chat_id
@@ -115,6 +125,18 @@ def test_a_chat_is_opened_by_its_title(harness: AppHarness, palette: CommandPale
     QTest.keyClicks(palette.field, "whales")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     assert harness.chats.chat_id == first
+
+    harness.window.menu.delete.trigger()
+    harness.wait_until_stored(qtbot)
+    palette.open_palette()
+    QTest.keyClicks(palette.field, "whales")
+    assert shown(palette) == ["Restore “How many whales”"]
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    harness.wait_until_stored(qtbot)
+    assert harness.chats.title == "How many whales"
+    palette.open_palette()
+    QTest.keyClicks(palette.field, "Recently Deleted")
+    assert shown(palette) == ["Recently Deleted"]
 
 
 def test_a_model_is_chosen_but_none_that_usually_drafts(
@@ -131,18 +153,6 @@ def test_a_model_is_chosen_but_none_that_usually_drafts(
     QTest.keyClicks(palette.field, "use main-8b")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-8B")
-
-
-def test_a_place_in_the_settings_is_gone_to_and_lit(harness: AppHarness, palette: CommandPalette) -> None:
-    QTest.keyClicks(palette.field, "temperature")
-    QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    window = harness.application.settings_window()
-    assert window.isVisible()
-    assert window.shown == "chat"
-    (light,) = window.findChildren(Spotlight)
-    row = window.sampling.fields["temperature"].parentWidget()
-    assert row is not None
-    assert light.geometry().contains(row.geometry())
 
 
 def test_each_language_is_found_by_its_own_name_and_searched_while_it_is_composed(
@@ -166,21 +176,3 @@ def test_each_language_is_found_by_its_own_name_and_searched_while_it_is_compose
     compose(palette.field, "", "채팅")
     assert palette.field.text() == "채팅"
     assert "새 채팅" in shown(palette)
-
-
-def test_what_was_deleted_is_offered_as_something_to_restore(
-    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
-) -> None:
-    palette.close_palette()
-    harness.ask(qtbot, "Whales")
-    harness.window.menu.delete.trigger()
-    harness.wait_until_stored(qtbot)
-    palette.open_palette()
-    QTest.keyClicks(palette.field, "Whales")
-    assert shown(palette) == ["Restore “Whales”"]
-    QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    harness.wait_until_stored(qtbot)
-    assert harness.chats.title == "Whales"
-    palette.open_palette()
-    QTest.keyClicks(palette.field, "Recently Deleted")
-    assert shown(palette) == ["Recently Deleted"]

@@ -40,8 +40,12 @@ def finish(harness: AppHarness, qtbot: QtBot) -> None:
     harness.wait_until_stored(qtbot)
 
 
-def test_it_is_sent_when_the_reply_is_complete(harness: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_on_disk_at_once_and_sent_when_the_reply_is_complete(harness: AppHarness, qtbot: QtBot) -> None:
+    """Also a process that is killed keeps what was sent, without waiting for a pause after the last key."""
     chat_id, composer = harness.chats.chat_id, harness.window.composer
+    assert not composer.unsent._keep.isActive()
+    harness.wait_until_stored(qtbot)
+    assert harness.application.storage.read.unsent.all() == {chat_id: "Second"}
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: len(harness.chats.transcript.messages) == 4)
     finish(harness, qtbot)
@@ -50,52 +54,42 @@ def test_it_is_sent_when_the_reply_is_complete(harness: AppHarness, qtbot: QtBot
     assert not composer.queue_note.isVisible()
 
 
-def test_it_is_on_disk_at_once(harness: AppHarness, qtbot: QtBot) -> None:
-    """Also a process that is killed keeps what was sent, without waiting for a pause after the last key."""
-    assert not harness.window.composer.unsent._keep.isActive()
-    harness.wait_until_stored(qtbot)
-    assert harness.application.storage.read.unsent.all() == {harness.chats.chat_id: "Second"}
-
-
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_it_stays_where_the_reply_fails(tmp_path: Path, qtbot: QtBot, elsewhere: bool) -> None:
-    with open_app(tmp_path, qtbot) as harness:
+def test_it_stays_where_the_reply_fails(harness: AppHarness, qtbot: QtBot) -> None:
+    """Also where another chat is open by then."""
+    chats, composer = harness.chats, harness.window.composer
+    composer.set_text("")
+    finish(harness, qtbot)
+    for elsewhere in (False, True):
+        chats.new_chat()
         harness.engine.scripts.append(Script(("One",), error=OutOfMemory("full")))
         harness.engine.gate.hold()
-        harness.window.composer.send("First")
-        qtbot.waitUntil(lambda: harness.chats.generating)
-        chat_id = harness.chats.chat_id
-        harness.window.composer.send("Second")
+        composer.send("First")
+        qtbot.waitUntil(lambda: chats.generating)
+        chat_id = chats.chat_id
+        composer.send("Second")
         if elsewhere:
-            harness.chats.new_chat()
+            chats.new_chat()
         finish(harness, qtbot)
         assert len(texts(harness, chat_id)) == 2
-    with open_app(tmp_path, qtbot) as later:
-        later.chats.open_chat(chat_id)
-        assert later.window.composer.text() == "Second"
+        chats.open_chat(chat_id)
+        assert composer.text() == "Second"
 
 
-def test_it_goes_to_its_own_chat(harness: AppHarness, qtbot: QtBot) -> None:
-    chat_id = harness.chats.chat_id
+def test_it_still_waits_when_its_chat_is_opened_again_and_goes_there(harness: AppHarness, qtbot: QtBot) -> None:
+    chat_id, composer = harness.chats.chat_id, harness.window.composer
     harness.chats.new_chat()
-    assert not harness.window.composer.queue_note.isVisible()
-    QTest.keyClicks(harness.window.composer.edit, "Elsewhere")
+    assert not composer.queue_note.isVisible()
+    harness.chats.open_chat(chat_id)
+    assert composer.queue_note.isVisible()
+    harness.chats.new_chat()
+    QTest.keyClicks(composer.edit, "Elsewhere")
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: len(texts(harness, chat_id)) == 4)
     finish(harness, qtbot)
     assert texts(harness, chat_id)[2] == "Second"
-    assert (harness.chats.chat_id, harness.window.composer.text()) == (0, "Elsewhere")
+    assert (harness.chats.chat_id, composer.text()) == (0, "Elsewhere")
     harness.chats.open_chat(chat_id)
-    assert harness.window.composer.is_empty
-
-
-def test_it_still_waits_when_its_chat_is_opened_again(harness: AppHarness, qtbot: QtBot) -> None:
-    chat_id = harness.chats.chat_id
-    harness.chats.new_chat()
-    harness.chats.open_chat(chat_id)
-    assert harness.window.composer.queue_note.isVisible()
-    harness.engine.gate.open()
-    qtbot.waitUntil(lambda: len(texts(harness, chat_id)) == 4)
+    assert composer.is_empty
 
 
 @pytest.mark.parametrize("how", ["typed", "stopped"])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -110,43 +108,32 @@ def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> 
         assert view.place() is None
 
 
-SLOW_DISK: dict[str, Callable[[AppHarness], object]] = {
-    "send": lambda harness: harness.window.composer.send("And then?"),
-    "regenerate": lambda harness: harness.chats.exchanges.regenerate(harness.chats.transcript.messages[-1].id),
-}
-
-
-@pytest.mark.parametrize("what", SLOW_DISK)
-def test_what_the_disk_takes_while_another_chat_is_open_is_seen_in_its_own(
-    harness: AppHarness, qtbot: QtBot, what: str
+def test_what_the_disk_takes_while_something_else_is_looked_at_is_seen_in_its_own_chat_and_branch(
+    harness: AppHarness, qtbot: QtBot
 ) -> None:
-    """Its chat is opened again before the disk has taken it."""
+    """Another chat, or another version of the reply, is opened before the disk has taken it."""
+    chats, storage = harness.chats, harness.application.storage
     harness.ask(qtbot, "Hello")
-    chat_id, taken, storage = harness.chats.chat_id, threading.Event(), harness.application.storage
-    storage.write(lambda _stores: taken.wait(), lambda _: None, lambda _: None)
-    SLOW_DISK[what](harness)
-    harness.chats.new_chat()
-    harness.chats.open_chat(chat_id)
-    taken.set()
-    harness.wait_until_quiet(qtbot)
-    stored = [message.id for message in storage.read.messages.shown_branch(chat_id)]
-    assert [message.id for message in harness.chats.transcript.messages] == stored
-    assert max(stored) > 2
-    assert harness.window.composer.is_empty
+    chat_id, first = chats.chat_id, chats.transcript.messages[-1].id
 
+    def stored() -> list[int]:
+        return [message.id for message in storage.read.messages.shown_branch(chat_id)]
 
-def test_a_question_goes_on_in_the_branch_that_was_shown(harness: AppHarness, qtbot: QtBot) -> None:
-    """Another one is looked at before the disk has taken it."""
-    harness.ask(qtbot, "Hello")
-    first = harness.chats.transcript.messages[-1].id
-    harness.chats.exchanges.regenerate(first)
-    harness.wait_until_quiet(qtbot)
-    chat_id, taken, storage = harness.chats.chat_id, threading.Event(), harness.application.storage
-    storage.write(lambda _stores: taken.wait(), lambda _: None, lambda _: None)
-    harness.window.composer.send("And then?")
-    harness.chats.show_version(harness.chats.transcript.messages[1].id, -1)
-    assert harness.chats.transcript.messages[-1].id == first
-    taken.set()
-    harness.wait_until_quiet(qtbot)
-    shown = harness.chats.transcript.messages
-    assert [message.id for message in shown] == [each.id for each in storage.read.messages.shown_branch(chat_id)]
+    for what in ("regenerate", "send", "send and look at another version"):
+        taken, before = threading.Event(), max(stored())
+        storage.write(lambda _stores: taken.wait(), lambda _: None, lambda _: None)  # noqa: B023
+        if what == "regenerate":
+            chats.exchanges.regenerate(chats.transcript.messages[-1].id)
+        else:
+            harness.window.composer.send("And then?")
+        if what.endswith("version"):
+            chats.show_version(chats.transcript.messages[1].id, -1)
+            assert chats.transcript.messages[-1].id == first
+        else:
+            chats.new_chat()
+            chats.open_chat(chat_id)
+        taken.set()
+        harness.wait_until_quiet(qtbot)
+        assert [message.id for message in chats.transcript.messages] == stored(), what
+        assert max(stored()) > before or what.endswith("version")
+        assert harness.window.composer.is_empty

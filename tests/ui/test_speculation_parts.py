@@ -53,21 +53,6 @@ def page_of(app: AppHarness, qtbot: QtBot) -> ActivityWindow:
 # Statistics
 
 
-def test_requests_are_kept_over_restarts(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as app:
-        app.ask(qtbot, "One?")
-        (live,) = app.chats.requests.rows
-        assert (live.pair, live.status) == (f"{MAIN.name} ← {DRAFT.name}", ReplyStatus.DONE)
-    with open_app(tmp_path, qtbot) as app:
-        app.wait_until_stored(qtbot)
-        (row,) = app.chats.requests.rows
-        assert (row.chat, row.pair, row.status, row.stats) == ("One?", live.pair, live.status, live.stats)
-        app.ask(qtbot, "Two?")
-        assert len(app.chats.requests.rows) == 2
-        page = page_of(app, qtbot)
-        assert [total.requests for total in page.totals.totals] == [2]
-
-
 def test_a_row_opens_its_chat_at_the_reply_and_by_key_on_its_branch(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     reply, chat = app.chats.transcript.messages[-1].id, app.chats.chat_id
@@ -111,14 +96,20 @@ def holds(rows: list[RequestRow], number: int) -> bool:
     return len(rows) == number
 
 
-def test_earlier_requests_are_shown_page_by_page(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_are_kept_over_restarts_and_shown_page_by_page(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with open_app(tmp_path, qtbot) as app:
         for number in range(5):
             app.ask(qtbot, f"{number}?")
+        live = app.chats.requests.rows[0]
+        assert (live.pair, live.status) == (f"{MAIN.name} ← {DRAFT.name}", ReplyStatus.DONE)
     monkeypatch.setattr("app.controllers.statistics.PAGE_ROWS", 2)
     with open_app(tmp_path, qtbot) as app:
         page, rows = page_of(app, qtbot), app.chats.requests.rows
         qtbot.waitUntil(lambda: len(rows) == 2)
+        row = rows[0]
+        assert (row.chat, row.pair, row.status, row.stats) == ("0?", live.pair, live.status, live.stats)
         assert page.more_button.text() == "Show more (3 older)"
         for shown in (4, 5):
             page.more_button.click()
@@ -126,48 +117,33 @@ def test_earlier_requests_are_shown_page_by_page(tmp_path: Path, qtbot: QtBot, m
         numbers = [row.message_id for row in rows]
         assert numbers == sorted(set(numbers), reverse=True)
         assert not page.more_button.isVisibleTo(page)
+        app.ask(qtbot, "And?")
+        page.show_tab(TOTALS)
+        qtbot.waitUntil(lambda: [total.requests for total in page.totals.totals] == [6])
 
 
-def test_of_very_many_requests_the_oldest_leave_the_table_and_come_back_when_asked_for(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+def test_of_very_many_requests_the_oldest_leave_the_table_and_those_of_chats_come_back_when_asked_for(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Those of programs leave it for good."""
     monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 3)
-    with open_app(tmp_path, qtbot) as app:
-        app.ask(qtbot, "0?")
-    with open_app(tmp_path, qtbot) as app:
-        page, table = page_of(app, qtbot), app.chats.requests
-        qtbot.waitUntil(lambda: len(table.rows) == 1)
-        for number in range(1, 7):
-            app.ask(qtbot, f"{number}?")
-        assert [row.message_id for row in table.rows] == [14, 12, 10]
-        assert page.more_button.text() == "Show more (4 older)"
-        page.more_button.click()
-        qtbot.waitUntil(lambda: len(table.rows) == 7)
-        assert [row.message_id for row in table.rows] == [14, 12, 10, 8, 6, 4, 2]
-        assert not page.more_button.isVisibleTo(page)
-        app.ask(qtbot, "7?")
-        assert [row.message_id for row in table.rows] == [16, 14, 12, 10, 8, 6, 4]
-        page.more_button.click()
-        qtbot.waitUntil(lambda: len(table.rows) == 8)
-
-
-def test_requests_of_programs_leave_the_table_for_good(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those of chats that left among them come back, each once."""
-    monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 3)
-    with open_app(tmp_path, qtbot) as app:
-        page, table = page_of(app, qtbot), app.chats.requests
-        app.ask(qtbot, "1?")
-        for key in (1001, 1002):
-            table.put(RequestRow(key, "", "Main", ReplyStatus.DONE, of_program=True))
-        app.ask(qtbot, "2?")
-        table.put(RequestRow(1003, "", "Main", ReplyStatus.DONE, of_program=True))
-        assert [row.message_id for row in table.rows] == [0, 4, 0]
-        assert page.more_button.text() == "Show more (1 older)"
-        page.more_button.click()
-        qtbot.waitUntil(lambda: len(table.rows) == 4)
-        assert [row.message_id for row in table.rows] == [0, 4, 0, 2]
+    page, table = page_of(app, qtbot), app.chats.requests
+    for number in range(1, 8):
+        app.ask(qtbot, f"{number}?")
+    assert [row.message_id for row in table.rows] == [14, 12, 10]
+    assert page.more_button.text() == "Show more (4 older)"
+    page.more_button.click()
+    qtbot.waitUntil(lambda: len(table.rows) == 7)
+    assert [row.message_id for row in table.rows] == [14, 12, 10, 8, 6, 4, 2]
+    assert not page.more_button.isVisibleTo(page)
+    for key in (1001, 1002):
+        table.put(RequestRow(key, "", "Main", ReplyStatus.DONE, of_program=True))
+    app.ask(qtbot, "8?")
+    assert [row.message_id for row in table.rows] == [16, 0, 0, 14, 12, 10, 8]
+    assert page.more_button.text() == "Show more (3 older)"
+    page.more_button.click()
+    qtbot.waitUntil(lambda: len(table.rows) == 10)
+    assert [row.message_id for row in table.rows if not row.of_program] == [16, 14, 12, 10, 8, 6, 4, 2]
 
 
 def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
@@ -294,24 +270,14 @@ def test_the_inspector_comes_below_what_is_open_over_the_chat(tmp_path: Path, qt
         assert top is over or over.isAncestorOf(top)
 
 
-@pytest.mark.parametrize("at_start", [True, False])
-def test_tab_goes_from_the_button_into_the_inspector(tmp_path: Path, qtbot: QtBot, at_start: bool) -> None:
-    with open_app(tmp_path, qtbot, put_settings={"inspector_visible": at_start}) as app:
-        inspector = app.window.inspector
-        inspector.set_wanted(True)
-        follower = inspector.button.nextInFocusChain()
-        while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            follower = follower.nextInFocusChain()
-        assert follower is not None
-        assert inspector.panel.isAncestorOf(follower)
-
-
-def test_the_menu_of_a_message_begins_a_race(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "One?")
-    view = app.transcript
-    view.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)
-    race = app.application.speculation.race
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+def test_tab_goes_from_the_button_into_the_inspector(app: AppHarness) -> None:
+    inspector = app.window.inspector
+    inspector.set_wanted(True)
+    follower = inspector.button.nextInFocusChain()
+    while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        follower = follower.nextInFocusChain()
+    assert follower is not None
+    assert inspector.panel.isAncestorOf(follower)
 
 
 # Races
@@ -339,7 +305,9 @@ def test_a_race_and_its_window_end_with_the_app(app: AppHarness, qtbot: QtBot) -
     QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
 
 
-def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft_and_compares_them(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     race = race_of(app, qtbot)
     QTest.keyClick(app.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
@@ -351,12 +319,6 @@ def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft(app: AppHarnes
     assert plain.sampling.seed is not None
     assert plain.messages == drafted.messages
     assert plain.messages[-1].content == "One?"
-
-
-def test_the_verdict_compares_tokens_and_times(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     window = app.window.speculation.race_window
     assert window is not None
     assert window.sentence.text() == verdict(race.view)
@@ -368,6 +330,11 @@ def test_the_verdict_compares_tokens_and_times(app: AppHarness, qtbot: QtBot) ->
         lane.text.moveCursor(QTextCursor.MoveOperation.Start)
         words = lane.text.viewport().mapTo(lane, lane.text.cursorRect().topLeft())
         assert words.x() == lane.name.x() == lane.figures.x()
+
+    window.close()
+    app.engine.requests.clear()
+    app.transcript.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)  # of the menu of a message
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 3 and race.view.state is RaceState.DONE)
 
 
 @pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.ACTIVE])
@@ -402,7 +369,7 @@ def test_a_race_of_the_fastest_drafting_says_why_the_words_differ(app: AppHarnes
         assert ("rounding" in verdict(race.view)) is greedy
 
 
-def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_ran(app: AppHarness) -> None:
+def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_ran(qapp: QApplication) -> None:
     """Where the times of the laps say something else, the machine was busy in one of them."""
     plain = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
     drafted = RequestStats(

@@ -76,10 +76,10 @@ def test_a_message_is_read_a_step_before_it_is_shown(open_transcript: Opener) ->
 
 
 def test_only_what_is_in_sight_has_widgets(open_transcript: Opener) -> None:
-    small, large = open_transcript(long_chat(10)), open_transcript(long_chat(250))
+    small, large = open_transcript(long_chat(10)), open_transcript(long_chat(80))
     assert len([*large.view.visible_parts.shown()]) <= len([*small.view.visible_parts.shown()]) + 2 < 60
     made = len(large.view.viewport().children())
-    for value in range(large.bottom, 0, -max(1, large.bottom // 60)):
+    for value in range(large.bottom, 0, -max(1, large.bottom // 30)):
         large.scroll_to(value)
     assert len(large.view.viewport().children()) < made + 60
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QGuiApplication, QInputMethodEvent
 from PySide6.QtTest import QTest
@@ -82,27 +81,35 @@ def press_button(dialog: Dialog | None, text: str) -> None:
     next(button for button in dialog.findChildren(PillButton) if button.text() == text).click()
 
 
-@pytest.mark.parametrize("way", ["return", "click", "double click"])
-def test_a_deleted_chat_is_opened_to_be_read(app: AppHarness, qtbot: QtBot, way: str) -> None:
+def test_a_deleted_chat_is_opened_to_be_read(app: AppHarness, qtbot: QtBot) -> None:
+    """By key, click and double click; Tab reaches the buttons of its bar."""
     answer = app.ask(qtbot, "Find the needle")
     chat_id = delete_open_chat(app, qtbot)
-    trash = open_trash(app)
-    place = trash.list.visualRect(trash.list.model().index(0, 0)).center()
-    if way == "return":
-        QTest.keyClick(trash.list, Qt.Key.Key_Return)
-    elif way == "click":
-        QTest.mouseClick(trash.list.viewport(), LEFT, pos=place)
-        QTest.mouseClick(trash.read_button, LEFT)
-    else:
-        QTest.mouseClick(trash.list.viewport(), LEFT, pos=place)
-        QTest.mouseDClick(trash.list.viewport(), LEFT, pos=place)
-    qtbot.waitUntil(app.window.isActiveWindow)
-    assert (texts(app), app.chats.reading.chat_id) == (["Find the needle", answer], chat_id)
-    assert (trash.isVisible(), view_of(app).isVisible(), view_of(app).hasFocus()) == (False, True, True)
-    assert (app.window.composer.isVisible(), app.window.trash_bar.isVisible()) == (False, True)
-    assert app.window.header.title.text() == "Find the needle"
-    assert app.window.trash_bar.detail.text() == "deleted today · 2 messages · 30 days left"
-    assert app.application.storage.read.trash.chat(chat_id) is not None  # it stays where it is
+    for way in ("return", "click", "double click"):
+        app.chats.new_chat()
+        trash = open_trash(app)
+        place = trash.list.visualRect(trash.list.model().index(0, 0)).center()
+        if way == "return":
+            QTest.keyClick(trash.list, Qt.Key.Key_Return)
+        elif way == "click":
+            QTest.mouseClick(trash.list.viewport(), LEFT, pos=place)
+            QTest.mouseClick(trash.read_button, LEFT)
+        else:
+            QTest.mouseClick(trash.list.viewport(), LEFT, pos=place)
+            QTest.mouseDClick(trash.list.viewport(), LEFT, pos=place)
+        qtbot.waitUntil(app.window.isActiveWindow)
+        assert (texts(app), app.chats.reading.chat_id) == (["Find the needle", answer], chat_id)
+        assert (trash.isVisible(), view_of(app).isVisible(), view_of(app).hasFocus()) == (False, True, True)
+        assert (app.window.composer.isVisible(), app.window.trash_bar.isVisible()) == (False, True)
+        assert app.window.header.title.text() == "Find the needle"
+        assert app.window.trash_bar.detail.text() == "deleted today · 2 messages · 30 days left"
+        assert app.application.storage.read.trash.chat(chat_id) is not None  # it stays where it is
+    reached = set()
+    for _ in range(60):
+        QTest.keyClick(QApplication.focusWidget() or app.window, Qt.Key.Key_Tab)
+        reached.add(QApplication.focusWidget())
+    assert {app.window.trash_bar.restore_button, app.window.trash_bar.forget_button} <= reached
+    assert app.window.composer.edit not in reached
 
 
 def test_it_is_searched_and_neither_changed_nor_written_in(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -286,16 +293,6 @@ def test_a_notice_in_it_has_no_button(app: AppHarness, qtbot: QtBot) -> None:
     app.wait_until_stored(qtbot)
     QApplication.processEvents()
     assert notice().button.isVisible()
-
-
-def test_tab_reaches_the_buttons_of_the_bar(app: AppHarness, qtbot: QtBot) -> None:
-    read_deleted(app, qtbot)
-    reached = set()
-    for _ in range(60):
-        QTest.keyClick(QApplication.focusWidget() or app.window, Qt.Key.Key_Tab)
-        reached.add(QApplication.focusWidget())
-    assert {app.window.trash_bar.restore_button, app.window.trash_bar.forget_button} <= reached
-    assert app.window.composer.edit not in reached
 
 
 def test_what_is_attached_can_be_opened_and_not_removed(app: AppHarness, qtbot: QtBot) -> None:
