@@ -66,14 +66,6 @@ def test_korean_return_commits_then_sends_everything_once(composer: Composer, qt
     assert composer.text() == ""
 
 
-def test_japanese_return_that_commits_is_swallowed_and_the_next_one_sends(composer: Composer, qtbot: QtBot) -> None:
-    compose(composer.edit, "日本")
-    compose(composer.edit, "", "日本")
-    with qtbot.waitSignal(composer.send_requested) as sent:
-        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert sent.args == ["日本"]
-
-
 def test_placeholder_hides_under_a_composition(composer: Composer, qtbot: QtBot) -> None:
     compose(composer.edit, "ㅎ")
     hinted = composer.edit.grab().toImage()

@@ -54,35 +54,17 @@ def test_half_of_a_character_in_pasted_text_does_no_harm(harness: ControllerHarn
     assert harness.rows[0].text == "broken ? emoji"
 
 
-def test_send_while_generating_is_refused(harness: ControllerHarness) -> None:
-    harness.engine.gate.hold()
-    assert harness.chat.send("One")
-    assert not harness.chat.send("Two")
-    assert harness.texts == ["One", ""]
-    harness.engine.gate.open()
-    harness.wait_until_quiet()
-
-
-def test_stop_keeps_what_was_written(harness: ControllerHarness) -> None:
-    harness.engine.gate.hold()
-    harness.chat.send("Hello")
-    harness.engine.gate.let_through(2)
-    harness.wait_for_text("A draft guesses, ")
-    harness.chat.stop()
-    harness.wait_until_quiet()
-    assert (harness.rows[-1].text, harness.rows[-1].status) == ("A draft guesses, ", ReplyStatus.STOPPED)
-    assert harness.rows[-1].can_continue
-
-
-def test_continue_goes_on_in_the_same_row(harness: ControllerHarness) -> None:
+def test_a_stopped_reply_keeps_what_was_written_and_goes_on_in_the_same_row(harness: ControllerHarness) -> None:
     harness.engine.gate.hold()
     harness.chat.send("Hello")
     harness.engine.gate.let_through(1)
     harness.wait_for_text("A draft ")
     harness.chat.stop()
     harness.wait_until_quiet()
+    stopped = harness.rows[-1]
+    assert (stopped.text, stopped.status, stopped.can_continue) == ("A draft ", ReplyStatus.STOPPED, True)
     harness.engine.gate.open()
-    assert harness.chat.exchanges.continue_reply(harness.rows[-1].id)
+    assert harness.chat.exchanges.continue_reply(stopped.id)
     harness.wait_until_quiet()
     assert harness.texts == ["Hello", "A draft " + REPLY]
     last = harness.engine.requests[-1].messages[-1]
@@ -206,22 +188,6 @@ def stored_text(harness: ControllerHarness) -> str:
     return str(row["text"])
 
 
-def test_cancel_while_queued_ends_the_waiting_reply(harness: ControllerHarness) -> None:
-    harness.engine.gate.hold()
-    harness.chat.send("One")
-    one = harness.chat.chat_id
-    harness.chat.new_chat()
-    harness.chat.send("Two")
-    harness.chat.stop()
-    harness.chat.open_chat(one)
-    assert harness.chat.generating
-    harness.engine.gate.open()
-    harness.wait_until_quiet()
-    assert harness.rows[-1].status is ReplyStatus.DONE
-    harness.qtbot.waitUntil(lambda: not any(row.status.under_way for row in harness.chat.requests.rows))
-    assert [row.status for row in harness.chat.requests.rows] == [ReplyStatus.STOPPED, ReplyStatus.DONE]
-
-
 def test_error_is_said_again_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_harness(tmp_path, qtbot) as harness:
         harness.load_pair()
@@ -233,27 +199,18 @@ def test_error_is_said_again_after_a_restart(tmp_path: Path, qtbot: QtBot) -> No
         assert notice_of(harness.rows[-1]) == notice
 
 
-@pytest.mark.parametrize(
-    ("reason", "status"),
-    [
+def test_every_reason_to_finish_is_a_status_and_a_limit_offers_to_continue(harness: ControllerHarness) -> None:
+    for reason, status in (
         (FinishReason.CONTEXT, ReplyStatus.CONTEXT),
         (FinishReason.MEMORY, ReplyStatus.MEMORY),
-    ],
-)
-def test_every_reason_to_finish_is_a_status(
-    harness: ControllerHarness, reason: FinishReason, status: ReplyStatus
-) -> None:
-    harness.engine.scripts.append(Script(finish=reason))
-    assert harness.say("Hello").status is status
-    stored = harness.database.row("SELECT status FROM messages ORDER BY id DESC LIMIT 1")
-    assert stored is not None
-    assert stored["status"] == status
-
-
-def test_reply_cut_by_its_limit_offers_to_continue(harness: ControllerHarness) -> None:
-    harness.engine.scripts.append(Script(finish=FinishReason.LENGTH))
-    reply = harness.say("Hello")
-    assert (reply.status, notice_of(reply).action) == (ReplyStatus.LENGTH, NoticeAction.CONTINUE)
+        (FinishReason.LENGTH, ReplyStatus.LENGTH),
+    ):
+        harness.engine.scripts.append(Script(finish=reason))
+        assert harness.say("Hello").status is status
+        stored = harness.database.row("SELECT status FROM messages ORDER BY id DESC LIMIT 1")
+        assert stored is not None
+        assert stored["status"] == status
+    assert notice_of(harness.rows[-1]).action is NoticeAction.CONTINUE
 
 
 def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: ControllerHarness) -> None:
@@ -333,26 +290,6 @@ def test_a_file_that_another_program_locks_is_refused_without_a_freeze(harness: 
     harness.database.execute("ROLLBACK")
     assert (harness.refusals[0].reason, harness.rows) == (Reason.LOCKED, [])
     harness.say("Hello")
-
-
-def test_a_question_stored_after_its_chat_was_left_is_answered_there(harness: ControllerHarness) -> None:
-    assert harness.controller.send("Left behind")
-    harness.controller.new_chat()
-    harness.qtbot.waitUntil(lambda: not harness.storage.pending and not harness.chat.requests.rows[0].status.under_way)
-    assert (harness.chat.chat_id, harness.rows, harness.titles()) == (0, [], ["Left behind"])
-    harness.chat.open_chat(1)
-    assert harness.texts == ["Left behind", REPLY]
-
-
-def test_unsent_text_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_harness(tmp_path, qtbot) as harness:
-        harness.load_pair()
-        harness.say("Hello")
-        harness.chat.keeping.keep_unsent(1, "half a thought")
-        harness.chat.keeping.keep_unsent(0, "새 채팅")
-        harness.qtbot.waitUntil(lambda: not harness.storage.pending)
-    with open_harness(tmp_path, qtbot) as harness:
-        assert harness.chat.keeping.unsent() == {1: "half a thought", 0: "새 채팅"}
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")

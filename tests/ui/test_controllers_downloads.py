@@ -407,16 +407,6 @@ def test_a_switch_that_is_faster_than_the_refusal_is_no_refusal(
     assert states(downloads) == [(DownloadState.WAITING, False)]
 
 
-def test_a_download_that_is_resumed_while_offline_is_refused_with_words(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    row = downloads.install(MAIN)
-    harness.settings.hub_offline = True
-    harness.qtbot.waitUntil(lambda: states(downloads) == [(DownloadState.PAUSED, True)])
-    downloads.resume(row)
-    harness.qtbot.waitUntil(lambda: isinstance(downloads.entries[0].error, HubOffline))
-
-
 def next_start(harness: ControllerHarness, *left: Event) -> DownloadController:
     """What another run of the app does with what this one has kept."""
     harness.store.asked.clear()

@@ -67,19 +67,6 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
         yield harness
 
 
-def test_start_without_a_choice_loads_the_starter_pair(tmp_path: Path, qtbot: QtBot) -> None:
-    starter = StarterPair(tmp_path / "starter" / "main", tmp_path / "starter" / "draft")
-    for folder in (starter.main, starter.draft):
-        folder.mkdir(parents=True)
-    infos = [model_info(str(starter.main)), model_info(str(starter.draft), parameters=1_000_000)]
-    parts = {"models": {info.folder: info for info in infos}, "installed": [installed(infos[0])], "starter": starter}
-    with open_harness(tmp_path, qtbot, **parts) as harness:
-        harness.models.start()
-        harness.wait_for_pair()
-        assert (harness.models.pair.main_name, harness.models.pair.draft_name) == ("main", "draft")
-        assert harness.settings.main_folder == "starter"  # wherever the next version of the app lies
-
-
 def test_starter_main_comes_with_its_own_draft(tmp_path: Path, qtbot: QtBot) -> None:
     starter = StarterPair(tmp_path / "main", tmp_path / "draft")
     infos = [model_info(str(starter.main), digest="s"), model_info(str(starter.draft), 4_000_000_000, digest="s")]
@@ -488,17 +475,6 @@ def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: Cont
     assert harness.notices == []
 
 
-def test_an_unloaded_pair_is_loaded_by_the_next_message(harness: ControllerHarness, qtbot: QtBot) -> None:
-    harness.models.eject()
-    qtbot.waitUntil(lambda: harness.engine.state().main is None)
-    assert state_of(harness) == "unloaded"
-    assert harness.models.can_reply
-    assert harness.models.pair.main_name == "Main-8B"
-    assert harness.chat.send("Hello")
-    qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.DONE)
-    assert state_of(harness) == "ready"
-
-
 def test_an_idle_pair_is_unloaded_only_when_that_was_asked_for(harness: ControllerHarness, qtbot: QtBot) -> None:
     idle = harness.models.pair_use.timer
     assert not idle.isActive()
@@ -520,13 +496,6 @@ def test_an_idle_pair_is_unloaded_only_when_that_was_asked_for(harness: Controll
 
 def state_of(harness: ControllerHarness) -> str:
     return str(harness.models.pair.state)
-
-
-def test_a_model_that_cannot_be_loaded_leaves_the_pair_of_the_next_start(harness: ControllerHarness) -> None:
-    harness.models.choose_pair(BROKEN.folder, OTHER.folder)
-    harness.wait_for_pair()
-    assert len(harness.notices) == 1
-    assert (harness.settings.main_folder, harness.settings.draft_folder) == (MAIN.folder, DRAFT.folder)
 
 
 def test_what_is_told_late_of_a_former_main_model_is_not_taken_for_the_present_one(harness: ControllerHarness) -> None:

@@ -22,7 +22,9 @@ def ask_in_new_chat(app: AppHarness, qtbot: QtBot, text: str) -> str:
     return str(app.chats.chat_id)
 
 
-def test_chats_that_are_deleted_are_forgotten_and_others_are_not(app: AppHarness, qtbot: QtBot) -> None:
+def test_what_was_read_of_a_chat_goes_with_it_or_a_message_of_it_and_that_of_others_stays(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     assert app.engine.kept == [frozenset()]  # once the main model was loaded: there is no chat yet
     first, second = (ask_in_new_chat(app, qtbot, text) for text in ("One", "Two"))
 
@@ -33,27 +35,12 @@ def test_chats_that_are_deleted_are_forgotten_and_others_are_not(app: AppHarness
     app.wait_until_stored(qtbot)
     assert app.engine.kept[-1] == {first, second}
 
-
-def test_what_was_read_of_a_chat_goes_with_a_message_of_it(app: AppHarness, qtbot: QtBot) -> None:
-    first, second = (ask_in_new_chat(app, qtbot, text) for text in ("One", "Two"))
-
+    app.chats.open_chat(int(second))
     app.chats.edits.delete(app.chats.transcript.messages[-1].id, True)
     app.wait_until_stored(qtbot)
-
     assert app.engine.kept[-1] == {first}
     app.ask(qtbot, "And?")
     assert app.engine.requests[-1].conversation == second
-
-
-def test_a_start_tells_which_chats_there_are(tmp_path: Path, qtbot: QtBot) -> None:
-    """The last run may have ended between deleting a chat and telling the engine."""
-    with open_app(tmp_path, qtbot) as app:
-        first = ask_in_new_chat(app, qtbot, "One")
-        second = ask_in_new_chat(app, qtbot, "Two")
-        app.application.storage.write(lambda stores: stores.trash.put_chat(int(first)), lambda _: None, lambda _: None)
-        app.wait_until_stored(qtbot)
-    with open_app(tmp_path, qtbot) as app:
-        assert app.engine.kept == [{second}]
 
 
 def test_a_start_that_forgets_chats_for_good_tells_so_without_a_model_too(tmp_path: Path, qtbot: QtBot) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -29,29 +28,25 @@ def check(window: QWidget, qtbot: QtBot) -> None:
     assert len(focusable(window)) > 0
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize("page", SETTINGS_PAGES)
-def test_tab_goes_through_the_settings_from_the_top(tmp_path: Path, qtbot: QtBot, page: str) -> None:
+def test_tab_goes_through_the_settings_from_the_top_the_models_and_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
-        harness.application.settings.model_folders = (str(tmp_path),)  # its row is made later than those below
-        window = harness.show_settings(page)
-        window.resize(1100, 900)
-        check(window, qtbot)
-        shown = window.pages[page]
-        seen = [each for each in reached(window) if shown.isAncestorOf(each)]
-        content = shown.widget()
-        assert content is not None
-        middles = [each.mapTo(content, each.rect().center()).y() for each in seen]
-        assert all(later >= earlier - 6 for earlier, later in pairwise(middles)), [describe(each) for each in seen]
-        assert len(seen) > 1
-
-
-@pytest.mark.parametrize("tab", ["yours", "find"])
-def test_the_models(tmp_path: Path, qtbot: QtBot, tab: str) -> None:
-    with open_app(tmp_path, qtbot, with_starter=True) as harness:
-        harness.application.settings.model_folders = (str(tmp_path),)
-        harness.show_models(tab)
         check(harness.window, qtbot)
+        harness.application.settings.model_folders = (str(tmp_path),)  # its row is made later than those below
+        for page in SETTINGS_PAGES:
+            window = harness.show_settings(page)
+            window.resize(1100, 900)
+            check(window, qtbot)
+            shown = window.pages[page]
+            seen = [each for each in reached(window) if shown.isAncestorOf(each)]
+            content = shown.widget()
+            assert content is not None
+            middles = [each.mapTo(content, each.rect().center()).y() for each in seen]
+            assert all(later >= earlier - 6 for earlier, later in pairwise(middles)), [describe(each) for each in seen]
+            assert len(seen) > 1
+        window.close()
+        for tab in ("yours", "find"):
+            harness.show_models(tab)
+            check(harness.window, qtbot)
 
 
 def test_a_chat_and_the_table_of_its_requests(harness: AppHarness, qtbot: QtBot) -> None:
@@ -60,11 +55,6 @@ def test_a_chat_and_the_table_of_its_requests(harness: AppHarness, qtbot: QtBot)
     harness.window.inspector.set_wanted(True)
     check(harness.window, qtbot)
     check(activity(harness), qtbot)
-
-
-def test_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot, with_starter=True) as harness:
-        check(harness.window, qtbot)
 
 
 def test_tab_goes_through_the_window_part_by_part(harness: AppHarness, qtbot: QtBot) -> None:
@@ -126,11 +116,10 @@ DIALOGS: dict[str, Callable[[AppHarness], QWidget]] = {
 }
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize("name", DIALOGS)
-def test_what_opens_over_a_window(harness: AppHarness, qtbot: QtBot, name: str) -> None:
-    dialog = DIALOGS[name](harness)
-    QApplication.processEvents()
-    check(dialog, qtbot)
-    QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Escape)
-    assert not dialog.isVisible()
+def test_what_opens_over_a_window(harness: AppHarness, qtbot: QtBot) -> None:
+    for name, opened in DIALOGS.items():
+        dialog = opened(harness)
+        QApplication.processEvents()
+        check(dialog, qtbot)
+        QTest.keyClick(QApplication.focusWidget() or dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible(), name

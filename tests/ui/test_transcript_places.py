@@ -71,27 +71,19 @@ def test_a_reply_that_grew_meanwhile_is_found_again(open_transcript: Opener) -> 
     assert top_words(harness) == words
 
 
-def test_at_the_end_there_is_no_place_to_keep(open_transcript: Opener) -> None:
-    harness = open_transcript(long_chat(20))
-    assert harness.view.place() is None
-    harness.scroll_to(300)
-    harness.view.go_to(None)
-    assert harness.value == harness.bottom
-    assert harness.view.place() is None
-
-
-def test_a_place_in_a_message_that_is_gone_is_the_end(open_transcript: Opener) -> None:
-    harness = open_transcript(long_chat(20))
-    harness.scroll_to(300)
-    harness.view.go_to(ReadingPlace(9999, 3.5))
-    assert harness.value == harness.bottom
-
-
-def test_any_offset_is_somewhere_in_the_message(open_transcript: Opener) -> None:
+def test_any_place_is_somewhere_and_none_or_one_that_is_gone_is_the_end(open_transcript: Opener) -> None:
     harness = open_transcript([*long_chat(10), mixed(100), *[question(200 + n) for n in range(30)]])
+    view = harness.view
+    assert view.place() is None
     for offset in (-1e9, -1.5, 0.0, 1e9, 12.25):
-        harness.view.go_to(ReadingPlace(100, offset))
+        view.go_to(ReadingPlace(100, offset))
         assert 0 <= harness.value <= harness.bottom
+    for gone in (None, ReadingPlace(9999, 3.5)):
+        harness.scroll_to(300)
+        view.go_to(gone)
+        assert harness.value == harness.bottom
+    assert not view.show_message(9999)
+    assert (harness.value, view.place()) == (harness.bottom, None)
 
 
 @pytest.mark.parametrize("number", [3, 399])
@@ -127,9 +119,3 @@ def is_in_sight(harness: TranscriptHarness, words: str) -> bool:
         assert as_widget(part.widget).geometry() == place  # type: ignore[arg-type]
         return harness.view.viewport().rect().contains(rect.translated(place.topLeft()).center())
     return False
-
-
-def test_a_message_that_is_not_shown_is_not_found(open_transcript: Opener) -> None:
-    harness = open_transcript(long_chat(20))
-    assert not harness.view.show_message(9999)
-    assert harness.value == harness.bottom

@@ -38,10 +38,20 @@ def wheel(widget: QWidget, delta_y: int) -> None:
     QApplication.processEvents()
 
 
-def test_a_chat_opens_at_its_end(open_transcript: Opener) -> None:
+def test_a_chat_opens_at_its_end_keys_scroll_and_asking_goes_back_there(open_transcript: Opener) -> None:
     harness = open_transcript(long_chat(20))
     assert harness.value == harness.bottom > 0
     assert harness.parts(PartKind.FOOTER)[-1].message_id == 40
+    harness.view.setFocus()
+    QTest.keyClick(harness.view, Qt.Key.Key_Home)
+    assert harness.value == 0
+    QTest.keyClick(harness.view, Qt.Key.Key_PageDown)
+    assert 0 < harness.value < harness.bottom
+    QTest.keyClick(harness.view, Qt.Key.Key_End)
+    assert harness.value == harness.bottom
+    harness.scroll_to(100)
+    harness.model.append(question(2001))
+    assert harness.value == harness.bottom
 
 
 def test_another_version_of_an_early_message_leaves_the_reader_there(open_transcript: Opener) -> None:
@@ -82,15 +92,6 @@ def test_only_what_is_in_sight_has_widgets(open_transcript: Opener) -> None:
     for value in range(large.bottom, 0, -max(1, large.bottom // 30)):
         large.scroll_to(value)
     assert len(large.view.viewport().children()) < made + 60
-
-
-def test_growing_text_reads_only_the_tail_again(open_transcript: Opener) -> None:
-    harness = streaming_transcript(open_transcript)
-    harness.model.append_text(1002, (PARAGRAPH + "\n\n") * 60)
-    item = harness.view.items[-1]
-    before = item._answer.splitter.parsed_chars
-    harness.model.append_text(1002, "more")
-    assert item._answer.splitter.parsed_chars - before < 2 * len(PARAGRAPH)
 
 
 def test_growing_text_touches_only_the_last_widget(open_transcript: Opener) -> None:
@@ -160,20 +161,26 @@ def test_what_is_painted_bit_by_bit_is_what_would_be_painted_at_once(open_transc
         assert painted == harness.view.grab().toImage().convertedTo(painted.format()), text[: start + 7]
 
 
-def test_it_follows_the_end(open_transcript: Opener) -> None:
+def test_it_follows_the_end_until_the_smallest_step_up_and_again_from_there(open_transcript: Opener) -> None:
     harness = streaming_transcript(open_transcript)
-    for _ in range(30):
+    button = harness.view.jump_button
+    for _ in range(10):
         harness.model.append_text(1002, PARAGRAPH)
         assert harness.value == harness.bottom
-
-
-def test_the_smallest_step_up_lets_go(open_transcript: Opener) -> None:
-    harness = streaming_transcript(open_transcript)
-    harness.model.append_text(1002, PARAGRAPH * 10)
+    assert not button.isVisible()
     harness.scroll_to(harness.bottom - 3)
     held = harness.value
     harness.model.append_text(1002, PARAGRAPH * 3)
     assert harness.value == held < harness.bottom
+    harness.scroll_to(harness.bottom - 40)
+    harness.model.append_text(1002, PARAGRAPH * 5)
+    assert harness.value == harness.bottom
+    harness.scroll_to(harness.bottom - 400)
+    assert button.isVisible()
+    assert button.accessibleName()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert harness.value == harness.bottom
+    assert not button.isVisible()
 
 
 def test_the_wheel_over_text_scrolls_the_transcript(open_transcript: Opener) -> None:
@@ -187,33 +194,6 @@ def test_the_wheel_over_text_scrolls_the_transcript(open_transcript: Opener) -> 
     held = harness.value
     harness.model.append_text(1002, PARAGRAPH * 3)
     assert harness.value == held
-
-
-def test_coming_back_to_the_end_takes_hold_again(open_transcript: Opener) -> None:
-    harness = streaming_transcript(open_transcript)
-    harness.scroll_to(harness.bottom - 500)
-    harness.scroll_to(harness.bottom - 40)
-    harness.model.append_text(1002, PARAGRAPH * 5)
-    assert harness.value == harness.bottom
-
-
-def test_asking_goes_to_the_end(open_transcript: Opener) -> None:
-    harness = open_transcript(long_chat(20))
-    harness.scroll_to(100)
-    harness.model.append(question(2001))
-    assert harness.value == harness.bottom
-
-
-def test_the_jump_button_comes_and_goes(open_transcript: Opener) -> None:
-    harness = streaming_transcript(open_transcript)
-    button = harness.view.jump_button
-    assert not button.isVisible()
-    harness.scroll_to(harness.bottom - 400)
-    assert button.isVisible()
-    assert button.accessibleName()
-    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert harness.value == harness.bottom
-    assert not button.isVisible()
 
 
 def test_nothing_moves_while_text_grows_below(open_transcript: Opener) -> None:
@@ -298,17 +278,6 @@ def test_a_place_that_is_gone_is_left_for_what_is_there(open_transcript: Opener)
     assert before is not None
     assert after is not None
     assert after.message_id == before.message_id
-
-
-def test_keys_scroll(open_transcript: Opener) -> None:
-    harness = open_transcript(long_chat(30))
-    harness.view.setFocus()
-    QTest.keyClick(harness.view, Qt.Key.Key_Home)
-    assert harness.value == 0
-    QTest.keyClick(harness.view, Qt.Key.Key_PageDown)
-    assert 0 < harness.value < harness.bottom
-    QTest.keyClick(harness.view, Qt.Key.Key_End)
-    assert harness.value == harness.bottom
 
 
 def test_a_dragged_bar_is_not_pulled_away(open_transcript: Opener) -> None:

@@ -105,24 +105,20 @@ def test_a_drag_goes_through_blocks_and_messages(open_transcript: Opener) -> Non
     assert QGuiApplication.clipboard().text() == expected
 
 
-def test_a_drag_upwards_is_the_same(open_transcript: Opener) -> None:
+def test_a_drag_may_go_upwards_and_beside_the_text_shift_extends_it_and_a_click_ends_it(
+    open_transcript: Opener,
+) -> None:
     harness = open_transcript(CHAT)
     drag(harness, point(harness, "paragraph"), point(harness, "question"))
     assert copied(harness) == "question\n\nAlpha bold words\n\nBeta "
-
-
-def test_a_click_ends_the_selection(open_transcript: Opener) -> None:
-    harness = open_transcript(CHAT)
-    drag(harness, point(harness, "Alpha"), point(harness, "Beta", behind=True))
     mouse(harness, "mouseClick", point(harness, "last"))
     assert lit(harness) == []
-    drag(harness, point(harness, "Alpha"), point(harness, "bold", behind=True))
+    drag(harness, QPoint(5, point(harness, "Beta").y()), QPoint(5, point(harness, "x = 1").y()))
+    assert copied(harness).startswith("Beta paragraph")
+    drag(harness, point(harness, "The last"), QPoint(400, 595))
+    assert copied(harness) == "The last answer"
     QTest.keyClick(harness.view, Qt.Key.Key_Escape)
     assert lit(harness) == []
-
-
-def test_shift_extends_from_where_it_began(open_transcript: Opener) -> None:
-    harness = open_transcript(CHAT)
     mouse(harness, "mouseClick", point(harness, "Beta"))
     mouse(harness, "mouseClick", point(harness, "x = 1", behind=True), SHIFT)
     assert lit(harness) == ["Beta paragraph", "x = 1"]
@@ -247,14 +243,6 @@ def test_nothing_moves_under_the_pointer_while_text_grows(open_transcript: Opene
     harness.model.append_text(1002, PARAGRAPH * 4)
     assert harness.value == held
     mouse(harness, "mouseRelease", start + QPoint(100, 0))
-
-
-def test_a_drag_may_begin_and_end_beside_the_text(open_transcript: Opener) -> None:
-    harness = open_transcript(CHAT)
-    drag(harness, QPoint(5, point(harness, "Beta").y()), QPoint(5, point(harness, "x = 1").y()))
-    assert copied(harness).startswith("Beta paragraph")
-    drag(harness, point(harness, "The last"), QPoint(400, 595))
-    assert copied(harness) == "The last answer"
 
 
 def test_links_still_open_and_a_drag_over_one_does_not(open_transcript: Opener, qtbot: QtBot) -> None:
