@@ -73,13 +73,28 @@ def titles(app: AppHarness) -> list[str]:
     return sorted(each.title for each in app.application.storage.read.chats.find())
 
 
-def test_a_chat_is_exported_as_markdown_and_the_banner_says_where(
+def test_a_chat_is_exported_from_the_list_or_the_menu_as_markdown_and_the_banner_says_where(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    app.ask(qtbot, "What is drafting?")
+    app.ask(qtbot, "a/b: c?")
+    app.window.sidebar.chats.export_requested.emit(app.chats.chat_id, "Ducks")
+    (dialog,) = app.window.findChildren(ExportDialog)
+    assert dialog.title.text() == "Export “Ducks”"
+    dialog.reject()
+    qtbot.waitUntil(lambda: not app.window.findChildren(ExportDialog))
+    app.window.menu.export_chat.trigger()
+    (dialog,) = app.window.findChildren(ExportDialog)
+    dialog.act_button.click()
+    (chooser,) = dialog.findChildren(QFileDialog)
+    assert chooser.acceptMode() is QFileDialog.AcceptMode.AcceptSave
+    assert not chooser.testOption(QFileDialog.Option.DontConfirmOverwrite)
+    assert [Path(name).name for name in chooser.selectedFiles()] == ["a b c.md"]
+    chooser.reject()
+    dialog.reject()
+
     export(app, qtbot, ExportFormat.MARKDOWN, tmp_path / "out.md")
     text = (tmp_path / "out.md").read_text(encoding="utf-8")
-    assert text.startswith("# What is drafting?\n\n## You")
+    assert text.startswith("# a/b: c?\n\n## You")
     assert "## Main-8B" in text
     assert "A draft guesses, the main model checks." in text
     assert "tok/s" in text
@@ -137,12 +152,17 @@ def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_
         assert app.chats.options.view(Scope.CHAT).presets == ()
 
 
-def test_an_export_has_what_was_changed_just_before(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    app.ask(qtbot, "Hello")
+def test_an_export_that_cannot_be_written_says_why_and_can_go_elsewhere_with_what_was_changed_just_before(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    app.ask(qtbot, "One")
     app.chats.options.put(Scope.CHAT, "seed", 424242)
-    path = tmp_path / "chat.json"
-    export(app, qtbot, ExportFormat.JSON, path)
-    assert "424242" in path.read_text("utf-8")
+    dialog = export(app, qtbot, ExportFormat.JSON, tmp_path / "gone" / "x.json")
+    assert dialog.sentence.text() == f"Not exported. {tmp_path / 'gone'} no longer exists. Choose another place."
+    assert dialog.act_button.isEnabled()
+    with qtbot.waitSignal(files(app).exports.finished):
+        dialog.export_to(str(tmp_path / "x.json"))
+    assert "424242" in (tmp_path / "x.json").read_text("utf-8")
 
 
 def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -155,43 +175,10 @@ def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_p
     assert sorted(path.name for path in folder.iterdir()) == ["Same 2.md", "Same.md", "초안이 뭐예요.md"]
 
 
-def test_an_export_that_cannot_be_written_says_why_and_can_go_elsewhere(
+def test_an_import_shows_what_there_is_then_does_it_again_only_when_asked_and_can_be_undone(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    app.ask(qtbot, "One")
-    dialog = export(app, qtbot, ExportFormat.JSON, tmp_path / "gone" / "x.json")
-    assert dialog.sentence.text() == f"Not exported. {tmp_path / 'gone'} no longer exists. Choose another place."
-    assert dialog.act_button.isEnabled()
-    with qtbot.waitSignal(files(app).exports.finished):
-        dialog.export_to(str(tmp_path / "x.json"))
-    assert (tmp_path / "x.json").exists()
-
-
-def test_a_chat_is_exported_from_the_list(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "Ducks")
-    app.window.sidebar.chats.export_requested.emit(app.chats.chat_id, "Ducks")
-    (dialog,) = app.window.findChildren(ExportDialog)
-    assert dialog.title.text() == "Export “Ducks”"
-    dialog.reject()
-
-
-def test_where_to_is_asked_with_a_name_from_the_title(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "a/b: c?")
-    app.window.menu.export_chat.trigger()
-    (dialog,) = app.window.findChildren(ExportDialog)
-    dialog.act_button.click()
-    (chooser,) = dialog.findChildren(QFileDialog)
-    assert chooser.acceptMode() is QFileDialog.AcceptMode.AcceptSave
-    assert not chooser.testOption(QFileDialog.Option.DontConfirmOverwrite)
-    assert [Path(name).name for name in chooser.selectedFiles()] == ["a b c.md"]
-    chooser.reject()
-    dialog.reject()
-
-
-def test_an_import_shows_what_there_is_then_does_it_and_can_be_undone(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
-    path = conversations(tmp_path, 3)
+    path, banner = conversations(tmp_path, 3), app.window.banner
     dialog = look(app, qtbot, path)
     assert dialog.sentence.text() == "3 chats · 3 messages · 1 unreadable"
     assert dialog.problems.toPlainText() == "conversations.json: not a supported chat file"
@@ -199,44 +186,17 @@ def test_an_import_shows_what_there_is_then_does_it_and_can_be_undone(
     with qtbot.waitSignal(files(app).imports.imported):
         dialog.act_button.click()
     assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
-    banner = app.window.banner
     assert banner.sentence.text() == "Chats imported: 3."
-    banner.button.click()
-    app.wait_until_stored(qtbot)
-    assert titles(app) == []
-    assert files(app).imports._folder is None
 
-
-def test_a_single_chat_that_is_imported_opens(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    app.ask(qtbot, "Here before")
-    dialog = look(app, qtbot, conversations(tmp_path, 1))
+    dialog = look(app, qtbot, path)
+    dialog.again.setChecked(True)
     with qtbot.waitSignal(files(app).imports.imported):
         dialog.act_button.click()
-    assert app.chats.title == "Chat 0"
-
-
-def test_what_is_here_already_comes_again_only_when_it_is_asked_for(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
-    path = conversations(tmp_path, 2)
-    for expected, again in ((2, False), (4, True)):
-        dialog = look(app, qtbot, path)
-        dialog.again.setChecked(again)
-        with qtbot.waitSignal(files(app).imports.imported):
-            dialog.act_button.click()
-        assert len(titles(app)) == expected
-
-
-def test_an_import_that_is_cancelled_leaves_nothing(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(portable, "STEP_CHATS", 2)
-    dialog = look(app, qtbot, conversations(tmp_path, 9))
-    dialog.act_button.click()
-    with qtbot.waitSignal(files(app).imports.cancelled):
-        dialog.reject()
-    assert titles(app) == []
-    assert not dialog.isVisible()
+    assert len(titles(app)) == 6
+    banner.button.click()
+    app.wait_until_stored(qtbot)
+    assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
+    assert files(app).imports._folder is None
 
 
 def test_an_import_that_is_cancelled_twice_leaves_nothing(
@@ -260,7 +220,7 @@ def test_an_import_that_is_cancelled_twice_leaves_nothing(
     dialog.reject()
     free.set()
     qtbot.waitUntil(lambda: not app.application.storage.pending)
-    assert (titles(app), cancelled.count()) == ([], 1)
+    assert (titles(app), cancelled.count(), dialog.isVisible()) == ([], 1, False)
 
 
 @pytest.mark.expect_log("a change was not stored")
@@ -334,7 +294,7 @@ def test_an_import_that_is_undone_ends_the_replies_in_it(app: AppHarness, qtbot:
     dialog = look(app, qtbot, conversations(tmp_path, 1))
     with qtbot.waitSignal(files(app).imports.imported) as imported:
         dialog.act_button.click()
-    app.chats.open_chat(imported.args[0].ids[0])
+    assert (app.chats.title, app.chats.chat_id) == ("Chat 0", imported.args[0].ids[0])  # a single one opens
     app.engine.gate.hold()
     assert app.chats.send("And?")
     qtbot.waitUntil(lambda: app.chats.generating)

@@ -71,26 +71,23 @@ def test_words_stand_in_the_composer_after_what_is_there_files_are_attached_and_
     assert app.engine.requests == []
 
 
-@pytest.mark.parametrize("name", ["chats.json", "data.json"])
-def test_chats_that_hunch_exported_are_imported_after_a_question(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, name: str
+def test_chats_that_hunch_exported_are_imported_after_a_question_and_other_files_attached(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    ours = name == "chats.json"
-    (tmp_path / name).write_text(own.head() + own.TAIL if ours else "[1]", "utf-8")
-    app.application.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / name)))
-    if ours:
-        qtbot.waitUntil(lambda: bool(app.window.findChildren(ImportDialog)))
-    else:
-        qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == [name])
-    assert bool(app.window.findChildren(ImportDialog)) == ours
-    assert bool(app.window.composer.attached_rows()) != ours
+    for name, content in (("data.json", "[1]"), ("chats.json", own.head() + own.TAIL)):
+        (tmp_path / name).write_text(content, "utf-8")
+        app.application.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / name)))
+        qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["data.json"])
+        assert name != "data.json" or not app.window.findChildren(ImportDialog)
+    qtbot.waitUntil(lambda: bool(app.window.findChildren(ImportDialog)))
+    assert len(app.window.composer.attached_rows()) == 1
 
 
 def test_of_several_exports_each_is_imported_after_the_one_before_it(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
     """Not one in the dialog of another, which would discard what that is about to import."""
-    titles, imports = ["One", "Three", "Two"], app.application.file_wiring._files.imports
+    titles, imports = ["One", "Two"], app.application.file_wiring._files.imports
 
     def dialogs() -> list[ImportDialog]:
         return [each for each in app.window.findChildren(ImportDialog) if each.isVisible()]
