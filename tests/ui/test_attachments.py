@@ -215,24 +215,6 @@ def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
     assert app.engine.requests[-1].messages[-1].content == "What is in it?"
 
 
-def test_what_is_attached_waits_in_its_chat_and_over_a_restart(tmp_path: Path, qtbot: QtBot, note: Path) -> None:
-    with open_app(tmp_path / "profile", qtbot) as app:
-        app.ask(qtbot, "Hello")
-        chat_id = app.chats.chat_id
-        attach(app, qtbot, note)
-        app.chats.new_chat()
-        assert chips(app) == []
-        paste(app, "x" * (LONG_PASTE + 1))
-        app.chats.open_chat(chat_id)
-        assert [chip.title() for chip in chips(app)] == ["메모.txt"]
-        wait_until_read(app, qtbot)
-    with open_app(tmp_path / "profile", qtbot) as app:
-        assert [chip.title() for chip in chips(app)] == ["Pasted text"]
-        app.chats.open_chat(chat_id)
-        assert [chip.title() for chip in chips(app)] == ["메모.txt"]
-        wait_until_read(app, qtbot)
-
-
 def test_the_context_meter_counts_what_is_attached(app: AppHarness, qtbot: QtBot) -> None:
     ring = app.window.composer.ring
     assert not ring.isVisible()

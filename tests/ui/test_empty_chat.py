@@ -40,15 +40,45 @@ def best(harness: AppHarness) -> PairOffer:
     return harness.models.library.offers(QLocale().name())[0]
 
 
-def test_the_best_pair_is_installed_by_one_click(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+def test_the_best_pair_is_installed_by_one_click_and_offered_again_when_that_failed(
+    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
+) -> None:
     offer = best(harness)
     assert empty.install_button.isVisible()
     assert human_name(offer.main_name) in empty.install_button.accessibleName()
     assert human_name(offer.main_name) in empty.offer_reason.text()
+    for half in (offer.main, offer.draft):
+        harness.store.failures[half] = HubUnreachable(half, "https://hub.test", "", HubSilence.NAME)
     empty.install_button.click()
     (entry,) = harness.models.downloads.entries
     assert entry.repositories == (offer.main, offer.draft)
-    qtbot.waitUntil(lambda: not empty.install_button.isVisible())
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
+    assert empty.install_button.isVisible()
+
+
+def test_what_is_on_its_way_says_how_far_can_be_held_and_is_used_from_here_when_it_is_there(
+    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
+) -> None:
+    offer, ring = best(harness), harness.window.sidebar.downloads
+    assert not ring.isVisible()
+    harness.store.gate.hold()
+    empty.install_button.click()
+    qtbot.waitUntil(lambda: empty.download.isVisible() and ring.isVisible())
+    assert human_name(offer.main) in empty.download.name.text()
+    assert offer.main in empty.download.name.toolTip()
+    assert not empty.offer.isVisible()
+    assert not empty.install_button.isVisible()
+    assert empty.offer_button.isVisible()
+    empty.download.go_button.click()
+    qtbot.waitUntil(lambda: empty.download.words.text().startswith("Paused"))
+    assert read(ring.accessibleName()).startswith("Downloads paused at")
+    empty.download.go_button.click()
+    harness.store.gate.open()
+    qtbot.waitUntil(lambda: not ring.isVisible())
+    qtbot.waitUntil(lambda: empty.install_button.text() == "Use both" and empty.install_button.isVisible())
+    assert empty.offer_reason.text() == f"{human_name(offer.main_name)} and its draft are installed."
+    empty.install_button.click()
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == offer.main_name)
 
 
 def test_in_a_small_window_the_card_is_in_sight_when_it_comes_back(
@@ -90,48 +120,6 @@ def test_what_runs_is_shown_before_what_is_paused(harness: AppHarness, empty: Em
     qtbot.waitUntil(lambda: [each.state for each in downloads.entries][:1] == [DownloadState.PAUSED])
     qtbot.waitUntil(lambda: "Second" in " ".join(label.text() for label in empty.download.findChildren(TextLabel)))
     harness.store.gate.open()
-
-
-def test_what_failed_is_offered_again(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
-    offer = best(harness)
-    for half in (offer.main, offer.draft):
-        harness.store.failures[half] = HubUnreachable(half, "https://hub.test", "", HubSilence.NAME)
-    empty.install_button.click()
-    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
-    assert empty.install_button.isVisible()
-
-
-def test_what_is_on_its_way_says_how_far_and_is_used_from_here_when_it_is_there(
-    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
-) -> None:
-    offer = best(harness)
-    harness.store.gate.hold()
-    empty.install_button.click()
-    qtbot.waitUntil(empty.download.isVisible)
-    assert human_name(offer.main) in empty.download.name.text()
-    assert offer.main in empty.download.name.toolTip()
-    assert not empty.offer.isVisible()
-    assert not empty.install_button.isVisible()
-    assert empty.offer_button.isVisible()
-    harness.store.gate.open()
-    qtbot.waitUntil(lambda: empty.install_button.text() == "Use both" and empty.install_button.isVisible())
-    assert empty.offer_reason.text() == f"{human_name(offer.main_name)} and its draft are installed."
-    empty.install_button.click()
-    qtbot.waitUntil(lambda: harness.models.pair.main_name == offer.main_name)
-
-
-def test_what_is_downloaded_can_be_held_and_taken_up_here(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
-    ring = harness.window.sidebar.downloads
-    assert not ring.isVisible()
-    harness.store.gate.hold()
-    empty.install_button.click()
-    qtbot.waitUntil(lambda: empty.download.isVisible() and ring.isVisible())
-    empty.download.go_button.click()
-    qtbot.waitUntil(lambda: empty.download.words.text().startswith("Paused"))
-    assert read(ring.accessibleName()).startswith("Downloads paused at")
-    empty.download.go_button.click()
-    harness.store.gate.open()
-    qtbot.waitUntil(lambda: not ring.isVisible())
 
 
 def test_nothing_is_worked_out_for_what_is_not_shown(

@@ -64,29 +64,26 @@ def test_a_reply_holds_an_activity_and_rest_none(app: AppHarness, qtbot: QtBot, 
 
 
 def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
-    energy = becomes(app, machine, HOT)
+    """Also where it came while nothing was done. Tuning waits until it is cool."""
+    energy, tuning = becomes(app, machine, Power()), app.application.speculation.tuning
+    assert not energy.poll.isActive()
+    machine.now = HOT
+    app.ask(qtbot, "Why?")
     assert app.engine.sparing == [True]
     assert energy.poll.isActive()
-    app.ask(qtbot, "Why?")
     assert "this Mac is hot" in footer(app)
     assert app.engine.requests[-1].speculation.mode is SpeculationMode.AUTO
-    becomes(app, machine, Power())
-    assert app.engine.sparing == [True, False]
-    assert not energy.poll.isActive()
-    app.ask(qtbot, "And now?")
-    assert "hot" not in footer(app)
-
-
-def test_tuning_waits_until_it_is_cool(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
-    tuning = app.application.speculation.tuning
-    becomes(app, machine, HOT)
     tuning.start()
-    assert app.engine.requests == []
+    assert len(app.engine.requests) == 1
     assert tuning.view.state is TuningState.WAITING
     assert "hot" in tuning_sentence(tuning.view)
     becomes(app, machine, Power())
-    qtbot.waitUntil(lambda: bool(app.engine.requests))
+    assert app.engine.sparing == [True, False]
+    qtbot.waitUntil(lambda: len(app.engine.requests) > 1)
     tuning.cancel()
+    app.ask(qtbot, "And now?")
+    assert "hot" not in footer(app)
+    qtbot.waitUntil(lambda: not energy.poll.isActive())
 
 
 def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
@@ -112,13 +109,3 @@ def test_the_battery_has_a_switch_where_it_is_known(app: AppHarness, monkeypatch
     assert cards.battery.isVisible()
     cards.battery.click()
     assert not app.application.settings.draft_on_battery
-
-
-def test_what_changed_while_nothing_was_done_is_seen_with_the_next_reply(
-    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
-) -> None:
-    assert not becomes(app, machine, Power()).poll.isActive()
-    machine.now = HOT
-    app.ask(qtbot, "Why?")
-    assert app.engine.sparing == [True]
-    assert "this Mac is hot" in footer(app)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QInputMethodEvent, QPalette, QTextCursor
+from PySide6.QtGui import QColor, QFocusEvent, QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -32,17 +32,6 @@ def shown_contrast(field: QWidget, ground: QColor) -> float:
     return max((contrast(QColor(color), ground) for color in colors - edges), default=0.0)
 
 
-def test_the_search_in_the_app_can_be_read_after_a_switch_of_theme(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        search = harness.application.window.sidebar.search
-        search.setText("MMMMMMMMMMM")
-        for appearance in ("light", "dark", "light", "dark"):
-            harness.application.theme.set_appearance(appearance)
-            QApplication.processEvents()
-            colors = harness.application.theme.palette
-            assert contrast(search.palette().color(QPalette.ColorRole.Text), colors.sidebar) > 7, appearance
-
-
 @pytest.mark.parametrize("kind", [SearchField, LineField, Composer])
 def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type) -> None:
     window = QWidget()
@@ -65,24 +54,28 @@ def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type
         assert shown_contrast(inner, background) > 7, appearance
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize("part", ["switch", "choice", "button"])
-def test_a_ring_is_there_again_after_a_menu_and_another_window(tmp_path: Path, qtbot: QtBot, part: str) -> None:
+def test_a_ring_is_there_again_after_a_menu_and_another_window(tmp_path: Path, qtbot: QtBot) -> None:
+    """Of a switch, a choice and a button."""
     with open_app(tmp_path, qtbot) as harness:
         window = harness.show_settings("general")
-        general, parts = window.general, {"switch": window.chat.titles, "choice": window.general.language}
-        widget = parts.get(part, window.advanced.log_button)
-        window.show_page({"switch": "chat", "choice": "general"}.get(part, "advanced"))
-        qtbot.waitUntil(window.isActiveWindow)
-        widget.setFocus(Qt.FocusReason.TabFocusReason)
-        assert widget.has_ring
-        for reason in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
-            for kind in (QFocusEvent.Type.FocusOut, QFocusEvent.Type.FocusIn):
-                QApplication.sendEvent(widget, QFocusEvent(kind, reason))
-            assert widget.has_ring
-        general.unload_after.setFocus(Qt.FocusReason.MouseFocusReason)
-        widget.setFocus(Qt.FocusReason.MouseFocusReason)
-        assert not widget.has_ring
+        general = window.general
+        for page, widget in (
+            ("chat", window.chat.titles),
+            ("general", general.language),
+            ("advanced", window.advanced.log_button),
+        ):
+            window.show_page(page)
+            qtbot.waitUntil(window.isActiveWindow)
+            window.search.setFocus(Qt.FocusReason.MouseFocusReason)
+            widget.setFocus(Qt.FocusReason.TabFocusReason)
+            assert widget.has_ring, page
+            for reason in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
+                for kind in (QFocusEvent.Type.FocusOut, QFocusEvent.Type.FocusIn):
+                    QApplication.sendEvent(widget, QFocusEvent(kind, reason))
+                assert widget.has_ring, page
+            window.search.setFocus(Qt.FocusReason.MouseFocusReason)
+            widget.setFocus(Qt.FocusReason.MouseFocusReason)
+            assert not widget.has_ring, page
 
 
 @pytest.mark.parametrize("focused", [True, False])

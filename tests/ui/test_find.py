@@ -260,6 +260,13 @@ def test_a_result_opens_its_chat_at_the_match_in_its_branch(app: AppHarness, qtb
     assert bar.field.text() == "lisb"
     app.wait_until_stored(qtbot)
 
+    app.chats.new_chat()
+    app.ask(qtbot, "Whales are larger than herons, and whales swim")
+    open_result(app, qtbot, "herons WHALES")  # all words of it are lit
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 3")
+    assert bar.field.text() == "herons WHALES"
+    app.wait_until_stored(qtbot)
+
 
 def open_result(app: AppHarness, qtbot: QtBot, words: str) -> None:
     """The first result of a search over all chats."""
@@ -345,15 +352,6 @@ def test_an_attachment_opens_at_what_was_found_in_it(app: AppHarness, qtbot: QtB
     assert field.textCursor().block().text().endswith("the grey HERON stands")
     assert abs(field.cursorRect().center().y() - field.viewport().rect().center().y()) < 3 * field.cursorRect().height()
     dialog.close()
-
-
-def test_several_words_of_a_result_are_all_lit(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "Whales are larger than herons, and whales swim")
-    open_result(app, qtbot, "herons WHALES")
-    bar = app.window.finding.bar
-    qtbot.waitUntil(lambda: bar.count.text() == "1 of 3")
-    assert bar.field.text() == "herons WHALES"
-    app.wait_until_stored(qtbot)
 
 
 @pytest.mark.parametrize("unit", ["](", "[a](b) "])

@@ -32,7 +32,6 @@ GAIN = RequestStats(
     verify_s=7.0,
     plain_rounds=253.0,
 )
-COST = replace(GAIN, plain_rounds=600.0)
 
 
 @pytest.fixture
@@ -131,33 +130,17 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     QApplication.processEvents()
     assert window.rect().contains(wiring.panel.geometry())
 
-
-def test_where_it_has_no_room_that_is_said(app: AppHarness) -> None:
-    window = app.window
+    wiring.set_wanted(False)
     app.application.settings.text_scale = 2.0
-    window.resize(window.minimumSize())
     QApplication.processEvents()
-    assert not window.sidebar.isVisible()
-    window.inspector.action.trigger()
-    assert not window.sidebar.isVisible()
-    assert not window.inspector.panel.isVisible()
-    assert not window.inspector.action.isChecked()
+    wiring.action.trigger()
+    assert not any((window.sidebar.isVisible(), wiring.panel.isVisible(), wiring.action.isChecked()))
     assert "Widen" in window.banner.sentence.text()
 
 
-def test_it_follows_the_latest_reply_and_the_one_in_focus(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "One?")
-    app.ask(qtbot, "Two?")
-    wiring, messages = app.window.inspector, app.chats.transcript.messages
-    wiring.set_wanted(True)
-    assert wiring.message_id == messages[-1].id
-    app.transcript.message_keys.highlights.focus(1)
-    assert wiring.message_id == messages[1].id
-    app.transcript.message_keys.highlights.focus(2)  # a question: the latest reply
-    assert wiring.message_id == messages[-1].id
-
-
-def test_it_is_live_while_a_reply_is_written(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_live_while_a_reply_is_written_and_follows_the_latest_and_the_one_in_focus(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     wiring = app.window.inspector
     wiring.set_wanted(True)
     app.engine.gate.hold()
@@ -169,6 +152,14 @@ def test_it_is_live_while_a_reply_is_written(app: AppHarness, qtbot: QtBot) -> N
     app.engine.gate.open()
     app.wait_until_quiet(qtbot)
     qtbot.waitUntil(lambda: chart.stats.rounds == 4)
+
+    app.ask(qtbot, "Two?")
+    messages, highlights = app.chats.transcript.messages, app.transcript.message_keys.highlights
+    assert wiring.message_id == messages[-1].id
+    highlights.focus(1)
+    assert wiring.message_id == messages[1].id
+    highlights.focus(2)  # a question: the latest reply
+    assert wiring.message_id == messages[-1].id
 
 
 def test_the_panel_shows_that_the_keyboard_is_on_it_but_not_after_a_click(panel: InspectorPanel, qtbot: QtBot) -> None:

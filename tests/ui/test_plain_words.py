@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -14,7 +12,6 @@ from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import Segments
 from app.views.widgets.plain_words import set_window_title
-from tests.helpers.app_harness import open_app
 
 NAMES = ["R&D", "a && b &", "Regex [*] in Python", "[*][*]", "%1 plain"]
 
@@ -47,10 +44,3 @@ def test_a_title_of_a_window_is_shown_whole(qtbot: QtBot, name: str) -> None:
         each.show()
         assert each.windowHandle().title() == name
     dialog.close()
-
-
-def test_the_title_of_a_chat_is_the_windows(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.ask(qtbot, "What does [*] mean?")
-        QApplication.processEvents()
-        assert harness.window.windowHandle().title() == "What does [*] mean?"

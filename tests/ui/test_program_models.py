@@ -128,14 +128,21 @@ def test_the_pair_comes_back_when_a_programs_model_goes(
     assert harness.engine.loads == [OWN, THEIRS, OWN]
 
 
-def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is(
+def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is_and_is_not_waited_for_later(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
+    """The pair was there again. Once the user has had it unloaded, a program's model goes without it."""
     asked = asking(server, "Huge-70B")
     qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
     assert "out_of_memory" in asked.answer
     harness.ask(qtbot, "Question")
     assert [main for main, _ in harness.engine.loads] == [MAIN.folder, HUGE.folder]
+    harness.models.eject()
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    asked = asking(server, "Other-4B", ttl=0)
+    qtbot.waitUntil(lambda: asked.done)
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    assert harness.models.pair.state is PairState.UNLOADED
 
 
 def test_the_pair_comes_back_when_a_programs_model_turns_out_to_be_damaged(
@@ -145,20 +152,6 @@ def test_the_pair_comes_back_when_a_programs_model_turns_out_to_be_damaged(
     asked = asking(server, "Huge-70B")
     qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
     assert [main for main, _ in harness.engine.loads] == [MAIN.folder, HUGE.folder, MAIN.folder]
-
-
-def test_a_model_that_stayed_out_is_not_waited_for_later(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
-    """The pair was there again. Once the user has had it unloaded, a program's model goes without it."""
-    asked = asking(server, "Huge-70B")
-    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
-    harness.models.eject()
-    qtbot.waitUntil(lambda: harness.engine.state().main is None)
-    asked = asking(server, "Other-4B", ttl=0)
-    qtbot.waitUntil(lambda: asked.done)
-    qtbot.waitUntil(lambda: harness.engine.state().main is None)
-    assert harness.models.pair.state is PairState.UNLOADED
 
 
 def test_a_draft_that_is_being_loaded_is_waited_for(

@@ -6,7 +6,7 @@ import threading
 from functools import cache
 
 import pytest
-from PySide6.QtGui import QFontInfo, QRawFont, QTextBlock, QTextCursor
+from PySide6.QtGui import QFontInfo, QRawFont, QTextBlock
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -155,14 +155,3 @@ def test_code_that_grows_while_it_is_coloured_has_the_colours_of_what_it_became(
     qtbot.waitUntil(lambda: not part.is_coloring)
     assert grown == colored_words(part)
     assert grown["while"]
-
-
-def test_code_that_comes_back_into_sight_has_its_colours(qtbot: QtBot) -> None:
-    harness, _ = open_code(qtbot, f"{'word ' * 3000}\n\n```python\n{CODE * 20}", 4000)
-    harness.scroll_to(0)
-    harness.scroll_to(harness.bottom)
-    part = harness.parts(PartKind.CODE)[0].widget
-    assert isinstance(part, CodePart)
-    qtbot.waitUntil(lambda: not part.is_coloring)
-    cursor = QTextCursor(part.text.document())
-    assert cursor.block().layout().formats()

@@ -181,15 +181,6 @@ def test_a_link_keeps_its_ring_while_the_chat_scrolls_and_grows(open_window: Cal
     assert window.asked == ["https://two.example/a?b=c"]
 
 
-def test_without_links_tab_goes_on(open_window: Callable[..., Window]) -> None:
-    window = open_window(long_chat(3))
-    window.view.setFocus()
-    window.press(Qt.Key.Key_Tab)
-    assert window.behind.hasFocus()
-    window.press((Qt.Key.Key_Tab, SHIFT))
-    assert window.view.hasFocus()
-
-
 def test_tab_goes_through_the_buttons_in_sight_from_the_top(open_window: Callable[..., Window]) -> None:
     """Widgets that scrolled out above are lent again below."""
     code = "\n\n".join(f"Word {number}:\n\n```python\nx = {number}\n```" for number in range(30))
@@ -266,19 +257,6 @@ def test_a_click_on_a_footnote_mark_shows_the_note(open_window: Callable[..., Wi
     assert window.view.link.accessibleName() == "Back from footnote 1"
     assert window.harness.value > 0
     assert not window.asked
-
-
-def test_tab_goes_through_the_icons_of_a_message_from_left_to_right(open_window: Callable[..., Window]) -> None:
-    window = open_window([question(1), replace(reply(2, "Words", ReplyStatus.STOPPED), siblings=3, sibling=2)])
-    window.view.message_keys.show(1)
-    reached = []
-    window.press(Qt.Key.Key_Tab)
-    while (focused := QApplication.focusWidget()) is not window.behind:
-        assert focused is not None
-        reached.append(focused.mapTo(window.view, QPoint(0, 0)).x())
-        window.press(Qt.Key.Key_Tab)
-    assert reached == sorted(reached)
-    assert len(reached) == 8
 
 
 def stands_at(view: QWidget, focused: QWidget) -> tuple[str, str, QPoint]:
@@ -358,14 +336,3 @@ def test_the_messages_show_that_tab_has_led_to_them(open_window: Callable[..., W
     window.press(Qt.Key.Key_Tab)
     window.behind.setFocus()
     assert not is_edged(window)
-
-
-def test_the_ring_is_there_again_when_a_link_is_left_upwards(open_window: Callable[..., Window]) -> None:
-    window = open_window([reply(1, LINKED)])
-    window.before.setFocus()
-    window.press(Qt.Key.Key_Tab, Qt.Key.Key_Tab)
-    assert window.view.link.hasFocus()
-    assert not is_edged(window)
-    window.press((Qt.Key.Key_Tab, SHIFT))
-    assert window.view.hasFocus()
-    assert is_edged(window)
