@@ -91,9 +91,6 @@ def test_words_that_wait_are_not_sent_by_a_key_that_chose_something_else(harness
     harness.wait_until_quiet(qtbot)
     assert (harness.engine.requests, edit.text()) == ([], "not finished")
     assert not harness.window.menu.new_folder.autoRepeat()
-
-
-def test_every_menu_of_the_window_is_one_of_ours(harness: AppHarness) -> None:
     menus = [widget for widget in QApplication.allWidgets() if isinstance(widget, QMenu)]
     assert len(menus) > 5
     assert [widget for widget in menus if not isinstance(widget, Menu)] == []

@@ -14,10 +14,8 @@ from pytestqt.qtbot import QtBot
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.models.download_row import DownloadRow
-from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.buttons import PillButton
-from tests.helpers.app_harness import AppHarness
 from tests.helpers.double_click import double_click
 
 
@@ -100,27 +98,3 @@ def test_a_button_that_stays_what_it_is_takes_both_clicks(window: QWidget) -> No
     put(window, button)
     double_click(button)
     assert len(clicks) == 2
-
-
-def footer_of(app: AppHarness, message_id: int) -> MessageFooter:
-    """Of a message that the focus is on, so that its icons are shown."""
-    view = app.transcript
-    row = app.chats.transcript.row_of(message_id)
-    assert row is not None
-    view.message_keys.show(row)
-    QApplication.processEvents()
-    return next(
-        part.widget
-        for part, _ in view.visible_parts.shown()
-        if isinstance(part.widget, MessageFooter) and part.message_id == message_id
-    )
-
-
-def test_a_double_click_goes_two_versions_back(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "Why?")
-    for _ in range(2):
-        app.chats.exchanges.regenerate(app.chats.transcript.messages[-1].id)
-        app.wait_until_quiet(qtbot)
-    assert app.chats.transcript.messages[-1].sibling == 3
-    double_click(footer_of(app, app.chats.transcript.messages[-1].id).buttons["earlier"])
-    assert app.chats.transcript.messages[-1].sibling == 1

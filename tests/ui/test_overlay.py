@@ -69,26 +69,16 @@ def move_to(layer: OverlayLayer, at: QPoint) -> None:
 
 
 def test_marks_stand_under_the_words_of_the_rendered_text(qtbot: QtBot) -> None:
-    setup = OverlaySetup(
-        TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"), mark(TEXT, "item"), mark(TEXT, "there", " x")
-    )
+    """One over two lines of code on both. Without corrections, what was foreseen is left."""
+    marks = mark(TEXT, "guesses"), mark(TEXT, "few", " many"), mark(TEXT, "item"), mark(TEXT, "here\nand")
+    setup = OverlaySetup(TEXT, *marks, mark(TEXT, "there", " x"))
     setup.overlay.set_mode(OverlayMode.ACCEPTED)
-    assert setup.tints() == ["guesses", "item"]
+    assert setup.tints() == ["guesses", "item", "here", "and"]
     assert setup.corrections() == ["few", "there"]
-
-
-def test_what_was_foreseen_alone_leaves_out_corrections(qtbot: QtBot) -> None:
-    setup = OverlaySetup(TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"))
     setup.overlay.set_mode(OverlayMode.FORESEEN)
-    assert (setup.tints(), setup.corrections()) == (["guesses"], [])
+    assert (setup.tints(), setup.corrections()) == (["guesses", "item", "here", "and"], [])
     setup.overlay.set_mode(OverlayMode.OFF)
     assert setup.layers() == []
-
-
-def test_a_mark_over_two_lines_of_code_stands_on_both(qtbot: QtBot) -> None:
-    setup = OverlaySetup(TEXT, mark(TEXT, "here\nand"))
-    setup.overlay.set_mode(OverlayMode.ACCEPTED)
-    assert setup.tints() == ["here", "and"]
 
 
 def test_a_part_of_a_character_is_not_accepted_and_is_corrected_whole(qtbot: QtBot) -> None:

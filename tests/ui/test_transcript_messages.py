@@ -166,13 +166,6 @@ def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Op
 # Thinking, progress, notices
 
 
-def test_thinking_that_begins_behind_words_can_be_opened_at_once(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
-    harness.model.append_text(1, "Let me see. ")
-    harness.model.append_text(1, "First, ", thinking=True)
-    assert harness.parts(PartKind.FOLD)
-
-
 def test_thinking_opens_in_place(open_transcript: Opener) -> None:
     message = reply(1, "The answer.")
     message.thinking, message.thinking_s = "First *thought*.\n\nSecond.", 72.0
@@ -189,36 +182,30 @@ def test_thinking_opens_in_place(open_transcript: Opener) -> None:
     assert texts(harness) == ["The answer."]
 
 
-def test_thinking_grows_while_it_is_open(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
-    harness.model.append_text(1, "Let me ", thinking=True)
-    fold = harness.parts(PartKind.FOLD)[0].widget
-    assert isinstance(fold, FoldPart)
-    fold.fold.click()
-    harness.model.append_text(1, "think", thinking=True)
-    assert texts(harness) == ["Let me think"]
-    harness.model.append_text(1, "So.")
-    assert texts(harness) == ["Let me think", "So."]
-
-
-def test_thinking_can_be_ended_while_it_goes_on(open_transcript: Opener) -> None:
+def test_thinking_that_goes_on_grows_in_sight_and_can_be_ended(open_transcript: Opener) -> None:
+    """Also where it begins behind words."""
     harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
     asked: list[tuple[int, str]] = []
     harness.view.act_requested.connect(lambda message_id, act: asked.append((message_id, act)))
     harness.model.append_text(1, "Let me ", thinking=True)
     fold = harness.parts(PartKind.FOLD)[0].widget
     assert isinstance(fold, FoldPart)
-    button = fold.answer_now
+    button, stops = fold.answer_now, harness.view.visible_parts.tab_stops()
     assert button.isVisibleTo(fold)
     assert button.accessibleName() == "Answer now"
-    assert harness.view.visible_parts.tab_stops().index(button) == 1 + harness.view.visible_parts.tab_stops().index(
-        fold.fold
-    )
+    assert stops.index(button) == 1 + stops.index(fold.fold)
     button.click()
     assert asked == [(1, "answer_now")]
+    fold.fold.click()
+    harness.model.append_text(1, "think", thinking=True)
+    assert texts(harness) == ["Let me think"]
     harness.model.append_text(1, "So.")
+    assert texts(harness) == ["Let me think", "So."]
     assert not button.isVisibleTo(fold)
-    assert fold.fold.width() > button.x()  # all of the line again
+    harness.model.set_messages([reply(2, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(2, "Let me see. ")
+    harness.model.append_text(2, "First, ", thinking=True)
+    assert harness.parts(PartKind.FOLD)
 
 
 def test_progress_until_the_first_token(open_transcript: Opener) -> None:

@@ -163,13 +163,7 @@ def test_the_notes_are_in_the_users_language_and_lead_to_the_page(
     else:
         dialog.act_button.click()
         assert opened == ["https://hunch.example/releases/v9.1"]
-
-
-def test_the_switch_is_in_the_settings_of_a_build_that_asks(
-    harness: AppHarness, server: NoticeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(updates, "CHANNEL", server.channel)
-    general = harness.show_settings("general").general
-    assert general.updates.isVisible()
-    general.updates.click()
-    assert not harness.application.settings.tells_updates
+        general = harness.show_settings("general").general
+        assert general.updates.isVisible()
+        general.updates.click()
+        assert not harness.application.settings.tells_updates
