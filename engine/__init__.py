@@ -33,6 +33,7 @@ from engine.api.errors import (
     InvalidRequest,
     LoadAborted,
     LogitsBroken,
+    MachineUnavailable,
     MlxUnusable,
     ModelDamaged,
     ModelError,
@@ -115,7 +116,7 @@ from engine.api.hub import (
 from engine.api.limits import SAMPLING_LIMITS, Limits
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
-from engine.api.ranks import RankEnd, RankPlan, RankShare, ShardRefusal
+from engine.api.ranks import Helping, Machine, MachineRefusal, RankEnd, RankPlan, RankShare, ShardRefusal
 from engine.api.stats import RequestStats
 from engine.api.types import (
     LARGEST_PICTURE_SIDE,
@@ -261,6 +262,7 @@ __all__ = [
     "Finished",
     "FitLevel",
     "ForwardTimes",
+    "Helping",
     "HubAccess",
     "HubCannotSearch",
     "HubFile",
@@ -281,6 +283,9 @@ __all__ = [
     "Limits",
     "LoadAborted",
     "LogitsBroken",
+    "Machine",
+    "MachineRefusal",
+    "MachineUnavailable",
     "MemoryFit",
     "Message",
     "MessageRole",

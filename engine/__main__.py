@@ -1,6 +1,7 @@
 """A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its statistics,
 `python -m engine serve --model DIR …` serves other programs until it is stopped. With `--ranks 2` the model's layers
-run in two processes, which is experimental; the plan is printed on stderr first.
+run in two processes, which is experimental; the plan is printed on stderr first. `lend` on another machine and `pair`
+here let `--with HOST:PORT` run some of them there.
 
 Errors are one line on stderr. Exit codes: 0 written, 1 refused, failed or output not writable, 2 wrong usage, 130
 stopped by Ctrl-C, 141 the reader of the output has closed it.
@@ -26,12 +27,10 @@ from engine import (
     Event,
     Failed,
     Finished,
-    InvalidRequest,
     Message,
     MessageRole,
     ModelFailed,
     ModelReady,
-    RankPlan,
     Request,
     RequestStats,
     Sampling,
@@ -40,22 +39,24 @@ from engine import (
     SpanKind,
     Speculation,
     TextDelta,
-    model_memory_bytes,
-    plan_ranks,
 )
+from engine.cluster.command import add_arguments as add_rank_arguments
+from engine.cluster.command import add_commands, plan_of
+from engine.hub.library import scan_folders
 from engine.server.command import Ending, add_arguments, decoder_of, options_of, shelf_of
 
 _STOPPED = 130
 _OUTPUT_CLOSED = 141
 _LONGEST_MESSAGE = 500
-_GB = 1e9
 
 
 def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
-        _prepare_output(options.log)
+        _prepare_output(getattr(options, "log", False))
         return int(options.run(options))
+    except EngineError as error:
+        return _refuse(error)
     except KeyboardInterrupt:
         return _STOPPED
     except OSError as error:  # of stdout: the engine handles its own
@@ -70,7 +71,7 @@ def _generate(options: argparse.Namespace) -> int:
     engine = Engine()
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
-        engine.load(options.model, events.put, draft=options.draft, plan=_plan(options))
+        engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
         for _ in range(1 if options.draft is None else 2):
             _await_model(events)
         return _write(engine, _request(options), events, options.json)
@@ -87,7 +88,7 @@ def _serve(options: argparse.Namespace) -> int:
     try:
         with Ending() as ending:
             settings, decode = options_of(options), decoder_of(options)
-            engine.load(options.model, events.put, draft=options.draft, plan=_plan(options))
+            engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
             for _ in range(1 if options.draft is None else 2):
                 _await_model(events, ending)
             server = Server(engine, settings, ending.on_change, decode, shelf_of(options, engine))
@@ -106,21 +107,6 @@ def _serve(options: argparse.Namespace) -> int:
     finally:
         if not engine.close():
             _abandon(sys.stdout)
-
-
-def _plan(options: argparse.Namespace) -> RankPlan | None:
-    """Which rank will hold which layers, printed on stderr before anything is loaded; None: one process has all."""
-    if options.ranks is None:
-        return None
-    sizes = options.rank_memory or (model_memory_bytes() // max(1, options.ranks),) * options.ranks
-    if len(sizes) != options.ranks:
-        raise InvalidRequest("rank_memory", f"{len(sizes)} sizes", f"{options.ranks} sizes")
-    plan = plan_ranks(options.model, sizes)
-    _say(f"{len(plan.shares)} ranks (experimental), with a chat of {plan.context_tokens} tokens:")
-    for rank, share in enumerate(plan.shares):
-        needs = f"{share.needed_bytes / _GB:.2f} of {share.available_bytes / _GB:.2f} GB"
-        _say(f"  rank {rank}: layers {share.first + 1}-{share.end}, {needs}{'' if share.fits else ', does not fit'}")
-    return plan
 
 
 def _prepare_output(log: bool) -> None:
@@ -236,16 +222,17 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m engine", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="generate|serve")
+    commands = parser.add_subparsers(required=True, metavar="generate|serve|lend|pair|machines")
+    add_commands(commands, _say, scan_folders)
     serve = commands.add_parser("serve", help="serve other programs on this machine")
     add_arguments(serve)
-    _add_ranks(serve)
+    add_rank_arguments(serve)
     serve.set_defaults(run=_serve)
     generate = commands.add_parser("generate", help="write one reply")
     generate.set_defaults(run=_generate)
     generate.add_argument("--model", type=Path, required=True, metavar="DIR")
     generate.add_argument("--draft", type=Path, metavar="DIR")
-    _add_ranks(generate)
+    add_rank_arguments(generate)
     prompt = generate.add_mutually_exclusive_group(required=True)
     prompt.add_argument("--prompt", metavar="TEXT", help="one user message")
     prompt.add_argument("--chat", type=_chat, metavar="JSON", help='[{"role": "user", "content": "…"}, …]')
@@ -269,23 +256,6 @@ def _parser() -> argparse.ArgumentParser:
     generate.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
     generate.add_argument("--json", action="store_true", help="one JSON object instead of the text as it comes")
     return parser
-
-
-def _add_ranks(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--ranks", type=int, metavar="N", help="experimental: run its layers in so many processes")
-    command.add_argument(
-        "--rank-memory", type=_gigabytes, metavar="GB,GB", help="for each rank, 0 first; without it equal parts"
-    )
-
-
-def _gigabytes(text: str) -> tuple[int, ...]:
-    try:
-        sizes = tuple(int(float(size) * _GB) for size in text.split(","))
-    except (ValueError, OverflowError) as error:
-        raise argparse.ArgumentTypeError("expected sizes in GB, as in 8,4.5") from error
-    if not all(size > 0 for size in sizes):
-        raise argparse.ArgumentTypeError("expected sizes above 0")
-    return sizes
 
 
 def _chat(text: str) -> list[dict[str, str]]:

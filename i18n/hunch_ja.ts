@@ -3174,6 +3174,18 @@
         <translation>モデルを読み込み直してください。</translation>
     </message>
     <message>
+        <source>The other Mac does not help</source>
+        <translation>ほかのMacの助けを得られません</translation>
+    </message>
+    <message>
+        <source>No memory is lent at %1.</source>
+        <translation>%1ではメモリが貸し出されていません。</translation>
+    </message>
+    <message>
+        <source>Check that it is awake, paired with this Mac and not in use.</source>
+        <translation>起動していて、このMacとペアリング済みで、使用中でないことを確認してください。</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>メモリを使い切りました</translation>
     </message>

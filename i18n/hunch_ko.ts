@@ -3174,6 +3174,18 @@
         <translation>모델을 다시 불러오세요.</translation>
     </message>
     <message>
+        <source>The other Mac does not help</source>
+        <translation>다른 Mac의 도움을 받을 수 없음</translation>
+    </message>
+    <message>
+        <source>No memory is lent at %1.</source>
+        <translation>%1에서 메모리를 빌려주지 않아요.</translation>
+    </message>
+    <message>
+        <source>Check that it is awake, paired with this Mac and not in use.</source>
+        <translation>켜져 있고 이 Mac과 페어링되었으며 사용 중이 아닌지 확인하세요.</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>메모리를 다 썼어요</translation>
     </message>

@@ -3174,6 +3174,18 @@
         <translation>请重新加载模型。</translation>
     </message>
     <message>
+        <source>The other Mac does not help</source>
+        <translation>另一台 Mac 无法提供帮助</translation>
+    </message>
+    <message>
+        <source>No memory is lent at %1.</source>
+        <translation>%1 没有出借内存。</translation>
+    </message>
+    <message>
+        <source>Check that it is awake, paired with this Mac and not in use.</source>
+        <translation>请确认它已唤醒、已与此 Mac 配对且未被占用。</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>内存耗尽</translation>
     </message>

@@ -457,6 +457,13 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Load the model again."),
     ),
     Row(
+        engine.MachineUnavailable,
+        QT_TRANSLATE_NOOP("Messages", "The other Mac does not help"),
+        QT_TRANSLATE_NOOP("Messages", "No memory is lent at %1."),
+        QT_TRANSLATE_NOOP("Messages", "Check that it is awake, paired with this Mac and not in use."),
+        values=("address",),
+    ),
+    Row(
         engine.OutOfMemory,
         QT_TRANSLATE_NOOP("Messages", "Out of memory"),
         QT_TRANSLATE_NOOP("Messages", "Close other apps, or choose a smaller model."),

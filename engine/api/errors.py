@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from engine.api.ranks import RankEnd, ShardRefusal
+from engine.api.ranks import MachineRefusal, RankEnd, ShardRefusal
 from engine.api.types import SightRefusal
 
 
@@ -359,6 +359,15 @@ class RankLost(EngineError):
     rank: int
     why: RankEnd
     detail: str
+
+
+@dataclass(eq=False)
+class MachineUnavailable(EngineError):
+    """Another machine does not help this one. `detail`: who it helps instead; else for the log."""
+
+    address: str
+    why: MachineRefusal
+    detail: str = ""
 
 
 @dataclass(eq=False)

@@ -29,15 +29,48 @@ class RankEnd(StrEnum):
     MISBEHAVED = "misbehaved"  # what it sent is no answer
 
 
+class MachineRefusal(StrEnum):
+    """Why another machine does not help this one."""
+
+    UNREACHABLE = "unreachable"  # nothing listens there, or it does not answer in time
+    STRANGER = "stranger"  # the two are not paired, or no longer
+    NOT_INVITING = "not inviting"  # it shows no code, or no longer
+    CODE = "code"  # another one than it shows
+    BUSY = "busy"  # it helps another machine
+    NO_MODEL = "no model"  # it has no model with the same contents
+    MISBEHAVED = "misbehaved"  # what it sent is no answer
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Another machine that this one is paired with. `address`: where it was reached last, as host:port."""
+
+    name: str
+    fingerprint: str  # of its certificate, SHA-256
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Helping:
+    """A machine that lends its memory to a rank. `identity`: the folder with the key that it knows this one by."""
+
+    machine: Machine
+    identity: str
+
+
 @dataclass(frozen=True, slots=True)
 class RankShare:
-    """The layers of one rank, `first` up to but not including `end`, and its memory with a chat of useful length."""
+    """The layers of one rank, `first` up to but not including `end`, and its memory with a chat of useful length.
+
+    `helping`: where it runs; None: in a process of this machine.
+    """
 
     first: int
     end: int
     weight_bytes: int
     needed_bytes: int
     available_bytes: int
+    helping: Helping | None = None
 
     @property
     def layers(self) -> int:

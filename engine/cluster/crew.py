@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from typing import Protocol, TypeVar
@@ -63,9 +63,9 @@ class Helper(Protocol):
 
 
 class Crew:
-    """The ranks 1 to `ranks` - 1. Engine thread only, but for `forget`, `new_number` and `end`."""
+    """The ranks from 1 on, started in this order. Engine thread only, but for `forget`, `new_number` and `end`."""
 
-    def __init__(self, ranks: int, start: Callable[[], Helper]) -> None:
+    def __init__(self, starts: Iterable[Callable[[], Helper]]) -> None:
         self.lost: RankLost | None = None
         self.needs_checkpoints = False
         self._numbers = itertools.count(1)  # of sequences and checkpoints
@@ -73,7 +73,7 @@ class Crew:
         self._token_s = 0.0  # of the slowest step so far
         self._helpers: list[Helper] = []
         try:
-            for _ in range(1, ranks):
+            for start in starts:
                 self._helpers.append(start())
         except BaseException:
             self.end()
@@ -90,7 +90,7 @@ class Crew:
         for rank in self._ranks:
             self._send(rank, Load(folder, rank, split))
 
-    def loaded(self, identity: str) -> Generator[None, None, None]:
+    def loaded(self, digest: str) -> Generator[None, None, None]:
         """In slices, until all have loaded."""
         for rank in self._ranks:
             value: Value | None = None
@@ -98,8 +98,8 @@ class Crew:
                 value = yield from self._slices(rank, LOAD_STALL_S)
                 if not isinstance(value, Loaded | Progress):
                     raise self._unasked(rank, value)
-            if value.identity != identity:
-                raise self._lose(rank, RankEnd.DIFFERS, value.identity)
+            if value.digest != digest:
+                raise self._lose(rank, RankEnd.DIFFERS, value.digest)
             self.needs_checkpoints |= value.needs_checkpoints
 
     def forward(self, sequence: int, position: int, tokens: Sequence[int], elements: int) -> tuple[bytearray, str]:

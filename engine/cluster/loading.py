@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 
 from engine.api.errors import ModelTooLarge
-from engine.api.ranks import RankPlan
+from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
-from engine.cluster.crew import Crew
+from engine.cluster.crew import Crew, Helper
+from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.mirror import Mirror, mirrored
 from engine.cluster.process import RankProcess
 from engine.cluster.stage import Stage, states_from
@@ -35,9 +37,10 @@ def loading_over_ranks(
     if not plan.fits:
         worst = max(plan.shares, key=lambda share: share.needed_bytes - share.available_bytes)
         raise ModelTooLarge(plan.folder, worst.needed_bytes, worst.available_bytes, plan.context_tokens)
-    crew = Crew(len(plan.shares), RankProcess)
+    digest = digest_of(Path(plan.folder))
+    crew = Crew(_start(share, digest) for share in plan.shares[1:])
     try:
-        front = FrontRank(plan, crew)
+        front = FrontRank(plan, crew, digest)
         model = yield from loading(Path(plan.folder), None, aborted, first_use, on_try, front)
     except BaseException:
         crew.end()
@@ -45,12 +48,18 @@ def loading_over_ranks(
     return replace(model, ranks=len(plan.shares), close=crew.end, lost=lambda: crew.lost)
 
 
+def _start(share: RankShare, digest: str) -> Callable[[], Helper]:
+    """Of another rank, here or on another machine."""
+    return RankProcess if share.helping is None else partial(LentRank, share.helping, digest)
+
+
 class FrontRank:
     """Rank 0: its layers, and the forwards of all."""
 
-    def __init__(self, plan: RankPlan, crew: Crew) -> None:
+    def __init__(self, plan: RankPlan, crew: Crew, digest: str) -> None:
         self._plan = plan
         self._crew = crew
+        self._digest = digest
         self._stage: Stage | None = None
         self._step: tuple[int, int] | None = None  # sequence and position of the step that is open and not run yet
         self._tokens: list[int] = []
@@ -64,7 +73,7 @@ class FrontRank:
 
     def joined(self, part: Part) -> Generator[None, None, Callable[[], CacheSet]]:
         """Once the others have loaded, forwards run through all ranks."""
-        yield from self._crew.loaded(part.identity)
+        yield from self._crew.loaded(self._digest)
         require(self._stage is not None, "the network was not cut")
         assert self._stage is not None
         self._stage.receive = self._receive

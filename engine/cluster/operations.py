@@ -1,4 +1,4 @@
-"""What rank 0 asks the other ranks, and what they answer: values, never objects that run.
+"""What rank 0 asks the other ranks, what machines ask each other, and what is answered: values, never objects that run.
 
 Each goes over a socket as JSON, some with raw bytes after them. Nothing that arrives is trusted to be one of these:
 `decoded` checks name, fields, types and ranges.
@@ -118,9 +118,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`identity`: of the files that it was loaded from."""
+    """`digest`: of what is in the files that it was loaded from."""
 
-    identity: str
+    digest: str
     needs_checkpoints: bool
 
 
@@ -149,9 +149,58 @@ class Broken:
     detail: str
 
 
+# Between two machines, before a rank of one runs on the other
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One side's part of the exchange that pairs two machines (SPAKE2), with its name and certificate."""
+
+    name: str
+    certificate: str
+    share: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """That the sender has the same key from the exchange, so the same code."""
+
+    mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Whether the model with this digest is there, and how much memory would be lent to it."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start a rank with that model; after the answer, Offer, the connection is the rank's own."""
+
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """`why` is a MachineRefusal; `detail` says who is helped instead, say."""
+
+    why: str
+    detail: str
+
+
+Approach = Share | Proof | Ask | Start | Ping
+Response = Share | Proof | Answer | Offer | Refused | Pong
+
 Operation = Load | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
 Reply = Hello | Progress | Loaded | Stepped | Answer | Pong | Broken
-Value = Operation | Reply
+Value = Operation | Reply | Approach | Response
 
 
 class NotAValue(Exception):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
 from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotShardable
-from engine.api.ranks import MOST_RANKS, RankPlan, RankShare, ShardRefusal
+from engine.api.ranks import MOST_RANKS, Helping, RankPlan, RankShare, ShardRefusal
 from engine.api.types import CacheSizes, ModelInfo
 from engine.models.architectures import SAME_AS
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
@@ -52,9 +53,15 @@ _HALF = frozenset({"F16", "BF16"})
 
 
 def plan_ranks(
-    folder: Path | str, available_bytes: Sequence[int], *, widened: bool = sys.platform != "darwin"
+    folder: Path | str,
+    available_bytes: Sequence[int],
+    machines: Sequence[Helping] = (),
+    *,
+    widened: bool = sys.platform != "darwin",
 ) -> RankPlan:
     """Divide a model's layers so that of every rank's memory, given by rank, the same part is used.
+
+    `machines`: where the ranks from 1 on run; those beyond run here.
 
     Raises ModelNotShardable with the reason, or another ModelError. A plan that does not fit is a plan, too.
     `widened`: half precision is computed in float32, as the engine does on a CPU.
@@ -68,7 +75,9 @@ def plan_ranks(
     if len(sizes.layers) < len(available_bytes) * together:
         raise ModelNotShardable(str(path), info.model_type, ShardRefusal.FEW_LAYERS)
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
-    return RankPlan(str(path), context, divided(sizes, available_bytes, context, together))
+    shares = divided(sizes, available_bytes, context, together)
+    places = zip_longest((None, *machines[: len(shares) - 1]), shares)
+    return RankPlan(str(path), context, tuple(replace(share, helping=where) for where, share in places))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,7 @@ class RankProcess:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         try:
-            self._process = subprocess.Popen(
-                command(RUN_RANK, str(theirs.fileno())),
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-            )
+            self._process = start_rank(theirs)
         except BaseException:
             ours.close()
             raise
@@ -42,11 +35,27 @@ class RankProcess:
     def end(self, patience_s: float) -> None:
         """Returns once it has ended. Until then its number is no other process's: we are its parent."""
         self.wire.close()
-        try:
-            self._process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        end_rank(self._process, patience_s)
+
+
+def start_rank(connected: socket.socket, folder: str = "") -> subprocess.Popen[bytes]:
+    """It ends when the other side of its socket is closed. With a folder it loads that, whatever it is asked for."""
+    return subprocess.Popen(
+        command(RUN_RANK, str(connected.fileno()), folder),
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=[connected.fileno()],
+    )
+
+
+def end_rank(process: subprocess.Popen[bytes], patience_s: float) -> None:
+    try:
+        process.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _environment() -> dict[str, str]:

@@ -40,6 +40,7 @@ from engine.cluster.operations import (
     Truncate,
 )
 from engine.cluster.stage import Stage, bytes_of, states_from
+from engine.models.inspect import content_digest
 from engine.models.loading import Part, checked, reading
 from engine.models.loading import Progress as Read
 
@@ -52,8 +53,10 @@ Post = Callable[..., None]  # sends a value, and perhaps bytes
 
 
 class Rank:
-    def __init__(self, post: Post) -> None:
+    def __init__(self, post: Post, folder: str = "") -> None:
+        """`folder`: of the only model that it may load; "": any."""
         self._post = post
+        self._folder = folder
         self._stage: Stage | None = None
         self._part: Part | None = None
         self._sequences: dict[int, CacheSet] = {}
@@ -99,15 +102,15 @@ class Rank:
             if isinstance(progress, Read) and time.monotonic() >= posted_at + _NEWS_S:
                 posted_at = time.monotonic()
                 self._post(Progress(progress.done_bytes, progress.total_bytes))
-        part = self._loaded
-        self._post(Loaded(part.identity, needs_checkpoints(part.make_caches())))
+        digest = content_digest(Path(self._folder or operation.folder))
+        self._post(Loaded(digest, needs_checkpoints(self._loaded.make_caches())))
 
     def _reading(self, operation: Load) -> Iterator[Any]:
-        info = checked(Path(operation.folder))
+        info = checked(Path(self._folder or operation.folder))
         self._part = yield from reading(info, cut=partial(self._cut, operation))
 
     def _cut(self, operation: Load, network: Any) -> Stage:
-        self._stage = Stage(network, operation.folder, operation.rank, operation.split)
+        self._stage = Stage(network, self._folder or operation.folder, operation.rank, operation.split)
         return self._stage
 
     @property

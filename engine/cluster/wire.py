@@ -31,11 +31,19 @@ class WireBroken(Exception):
 class Wire:
     """Any thread may send; one thread receives."""
 
-    def __init__(self, connected: socket.socket, receives: UnionType, frame_s: float = FRAME_S) -> None:
+    def __init__(
+        self,
+        connected: socket.socket,
+        receives: UnionType,
+        frame_s: float = FRAME_S,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """`most_bytes`: that are taken after a value."""
         self._socket = connected
         self._socket.settimeout(frame_s)
         self._receives = receives
         self._frame_s = frame_s
+        self._most_bytes = most_bytes
         self._sending = threading.Lock()
 
     def send(self, value: Value, data: bytes | bytearray | memoryview = b"") -> None:
@@ -62,7 +70,7 @@ class Wire:
     def receive(self) -> tuple[Value, bytearray]:
         until = time.monotonic() + self._frame_s
         value_bytes, more_bytes = _LENGTHS.unpack(self._read(_LENGTHS.size, until))
-        if value_bytes > MOST_VALUE_BYTES or more_bytes > MOST_BYTES:
+        if value_bytes > MOST_VALUE_BYTES or more_bytes > self._most_bytes:
             raise WireBroken(f"a frame of {value_bytes} and {more_bytes} bytes")
         try:
             value = decoded(bytes(self._read(value_bytes, until)), self._receives)

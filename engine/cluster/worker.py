@@ -17,8 +17,8 @@ from engine.models.openblas import put_in_front
 _Inbox = queue.SimpleQueue[tuple[Operation, bytearray]]
 
 
-def run(descriptor: str) -> int:
-    """The exit status: 1 after a failure that was reported."""
+def run(descriptor: str, folder: str = "") -> int:
+    """The exit status: 1 after a failure that was reported. `folder`: of the only model that it loads; "": any."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for rank 0, which ends this one
     wire = Wire(socket.socket(fileno=int(descriptor)), Operation)
     inbox: _Inbox = queue.SimpleQueue()
@@ -27,7 +27,7 @@ def run(descriptor: str) -> int:
         put_in_front()
         from engine.cluster.rank import Rank  # imports MLX
 
-        rank = Rank(wire.send)
+        rank = Rank(wire.send, folder)
         wire.send(hello_here())
         while True:
             rank.carry_out(*inbox.get())

@@ -5,6 +5,7 @@ Files are not trusted: sizes and numbers have limits, and nothing in the folder 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -46,6 +47,7 @@ from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 MAX_SHARDS = 1024
+_SAMPLE_BYTES = 4096
 DEFAULT_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
 _MOST_CONTEXT, _MOST_YARN_FACTOR = 2**30, 1024
 _CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
@@ -204,6 +206,23 @@ def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
             if not isinstance(file, str) or name not in by_file.get(file, {}):
                 raise FileError(f"{index.name}: {name[:100]} is not in {str(file)[:100]}")
     return {name: tensor for tensors in by_file.values() for name, tensor in tensors.items()}
+
+
+def content_digest(folder: Path) -> str:
+    """Equal on every machine for the same network: of config.json, all headers of weights and 4 KiB of each tensor.
+
+    Reading all the weights would take as long as loading them. Raises FileError or OSError.
+    """
+    digest = hashlib.sha256(read_limited(folder / "config.json", CONFIG_LIMIT_BYTES))
+    for path in _weight_files(folder):
+        tensors = sorted(read_header(path).items(), key=lambda item: item[1].begin)
+        digest.update(repr(tensors).encode())
+        with path.open("rb") as file:
+            body = path.stat().st_size - max((tensor.end for _, tensor in tensors), default=0)
+            for _, tensor in tensors:
+                file.seek(body + tensor.begin)
+                digest.update(file.read(min(_SAMPLE_BYTES, tensor.end - tensor.begin)))
+    return digest.hexdigest()
 
 
 def text_tensors(folder: Path) -> dict[str, Tensor]:

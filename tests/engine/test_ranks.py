@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,9 @@ import pytest
 from engine import (
     DrafterDoesNotFit,
     Engine,
+    Helping,
+    MachineRefusal,
+    MachineUnavailable,
     Message,
     MessageRole,
     ModelFailed,
@@ -29,6 +33,9 @@ from engine import (
 )
 from engine.caches.base import CacheSet
 from engine.cluster.crew import Crew
+from engine.cluster.identity import Identity
+from engine.cluster.lender import Lender
+from engine.cluster.lent import pair_machines
 from engine.cluster.operations import Load
 from engine.cluster.rank import Rank
 from engine.models.loading import Part, Progress
@@ -119,6 +126,35 @@ def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words(
     assert len(client.run(asked()).tokens) == 12
 
 
+@pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable")
+def test_a_rank_on_another_machine_writes_the_same_until_that_takes_it_back(engine: Engine, tmp_path: Path) -> None:
+    main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    client, elsewhere = EngineClient(engine), tmp_path / "elsewhere"
+    shutil.copytree(main, elsewhere)  # the files have other times there
+    lender = Lender(Identity(tmp_path / "lends"), lambda: [draft, elsewhere])
+    address = f"127.0.0.1:{lender.start('127.0.0.1', 0)}"
+    here = tmp_path / "here"
+    helping = Helping(pair_machines(here, address, lender.invite()), str(here))
+    client.load(main, draft)
+    alone = client.run(asked(drafted=3)).tokens
+    plan = plan_ranks(main, SIZES, [helping])
+
+    assert isinstance(client.load(main, draft, plan=plan), ModelReady)
+    assert client.run(asked(drafted=3)).tokens == alone
+    lent = lender.lending
+    assert lent is not None
+    assert lent.folder == str(elsewhere)
+    lender.stop()
+    assert processes_below(os.getpid()) == []
+    lost = client.run(asked())
+    assert isinstance(lost.failed.error, RankLost)
+    assert lost.failed.error.why is RankEnd.ENDED
+    refused = client.load(main, plan=plan)
+    assert isinstance(refused, ModelFailed)
+    assert isinstance(refused.error, MachineUnavailable)
+    assert refused.error.why is MachineRefusal.UNREACHABLE
+
+
 @pytest.mark.slow
 @pytest.mark.expect_log("could not load")
 def test_what_reads_hidden_states_does_not_draft_over_ranks(engine: Engine, tmp_path: Path) -> None:
@@ -141,7 +177,7 @@ def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch
         loads._part = Part(None, lambda: CacheSet([]), MemoryNeed(0, 0, 0), "files")
 
     monkeypatch.setattr(loads, "_reading", reading)
-    loads.carry_out(Load("/models/main", 1, (2, 2)), bytearray())
+    loads.carry_out(Load(str(ROOT / "resources/starter/main"), 1, (2, 2)), bytearray())
     assert len(posted) == 2
 
 

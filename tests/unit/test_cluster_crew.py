@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, get_type_hints
 
 import pytest
@@ -74,12 +75,12 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew_module, "BEAT_S", 0.02)
 
 
-def joined(wire: Wire, identity: str = "files") -> None:
+def joined(wire: Wire, digest: str = "files") -> None:
     wire.send(hello_here())
     value, _ = received(wire)
     assert isinstance(value, Load)
     wire.send(Progress(1, 2))
-    wire.send(Loaded(identity, False))
+    wire.send(Loaded(digest, False))
 
 
 def received(wire: Wire) -> tuple[object, bytearray]:
@@ -160,13 +161,11 @@ def peers() -> Iterator[list[Peer]]:
 
 
 def started(peers: list[Peer], *scripts: Script) -> Crew:
-    left = iter(scripts)
-
-    def start() -> Peer:
-        peers.append(Peer(next(left)))
+    def start(script: Script) -> Peer:
+        peers.append(Peer(script))
         return peers[-1]
 
-    return Crew(len(scripts) + 1, start)
+    return Crew(partial(start, script) for script in scripts)
 
 
 def run(crew: Crew) -> bytes:
@@ -216,7 +215,7 @@ def test_a_rank_that_cannot_be_started_leaves_none(peers: list[Peer]) -> None:
         return peers[-1]
 
     with pytest.raises(OSError, match="no more"):
-        Crew(3, start)
+        Crew([start, start])
 
     assert peers[0].ended
 

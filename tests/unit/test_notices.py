@@ -22,6 +22,7 @@ from engine import (
     EngineError,
     HubSilence,
     HubUnreachable,
+    MachineRefusal,
     ModelDamaged,
     ModelTooLarge,
     ModelUnsupported,
@@ -42,6 +43,7 @@ _VALUES: dict[str, Any] = {
     "SightRefusal": SightRefusal.TEXT_ONLY,
     "ShardRefusal": ShardRefusal.LAYERS,
     "RankEnd": RankEnd.ENDED,
+    "MachineRefusal": MachineRefusal.BUSY,
 }
 
 

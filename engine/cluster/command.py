@@ -1,0 +1,168 @@
+"""`python -m engine`: models over several processes and machines; and `lend`, `pair` and `machines`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from engine.api.errors import InvalidRequest, MachineUnavailable
+from engine.api.events import InstalledModel
+from engine.api.ranks import Helping, Machine, MachineRefusal, RankPlan
+from engine.cluster.identity import Identity
+from engine.cluster.lender import Lender
+from engine.cluster.lent import DEFAULT_PORT, host_and_port, machine_offer, pair_machines
+from engine.cluster.pairing import INVITED_S
+from engine.cluster.plan import plan_ranks
+from engine.models.fit import model_memory_bytes
+
+_GB = 1e9
+_IDENTITY = "with this machine's key, and those of the machines that it is paired with"
+Say = Callable[[str], None]
+Scan = Callable[[Sequence[Path]], Iterable[InstalledModel]]
+
+
+def add_commands(commands: Any, say: Say, scan: Scan) -> None:
+    """`scan`: the models in folders."""
+    lend = commands.add_parser("lend", help="experimental: lend this machine's memory to another one")
+    lend.add_argument(
+        "--models", action="append", type=Path, required=True, metavar="DIR", help="that may be asked for"
+    )
+    lend.add_argument("--listen", default=f"0.0.0.0:{DEFAULT_PORT}", metavar="HOST:PORT")
+    lend.add_argument("--memory", type=gigabytes, metavar="GB", help="that is offered; without it, what models may use")
+    lend.add_argument("--invite", action="store_true", help="show eight digits, to be paired with another machine")
+    lend.set_defaults(run=partial(_lend, scan=scan, say=say))
+    pair = commands.add_parser("pair", help="experimental: pair with a machine that shows eight digits")
+    pair.add_argument("address", metavar="HOST:PORT")
+    pair.add_argument("--code", help="the digits; without it they are read from stdin")
+    pair.set_defaults(run=partial(_pair, say=say))
+    machines = commands.add_parser("machines", help="the machines that this one is paired with")
+    machines.add_argument("--remove", metavar="NAME|HOST:PORT")
+    machines.set_defaults(run=partial(_machines, say=say))
+    for command in (lend, pair, machines):
+        _add_identity(command)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--ranks", type=int, metavar="N", help="experimental: run its layers in so many processes")
+    command.add_argument(
+        "--rank-memory", type=_sizes, metavar="GB,GB", help="for each rank, 0 first; without it equal parts"
+    )
+    command.add_argument(
+        "--with",
+        dest="machines",
+        action="append",
+        default=[],
+        metavar="HOST:PORT",
+        help="experimental: run some of its layers on this machine, which is paired and lends its memory",
+    )
+    _add_identity(command)
+
+
+def plan_of(options: argparse.Namespace, say: Say) -> RankPlan | None:
+    """Which rank will hold which layers, said before anything is loaded; None: one process has all."""
+    if options.ranks is None and not options.machines:
+        return None
+    helping = [_helping(options.identity, address) for address in options.machines]
+    offers = [machine_offer(each, options.model) for each in helping]
+    ranks = options.ranks or len(offers) + 1
+    here = model_memory_bytes() // max(1, ranks - len(offers))
+    offered = (here, *(offer.memory_bytes for offer in offers))
+    sizes = options.rank_memory or (*offered, *[here] * (ranks - len(offered)))
+    if len(sizes) != ranks or len(offered) > ranks:
+        raise InvalidRequest("rank_memory", f"{len(sizes)} sizes", f"{ranks} sizes")
+    plan = plan_ranks(options.model, sizes, helping)
+    say(f"{ranks} ranks (experimental), with a chat of {plan.context_tokens} tokens:")
+    for rank, share in enumerate(plan.shares):
+        needs = f"{share.needed_bytes / _GB:.2f} of {share.available_bytes / _GB:.2f} GB"
+        at = ""
+        if share.helping is not None:
+            trip_ms = offers[rank - 1].round_trip_s * 1000
+            at = f", on {share.helping.machine.name} ({share.helping.machine.address}, {trip_ms:.1f} ms)"
+        say(f"  rank {rank}: layers {share.first + 1}-{share.end}, {needs}{at}{'' if share.fits else ', does not fit'}")
+    return plan
+
+
+def gigabytes(text: str) -> int:
+    try:
+        size = int(float(text) * _GB)
+    except (ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError("expected sizes in GB, as in 8 or 4.5") from error
+    if size <= 0:
+        raise argparse.ArgumentTypeError("expected sizes above 0")
+    return size
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(gigabytes(size) for size in text.split(","))
+
+
+def _add_identity(command: argparse.ArgumentParser) -> None:
+    folder = platformdirs.user_data_path("Hunch", appauthor=False) / "machines"
+    command.add_argument("--identity", type=Path, default=folder, metavar="DIR", help=_IDENTITY)
+
+
+def _helping(identity: Path, address: str) -> Helping:
+    host_and_port(address)
+    known = (machine for machine in Identity(identity).machines() if address in (machine.address, machine.name))
+    if (machine := next(known, None)) is None:
+        raise MachineUnavailable(address, MachineRefusal.STRANGER)
+    return Helping(machine, str(identity))
+
+
+def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
+    """Until a signal ends it."""
+    identity = Identity(options.identity)
+    ended = threading.Event()
+    lender = Lender(identity, lambda: _folders(scan(options.models)), lambda: _say_state(lender, say), options.memory)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    host, port = host_and_port(options.listen)
+    say(f"{identity.name} lends its memory at {host}:{lender.start(host, port)} (experimental)")
+    if options.invite:
+        code = lender.invite()
+        say(f"Digits for the other machine: {code[:4]} {code[4:]}, for {INVITED_S / 60:.0f} minutes")
+    while not ended.wait(0.5):  # a wait without end would not let a signal's handler run everywhere
+        pass
+    lender.stop()
+    return 0
+
+
+def _say_state(lender: Lender, say: Say) -> None:
+    lending = lender.lending
+    say(
+        "nobody uses this machine" if lending is None else f"{lending.machine.name} uses this machine: {lending.folder}"
+    )
+
+
+def _folders(models: Iterable[InstalledModel]) -> Iterator[Path]:
+    return (Path(model.info.folder) for model in models if model.info is not None)
+
+
+def _pair(options: argparse.Namespace, say: Say) -> int:
+    code = options.code or sys.stdin.readline()
+    machine = pair_machines(options.identity, options.address, code)
+    say(f"paired with {machine.name}")
+    return 0
+
+
+def _machines(options: argparse.Namespace, say: Say) -> int:
+    identity = Identity(options.identity)
+    for machine in identity.machines():
+        if options.remove is None:
+            say(_line(machine))
+        elif options.remove in (machine.name, machine.address):
+            identity.remove(machine.fingerprint)
+            say(f"removed {machine.name}")
+    return 0
+
+
+def _line(machine: Machine) -> str:
+    return f"{machine.name}\t{machine.address or '-'}\t{machine.fingerprint[:16]}"

@@ -1,0 +1,150 @@
+"""This machine's key and certificate, and the machines that it is paired with, in a folder of their own.
+
+Certificates sign themselves, and each side trusts exactly those of the machines that it is paired with.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import platform
+import ssl
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.api.ranks import Machine
+from engine.models.model_files import FileError, entries, parse_object, read_limited
+
+MOST_NAME = 64
+_MOST_BYTES = 1 << 20
+_KEY, _CERTIFICATE, _MACHINES = "key.pem", "certificate.pem", "machines.json"
+
+
+class Identity:
+    """Any thread. Made where the folder has none."""
+
+    def __init__(self, folder: Path, name: str = "") -> None:
+        self.folder = folder
+        self.name = (name or platform.node() or "Mac")[:MOST_NAME]
+        self._writing = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (folder / _CERTIFICATE).is_file():
+            _make_certificate(folder)
+        self.certificate = (folder / _CERTIFICATE).read_text()
+        self.fingerprint = fingerprint_of(self.certificate)
+
+    def machines(self) -> tuple[Machine, ...]:
+        """Those that this one is paired with, the newest last."""
+        return tuple(machine for machine, _ in self._known())
+
+    def pair_with(self, machine: Machine, certificate: str) -> None:
+        """In place of what is known of it, or of another one at the same address."""
+        with self._writing:
+            others = [known for known in self._known() if known[0].fingerprint != machine.fingerprint]
+            if machine.address:
+                others = [known for known in others if known[0].address != machine.address]
+            self._write([*others, (machine, certificate)])
+
+    def remove(self, fingerprint: str) -> bool:
+        """False if it was not paired. From then on neither side's connections are accepted here."""
+        with self._writing:
+            known = self._known()
+            kept = [each for each in known if each[0].fingerprint != fingerprint]
+            self._write(kept)
+            return len(kept) < len(known)
+
+    def server_context(self) -> ssl.SSLContext:
+        """For one connection. A client may come without a certificate, to be paired, but not with an unknown one."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.verify_mode = ssl.CERT_OPTIONAL
+        return self._prepared(context, (certificate for _, certificate in self._known()), shows=True)
+
+    def client_context(self, machine: Machine | None) -> ssl.SSLContext:
+        """To this machine and no other; None: to anyone, without a certificate, to be paired."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE if machine is None else ssl.CERT_REQUIRED
+        known = (own for each, own in self._known() if machine and each.fingerprint == machine.fingerprint)
+        return self._prepared(context, known, shows=machine is not None)
+
+    def _prepared(self, context: ssl.SSLContext, trusted: Iterable[str], *, shows: bool) -> ssl.SSLContext:
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        if shows:
+            context.load_cert_chain(self.folder / _CERTIFICATE, self.folder / _KEY)
+        for certificate in trusted:
+            context.load_verify_locations(cadata=certificate)
+        return context
+
+    def _known(self) -> list[tuple[Machine, str]]:
+        """What cannot be read is not trusted."""
+        try:
+            content = parse_object(read_limited(self.folder / _MACHINES, _MOST_BYTES), _MACHINES)
+        except FileError:
+            return []
+        return [known for entry in entries(content, "machines") if (known := _machine(entry)) is not None]
+
+    def _write(self, known: list[tuple[Machine, str]]) -> None:
+        content = [
+            {"name": machine.name, "address": machine.address, "certificate": certificate}
+            for machine, certificate in known
+        ]
+        _write(self.folder / _MACHINES, json.dumps({"machines": content}, indent=1).encode())
+
+
+def fingerprint(certificate: bytes) -> str:
+    """In DER."""
+    return hashlib.sha256(certificate).hexdigest()
+
+
+def fingerprint_of(certificate: str) -> str:
+    """In PEM. Raises ValueError if it is none."""
+    return fingerprint(ssl.PEM_cert_to_DER_cert(certificate))
+
+
+def shown_name(name: str) -> str:
+    """A name that came from elsewhere, fit for one line."""
+    return "".join(character for character in name if character.isprintable()).strip()[:MOST_NAME] or "?"
+
+
+def _machine(entry: object) -> tuple[Machine, str] | None:
+    if not isinstance(entry, dict):
+        return None
+    name, address, certificate = (entry.get(field) for field in ("name", "address", "certificate"))
+    if not isinstance(name, str) or not isinstance(address, str) or not isinstance(certificate, str):
+        return None
+    try:
+        return Machine(shown_name(name), fingerprint_of(certificate), address), certificate
+    except ValueError:
+        return None
+
+
+def _make_certificate(folder: Path) -> None:
+    """Valid whatever the clocks say: each machine keeps the other's, so nothing has to run out."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Hunch")])
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    builder = builder.serial_number(x509.random_serial_number())
+    builder = builder.not_valid_before(datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC))
+    builder = builder.not_valid_after(datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC))
+    certificate = builder.sign(key, hashes.SHA256())
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    _write(folder / _KEY, private)
+    _write(folder / _CERTIFICATE, certificate.public_bytes(pem))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all, for this user's eyes alone."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)

@@ -1,0 +1,203 @@
+"""Lends this machine's memory to others: listens, pairs, and starts a rank for one paired machine at a time.
+
+The rank's process gets the plain end of the connection; this process carries the bytes and loads nothing itself.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.api.ranks import Machine, MachineRefusal
+from engine.cluster.identity import Identity, fingerprint
+from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Refused, Share, Start
+from engine.cluster.pairing import Declined, Invitation, answer_to_pair
+from engine.cluster.process import end_rank, start_rank
+from engine.cluster.relay import HANDSHAKE_S, kept_alive, relayed
+from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models.fit import model_memory_bytes
+from engine.models.inspect import content_digest
+from engine.models.model_files import FileError
+
+QUIET_S = 60.0  # of a connection that asks nothing and has no rank
+END_S = 3.0
+_MOST_CONNECTIONS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Lending:
+    """What is lent now."""
+
+    machine: Machine
+    folder: str
+
+
+class Lender:
+    """Any thread. `on_change` is called on threads of its own whenever what is lent or paired has changed."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        folders: Callable[[], Iterable[Path]],
+        on_change: Callable[[], None] = lambda: None,
+        memory_bytes: int | None = None,
+    ) -> None:
+        """`folders`: of the models that may be asked for."""
+        self._identity = identity
+        self._folders = folders
+        self._on_change = on_change
+        self._memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
+        self._lock = threading.Lock()
+        self._connections: set[ssl.SSLSocket] = set()
+        self._open = 0  # connections, those before their handshake included
+        self._lending: Lending | None = None
+        self._invitation: Invitation | None = None
+        self._listening: socket.socket | None = None
+        self._threads: list[threading.Thread] = []
+
+    def start(self, host: str, port: int) -> int:
+        """Returns the port that it listens at. Raises OSError."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listening = socket.create_server((host, port), family=family)
+        self._run(self._accept, self._listening)
+        return int(self._listening.getsockname()[1])
+
+    def stop(self) -> None:
+        """Ends what is lent; returns once its process has ended."""
+        with self._lock:
+            listening, self._listening = self._listening, None
+        if listening is not None:
+            with suppress(OSError):  # on Linux, `accept` returns only so
+                listening.shutdown(socket.SHUT_RDWR)
+            listening.close()
+        self.take_back()
+        for thread in self._threads:
+            thread.join(END_S + HANDSHAKE_S)
+
+    def take_back(self) -> None:
+        """Close all connections: a reply that runs partly here ends with its words kept."""
+        with self._lock:
+            connections = list(self._connections)
+        for secure in connections:
+            with suppress(OSError):
+                socket.socket.shutdown(secure, socket.SHUT_RDWR)  # its relay's thread reads the end
+
+    def invite(self) -> str:
+        """New digits, for one machine to be paired with this one; former ones no longer hold."""
+        self._invitation = invitation = Invitation()
+        return invitation.code
+
+    @property
+    def lending(self) -> Lending | None:
+        return self._lending
+
+    def _run(self, work: Callable[[socket.socket], None], connected: socket.socket) -> None:
+        thread = threading.Thread(target=work, args=(connected,), name="lender", daemon=True)
+        with self._lock:
+            self._threads = [other for other in self._threads if other.is_alive()] + [thread]
+            thread.start()
+
+    def _accept(self, listening: socket.socket) -> None:
+        while True:
+            try:
+                connected = listening.accept()[0]
+            except OSError:
+                if self._listening is None:
+                    return
+                continue
+            with self._lock:
+                welcome = self._listening is not None and self._open < _MOST_CONNECTIONS
+                self._open += welcome
+            if welcome:
+                self._run(self._serve, connected)
+            else:
+                connected.close()
+
+    def _serve(self, connected: socket.socket) -> None:
+        """One connection, to its end."""
+        with suppress(OSError, WireEnded, WireBroken), connected:
+            connected.settimeout(HANDSHAKE_S)
+            secure = self._identity.server_context().wrap_socket(kept_alive(connected), server_side=True)
+            with self._lock:
+                self._connections.add(secure)
+            try:
+                secure.send(bytes([PROTOCOL]))
+                self._talk(*relayed(secure), self._machine(secure))
+            finally:
+                with self._lock:
+                    self._connections.discard(secure)
+                secure.close()
+        with self._lock:
+            self._open -= 1
+
+    def _machine(self, secure: ssl.SSLSocket) -> Machine | None:
+        """Whose certificate it showed; None: none, and it may only be paired."""
+        shown = secure.getpeercert(binary_form=True)
+        known = (
+            machine for machine in self._identity.machines() if shown and machine.fingerprint == fingerprint(shown)
+        )
+        return next(known, None)
+
+    def _talk(self, plain: socket.socket, relay: threading.Thread, machine: Machine | None) -> None:
+        """`machine`: None: one that is not paired."""
+        wire = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0)
+        with closing(plain):
+            while wire.arrives(QUIET_S):
+                try:
+                    folder = self._answer(wire, machine)
+                    if folder and machine is not None:
+                        self._lend(wire, plain, relay, Lending(machine, folder))
+                        break
+                except Declined as error:
+                    wire.send(Refused(error.why.value, error.detail))
+                    break
+        relay.join()  # what was sent last arrives first
+
+    def _answer(self, wire: Wire, machine: Machine | None) -> str:
+        """The folder of a model that is to be started; else ""."""
+        value = wire.receive()[0]
+        match value:
+            case Ping():
+                wire.send(Pong())
+            case Share():
+                answer_to_pair(wire, self._identity, self._invitation, value)
+                self._on_change()
+            case Ask(digest=digest) if machine is not None:
+                self._folder_of(digest)
+                wire.send(Offer(self._memory_bytes))
+            case Start(digest=digest) if machine is not None:
+                return self._folder_of(digest)
+            case _:
+                raise Declined(MachineRefusal.STRANGER)
+        return ""
+
+    def _folder_of(self, digest: str) -> str:
+        for folder in self._folders():
+            with suppress(FileError, OSError, ValueError):
+                if content_digest(folder) == digest:
+                    return str(folder)
+        raise Declined(MachineRefusal.NO_MODEL)
+
+    def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: Lending) -> None:
+        with self._lock:
+            if self._lending is not None:
+                raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
+            self._lending = lending
+        process: subprocess.Popen[bytes] | None = None
+        try:
+            self._on_change()
+            wire.send(Offer(self._memory_bytes))
+            process = start_rank(plain, lending.folder)
+            plain.close()  # the process has its own
+            relay.join()
+        finally:
+            if process is not None:
+                end_rank(process, END_S)
+            self._lending = None
+            self._on_change()

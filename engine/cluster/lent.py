@@ -1,0 +1,133 @@
+"""Asks other machines: to be paired, what they offer, and for a rank that runs there.
+
+Each call makes a connection of its own, takes a quarter of a minute at most, and raises MachineUnavailable.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from engine.api.errors import InvalidRequest, MachineUnavailable, ModelDamaged
+from engine.api.ranks import Helping, Machine, MachineRefusal
+from engine.cluster.identity import Identity, fingerprint
+from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Reply, Response, Start
+from engine.cluster.pairing import Declined, ask_to_pair, expected
+from engine.cluster.relay import HANDSHAKE_S, kept_alive, relayed
+from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models.inspect import content_digest
+from engine.models.model_files import FileError
+
+DEFAULT_PORT = 7791
+_PINGS = 5
+_Kind = TypeVar("_Kind", Offer, Pong)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineOffer:
+    """What a machine lends to one model, and how long a question and its answer take to go there and back."""
+
+    memory_bytes: int
+    round_trip_s: float
+
+
+def pair_machines(identity: Path, address: str, code: str) -> Machine:
+    """With the machine there, which shows these digits."""
+    own = Identity(identity)
+    with _refusals(address):
+        connected, certificate = _connected(own, None, address)
+        with closing(connected):
+            return ask_to_pair(Wire(connected, Response), own, code, certificate, address)
+
+
+def machine_offer(helping: Helping, folder: Path | str) -> MachineOffer:
+    """To the model in this folder, which it must have, too. Raises ModelDamaged as well."""
+    digest = digest_of(Path(folder))
+    with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
+        wire, round_trips = Wire(connected, Response), []
+        for _ in range(_PINGS):
+            began = time.monotonic()
+            _answer(wire, Ping(), Pong)
+            round_trips.append(time.monotonic() - began)
+        return MachineOffer(_answer(wire, Ask(digest), Offer).memory_bytes, min(round_trips))
+
+
+class LentRank:
+    """A rank's process on another machine, which ends it when the connection closes."""
+
+    def __init__(self, helping: Helping, digest: str) -> None:
+        with _refusals(helping.machine.address):
+            connected = _connected_to(helping)
+            try:
+                _answer(Wire(connected, Response), Start(digest), Offer)
+            except BaseException:
+                connected.close()
+                raise
+        self.wire = Wire(connected, Reply)
+
+    def end(self, patience_s: float) -> None:
+        """At once: the other machine waits for the process."""
+        self.wire.close()
+
+
+def digest_of(folder: Path) -> str:
+    try:
+        return content_digest(folder)
+    except (FileError, OSError) as error:
+        raise ModelDamaged(str(folder), str(error)) from error
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """Of host, host:port or [host]:port."""
+    host, _, port = address.rpartition(":") if address.count(":") == 1 or "]:" in address else (address, "", "")
+    if not host or (port and not (port.isdecimal() and 0 < int(port) < 65536)):
+        raise InvalidRequest("address", address[:200], "host:port")
+    return host.strip("[]"), int(port or DEFAULT_PORT)
+
+
+def _connected_to(helping: Helping) -> socket.socket:
+    return _connected(Identity(Path(helping.identity)), helping.machine, helping.machine.address)[0]
+
+
+def _connected(own: Identity, machine: Machine | None, address: str) -> tuple[socket.socket, bytes]:
+    """A plain socket to that machine, None: to any machine there, and the fingerprint of its certificate."""
+    raw = kept_alive(socket.create_connection(host_and_port(address), HANDSHAKE_S))
+    try:
+        secure = own.client_context(machine).wrap_socket(raw)
+    except BaseException:
+        raw.close()
+        raise
+    try:
+        # The helper's first byte, once it knows our certificate: else it ends the connection instead.
+        if secure.recv(1) != bytes([PROTOCOL]):
+            raise Declined(MachineRefusal.MISBEHAVED, "another protocol")
+        certificate = fingerprint(secure.getpeercert(binary_form=True) or b"")
+        return relayed(secure)[0], bytes.fromhex(certificate)
+    except BaseException:
+        secure.close()
+        raise
+
+
+@contextmanager
+def _refusals(address: str) -> Iterator[None]:
+    try:
+        yield
+    except Declined as error:
+        raise MachineUnavailable(address, error.why, error.detail) from error
+    except ssl.SSLError as error:
+        raise MachineUnavailable(address, MachineRefusal.STRANGER, str(error)) from error
+    except (OSError, WireEnded) as error:
+        raise MachineUnavailable(address, MachineRefusal.UNREACHABLE, str(error)) from error
+    except WireBroken as error:
+        raise MachineUnavailable(address, MachineRefusal.MISBEHAVED, str(error)) from error
+
+
+def _answer(wire: Wire, question: Approach, kind: type[_Kind]) -> _Kind:
+    wire.send(question)
+    return expected(wire, kind)

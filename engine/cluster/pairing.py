@@ -1,0 +1,134 @@
+"""Pairs two machines by eight digits that one shows and the other's user types.
+
+SPAKE2 with both certificates as identities: a man in the middle has one guess a try, and learns nothing that could be
+searched afterwards. Then each keeps the other's certificate, and the digits are of no further use.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+import time
+from typing import Any, TypeVar
+
+from engine.api.ranks import Machine, MachineRefusal
+from engine.cluster.identity import Identity, fingerprint_of, shown_name
+from engine.cluster.operations import Answer, Offer, Pong, Proof, Refused, Share
+from engine.cluster.wire import Wire, WireBroken
+
+DIGITS = 8
+INVITED_S = 120.0
+TRIES = 5
+ANSWER_S = 10.0
+_MAIN, _HELPER = b"main", b"helper"
+_Kind = TypeVar("_Kind", Answer, Offer, Pong, Proof, Share)
+
+
+class Declined(Exception):
+    """The other side refused, or is to be refused, for this reason."""
+
+    def __init__(self, why: MachineRefusal, detail: str = "") -> None:
+        super().__init__(why, detail)
+        self.why, self.detail = why, detail
+
+
+class Invitation:
+    """Digits that hold for two minutes and five tries. Any thread."""
+
+    def __init__(self) -> None:
+        self.code = f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
+        self._until = time.monotonic() + INVITED_S
+        self._tries = TRIES
+        self._lock = threading.Lock()
+
+    def take_try(self) -> str:
+        """The digits, for one try; raises Declined if there is none left."""
+        with self._lock:
+            if not self._tries or time.monotonic() > self._until:
+                raise Declined(MachineRefusal.NOT_INVITING)
+            self._tries -= 1
+            return self.code
+
+    def close(self) -> None:
+        self._tries = 0
+
+
+def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, address: str) -> Machine:
+    """The main's side. `theirs`: the fingerprint of the certificate that the connection was made with.
+
+    Raises Declined, WireBroken or WireEnded.
+    """
+    digits = "".join(character for character in code if character.isdecimal())
+    exchange = _exchange("SPAKE2_A", digits, bytes.fromhex(identity.fingerprint), theirs)
+    wire.send(Share(identity.name, identity.certificate, exchange.start().hex()))
+    share = expected(wire, Share)
+    if bytes.fromhex(_fingerprint(share)) != theirs:
+        raise Declined(MachineRefusal.MISBEHAVED, "another certificate")
+    key = _key(exchange, share)
+    if not hmac.compare_digest(expected(wire, Proof).mac, _mac(key, _HELPER)):
+        raise Declined(MachineRefusal.CODE)
+    wire.send(Proof(_mac(key, _MAIN)))
+    expected(wire, Answer)
+    machine = Machine(shown_name(share.name), theirs.hex(), address)
+    identity.pair_with(machine, share.certificate)
+    return machine
+
+
+def answer_to_pair(wire: Wire, identity: Identity, invitation: Invitation | None, share: Share) -> Machine:
+    """The helper's side, once a Share came. Raises Declined, WireBroken or WireEnded."""
+    theirs = bytes.fromhex(_fingerprint(share))
+    if invitation is None:
+        raise Declined(MachineRefusal.NOT_INVITING)
+    code = invitation.take_try()
+    exchange = _exchange("SPAKE2_B", code, theirs, bytes.fromhex(identity.fingerprint))
+    wire.send(Share(identity.name, identity.certificate, exchange.start().hex()))
+    key = _key(exchange, share)
+    wire.send(Proof(_mac(key, _HELPER)))
+    if not hmac.compare_digest(expected(wire, Proof).mac, _mac(key, _MAIN)):
+        raise Declined(MachineRefusal.CODE)
+    invitation.close()
+    machine = Machine(shown_name(share.name), theirs.hex(), "")
+    identity.pair_with(machine, share.certificate)
+    wire.send(Answer(True))
+    return machine
+
+
+def _exchange(side: str, code: str, main: bytes, helper: bytes) -> Any:
+    import spake2  # type: ignore[import-untyped]  # imports cryptography: not before machines are paired
+
+    return getattr(spake2, side)(code.encode(), idA=main, idB=helper)
+
+
+def _key(exchange: Any, share: Share) -> bytes:
+    try:
+        return bytes(exchange.finish(bytes.fromhex(share.share)))
+    except Exception as error:  # whatever the package makes of bytes that are not trusted
+        raise Declined(MachineRefusal.MISBEHAVED, type(error).__name__) from error
+
+
+def _mac(key: bytes, role: bytes) -> str:
+    return hmac.digest(key, role, "sha256").hex()
+
+
+def _fingerprint(share: Share) -> str:
+    try:
+        return fingerprint_of(share.certificate)
+    except ValueError as error:
+        raise Declined(MachineRefusal.MISBEHAVED, "no certificate") from error
+
+
+def expected(wire: Wire, kind: type[_Kind]) -> _Kind:
+    if not wire.arrives(ANSWER_S):
+        raise WireBroken("no answer")
+    value = wire.receive()[0]
+    if isinstance(value, Refused):
+        raise _declined_by(value)
+    if not isinstance(value, kind):
+        raise Declined(MachineRefusal.MISBEHAVED, type(value).__name__)
+    return value
+
+
+def _declined_by(value: Refused) -> Declined:
+    known = {why.value: why for why in MachineRefusal}
+    return Declined(known.get(value.why, MachineRefusal.MISBEHAVED), shown_name(value.detail))

@@ -1,0 +1,97 @@
+"""Carries bytes between an encrypted connection and a plain socket, so that ranks know nothing of networks.
+
+One thread for both directions: an SSLSocket must not be read and written by two at once.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+import threading
+from contextlib import suppress
+
+HANDSHAKE_S = 10.0
+_BLOCK_BYTES = 1 << 16
+_MOST_BYTES = 1 << 20  # that wait for a slow reader before the writer waits, too
+# A machine that vanished without a word (asleep, unplugged) is noticed after about half a minute.
+_SILENT_S, _PROBE_S, _PROBES = 10, 5, 4
+
+
+class _Side:
+    def __init__(self, connected: socket.socket) -> None:
+        self.socket = connected
+        self.waiting = bytearray()  # to be sent to it
+        self.ended = False
+        connected.setblocking(False)
+
+    def read(self, into: bytearray) -> bool:
+        """Whether anything came, its end included."""
+        if self.ended or len(into) >= _MOST_BYTES:
+            return False
+        try:
+            data = self.socket.recv(_BLOCK_BYTES)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return False
+        self.ended = not data
+        into += data
+        return True
+
+    def write(self) -> bool:
+        if not self.waiting:
+            return False
+        try:
+            sent = self.socket.send(self.waiting[:_BLOCK_BYTES])
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return False
+        del self.waiting[:sent]
+        return True
+
+
+def relay(one: socket.socket, other: socket.socket) -> None:
+    """Until one of them ends, and what came from it was sent on. Closes both."""
+    with one, other, suppress(OSError):
+        sides = _Side(one), _Side(other)
+        while not any(side.ended and not beyond.waiting for side, beyond in (sides, sides[::-1])):
+            moved = [side.read(beyond.waiting) for side, beyond in (sides, sides[::-1])]
+            moved += [side.write() for side in sides]
+            if not any(moved):
+                _wait(*sides)
+
+
+def _wait(one: _Side, other: _Side) -> None:
+    """Until one can be read or written: encrypted bytes that wait were read before, or nothing has moved."""
+    poll = select.poll()
+    for side, beyond in ((one, other), (other, one)):
+        reads = select.POLLIN if not side.ended and len(beyond.waiting) < _MOST_BYTES else 0
+        writes = select.POLLOUT if side.waiting else 0
+        if reads or writes:
+            poll.register(side.socket, reads | writes)
+    poll.poll()
+
+
+def relayed(secure: ssl.SSLSocket) -> tuple[socket.socket, threading.Thread]:
+    """A plain socket whose bytes come and go encrypted, and the thread that ends with the connection.
+
+    The connection is closed by closing the socket, in every process that has it.
+    """
+    ours, theirs = socket.socketpair()
+    thread = threading.Thread(target=relay, args=(secure, theirs), name="relay", daemon=True)
+    thread.start()
+    return ours, thread
+
+
+def kept_alive(connected: socket.socket) -> socket.socket:
+    """With probes while nothing is sent, and small frames sent at once."""
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    # macOS has another name for the first.
+    for names, value in (
+        (("TCP_KEEPIDLE", "TCP_KEEPALIVE"), _SILENT_S),
+        (("TCP_KEEPINTVL",), _PROBE_S),
+        (("TCP_KEEPCNT",), _PROBES),
+    ):
+        option = next((getattr(socket, name) for name in names if hasattr(socket, name)), None)
+        if option is not None:
+            connected.setsockopt(socket.IPPROTO_TCP, option, value)
+    return connected

@@ -1,0 +1,295 @@
+"""Two machines that are paired, or not: real sockets and TLS, no MLX and no model."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Helping, InvalidRequest, Machine, MachineRefusal, MachineUnavailable
+from engine.cluster import pairing
+from engine.cluster.identity import Identity, shown_name
+from engine.cluster.lender import Lender
+from engine.cluster.lent import LentRank, host_and_port, machine_offer, pair_machines
+from engine.cluster.operations import PROTOCOL, Approach, Proof, Response, Share, Start
+from engine.cluster.relay import relay, relayed
+from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models.inspect import content_digest
+
+GB = 10**9
+STARTER_MAIN, STARTER_DRAFT = (Path(__file__).parents[2] / "resources" / "starter" / name for name in ("main", "draft"))
+
+
+class Lending:
+    """A machine that lends, and the folder of another one's identity."""
+
+    def __init__(self, folder: Path) -> None:
+        self.identity = Identity(folder / "lends", "Studio")
+        self.main = folder / "main"
+        self.lender = Lender(self.identity, lambda: [STARTER_DRAFT, STARTER_MAIN], memory_bytes=3 * GB)
+        self.address = f"127.0.0.1:{self.lender.start('127.0.0.1', 0)}"
+
+    def paired(self) -> Helping:
+        return Helping(pair_machines(self.main, self.address, self.lender.invite()), str(self.main))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lending]:
+    made = Lending(tmp_path_factory.mktemp("machines"))
+    yield made
+    made.lender.stop()
+
+
+@pytest.fixture
+def lending(shared: Lending) -> Lending:
+    """With nothing paired."""
+    for machine in shared.identity.machines():
+        shared.identity.remove(machine.fingerprint)
+    shared.lender._invitation = None
+    return shared
+
+
+def refusal(ask: Callable[[], object]) -> MachineRefusal:
+    with pytest.raises(MachineUnavailable) as refused:
+        ask()
+    return refused.value.why
+
+
+def received(connected: socket.socket, size: int) -> bytes:
+    """Up to the end, at most `size`."""
+    data = bytearray()
+    while len(data) < size and (more := connected.recv(1 << 16)):
+        data += more
+    return bytes(data)
+
+
+def connection(lending: Lending) -> socket.socket:
+    host, port = lending.address.split(":")
+    return socket.create_connection((host, int(port)), 10)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        threading.Event().wait(0.01)
+
+
+def test_machines_are_paired_by_the_digits_that_one_shows(lending: Lending) -> None:
+    code = lending.lender.invite()
+
+    machine = pair_machines(lending.main, lending.address, f"{code[:4]} {code[4:]}\n")
+
+    assert machine == Machine("Studio", lending.identity.fingerprint, lending.address)
+    assert Identity(lending.main).machines() == (machine,)
+    assert [known.fingerprint for known in lending.identity.machines()] == [Identity(lending.main).fingerprint]
+    assert refusal(lambda: pair_machines(lending.main, lending.address, code)) is MachineRefusal.NOT_INVITING
+
+
+def test_after_five_wrong_tries_the_right_digits_no_longer_hold(lending: Lending) -> None:
+    code = lending.lender.invite()
+    wrong = f"{(int(code) + 1) % 10**8:08}"
+
+    tries = [refusal(lambda: pair_machines(lending.main, lending.address, wrong)) for _ in range(5)]
+
+    assert set(tries) == {MachineRefusal.CODE}
+    assert refusal(lambda: pair_machines(lending.main, lending.address, code)) is MachineRefusal.NOT_INVITING
+    assert lending.identity.machines() == ()
+
+
+def test_digits_hold_for_two_minutes(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairing, "INVITED_S", -1.0)
+
+    assert refusal(lending.paired) is MachineRefusal.NOT_INVITING
+
+
+def test_a_man_in_the_middle_is_paired_with_neither(lending: Lending, tmp_path: Path) -> None:
+    """He knows no digits, but passes on every word in both directions."""
+    code, between = lending.lender.invite(), Identity(tmp_path / "between")
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def pass_on() -> None:
+        with suppress(OSError, WireEnded, WireBroken), ExitStack() as opened:
+            secure = between.server_context().wrap_socket(listening.accept()[0], server_side=True)
+            secure.send(bytes([PROTOCOL]))
+            main = Wire(opened.enter_context(relayed(secure)[0]), Approach)
+            onward = between.client_context(None).wrap_socket(connection(lending))
+            onward.recv(1)
+            helper = Wire(opened.enter_context(relayed(onward)[0]), Response)
+            helper.send(main.receive()[0])
+            answer = helper.receive()[0]
+            assert isinstance(answer, Share)
+            main.send(Share(answer.name, between.certificate, answer.share))
+            main.send(helper.receive()[0])
+            helper.send(main.receive()[0])
+
+    thread = threading.Thread(target=pass_on)
+    thread.start()
+    address = f"127.0.0.1:{listening.getsockname()[1]}"
+
+    assert refusal(lambda: pair_machines(lending.main, address, code)) is MachineRefusal.CODE
+    thread.join()
+    listening.close()
+    assert lending.identity.machines() == ()
+
+
+def test_a_paired_machine_learns_what_is_offered_to_a_model(lending: Lending, tmp_path: Path) -> None:
+    helping = lending.paired()
+
+    offer = machine_offer(helping, STARTER_MAIN)
+
+    assert (offer.memory_bytes, offer.round_trip_s > 0) == (3 * GB, True)
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    for file in STARTER_DRAFT.iterdir():
+        (changed / file.name).write_bytes(file.read_bytes())
+    with (changed / "model.safetensors").open("r+b") as weights:
+        weights.seek(-1, os.SEEK_END)
+        last = weights.read(1)
+        weights.seek(-1, os.SEEK_END)
+        weights.write(bytes([last[0] ^ 1]))
+    assert refusal(lambda: machine_offer(helping, changed)) is MachineRefusal.NO_MODEL
+
+
+@pytest.mark.parametrize("removed_by", ["main", "helper"])
+def test_a_machine_that_was_removed_is_a_stranger(removed_by: str, lending: Lending) -> None:
+    helping = lending.paired()
+    here = lending.identity if removed_by == "helper" else Identity(lending.main)
+
+    assert here.remove(here.machines()[-1].fingerprint)
+
+    assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.STRANGER
+
+
+def test_another_machine_at_the_same_address_is_a_stranger(lending: Lending, tmp_path: Path) -> None:
+    helping, other = lending.paired(), Lending(tmp_path)
+    moved = Helping(Machine("Studio", helping.machine.fingerprint, other.address), helping.identity)
+
+    assert refusal(lambda: machine_offer(moved, STARTER_MAIN)) is MachineRefusal.STRANGER
+    other.lender.stop()
+
+
+def test_one_that_is_not_paired_may_ask_for_nothing_but_to_be(lending: Lending) -> None:
+    secure = Identity(lending.main).client_context(None).wrap_socket(connection(lending))
+    secure.recv(1)
+    with relayed(secure)[0] as plain:
+        wire = Wire(plain, Response)
+        wire.send(Start(content_digest(STARTER_MAIN)))
+
+        assert "stranger" in str(wire.receive()[0])
+    assert lending.lender.lending is None
+
+
+def test_only_one_machine_is_helped_at_a_time(lending: Lending) -> None:
+    helping, digest = lending.paired(), content_digest(STARTER_MAIN)
+    rank = LentRank(helping, digest)
+
+    with pytest.raises(MachineUnavailable) as refused:
+        LentRank(helping, digest)
+
+    assert refused.value.why is MachineRefusal.BUSY
+    assert refused.value.detail == lending.identity.machines()[0].name
+    rank.end(0)
+    wait_until(lambda: lending.lender.lending is None)
+
+
+def test_what_is_lent_can_be_taken_back(lending: Lending) -> None:
+    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN))
+
+    lending.lender.take_back()
+
+    with suppress(WireEnded, WireBroken):
+        while rank.wire.arrives(60):
+            rank.wire.receive()
+        raise AssertionError
+    rank.end(0)
+    wait_until(lambda: lending.lender.lending is None)
+
+
+def test_nothing_that_listens_is_out_of_reach(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+    assert refusal(lambda: pair_machines(tmp_path, address, "1")) is MachineRefusal.UNREACHABLE
+
+
+@given(sent=st.lists(st.binary(max_size=200), max_size=3), encrypted=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_no_bytes_of_a_stranger_end_the_lender(sent: list[bytes], encrypted: bool, shared: Lending) -> None:
+    connected = connection(shared)
+    with suppress(OSError):
+        if encrypted:
+            connected = Identity(shared.main).client_context(None).wrap_socket(connected)
+        for data in sent:
+            connected.sendall(data)
+    connected.close()
+
+    assert pair_machines(shared.main, shared.address, shared.lender.invite()).name == "Studio"
+
+
+@pytest.mark.parametrize("value", [Share("x", "no certificate", "00"), Share("x", "", "zz"), Proof("")])
+def test_what_is_no_exchange_is_refused(value: Share | Proof, lending: Lending) -> None:
+    lending.lender.invite()
+    secure = Identity(lending.main).client_context(None).wrap_socket(connection(lending))
+    secure.recv(1)
+    with relayed(secure)[0] as plain:
+        wire = Wire(plain, Response)
+        wire.send(value)
+
+        assert "Refused" in type(wire.receive()[0]).__name__
+
+
+def test_names_from_elsewhere_fit_on_one_line() -> None:
+    assert [shown_name(name) for name in ("A\nB\x1b[31m", "", "x" * 500)] == ["AB[31m", "?", "x" * 64]
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("mac", ("mac", 7791)),
+        ("1.2.3.4:9", ("1.2.3.4", 9)),
+        ("[::1]:9", ("::1", 9)),
+        ("fe80::1%en0", ("fe80::1%en0", 7791)),
+    ],
+)
+def test_addresses(address: str, expected: tuple[str, int]) -> None:
+    assert host_and_port(address) == expected
+
+
+@pytest.mark.parametrize("address", ["", ":9", "mac:0", "mac:99999", "mac:x"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(InvalidRequest):
+        host_and_port(address)
+
+
+def test_a_relay_carries_everything_both_ways_and_ends_with_either_side() -> None:
+    (near, near_end), (far, far_end) = socket.socketpair(), socket.socketpair()
+    thread = threading.Thread(target=relay, args=(near_end, far_end))
+    thread.start()
+    there, back = os.urandom(3_000_000), os.urandom(3_000_000)  # more than it holds
+    senders = [threading.Thread(target=side.sendall, args=(data,)) for side, data in ((near, there), (far, back))]
+    for sender in senders:
+        sender.start()
+
+    assert received(far, len(there)) == there
+    assert received(near, len(back)) == back
+    for sender in senders:
+        sender.join()
+    near.sendall(b"last words")
+    near.close()
+    assert received(far, 100) == b"last words"
+    thread.join()
+    far.close()
+
+
+def test_a_key_is_this_users_alone(tmp_path: Path) -> None:
+    identity = Identity(tmp_path / "new")
+
+    assert [(tmp_path / "new" / name).stat().st_mode & 0o77 for name in ("", "key.pem", "certificate.pem")] == [0, 0, 0]
+    assert Identity(tmp_path / "new").fingerprint == identity.fingerprint
+    (tmp_path / "new" / "machines.json").write_text('{"machines": [{"name": 1}, 2, {"name": "", "address": ""}]}')
+    assert identity.machines() == ()
