@@ -1,7 +1,7 @@
 """`make clients`: our server used by programs that others wrote, which are installed for this alone.
 
 The real server runs over the starter pair, and over a script where a model must call tools. Each program gets a line;
-the end is status 1 where one of them failed. `ARGS` names those to run; the agents, which need Node, and lm-eval run
+the end is status 1 where one of them failed. `ARGS` names those to run; the agents, which need npm, and lm-eval run
 only where they are named.
 """
 
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tests.clients import evaluation
 from tests.clients.agents import AGENTS, install
+from tests.clients.npm import node
 from tests.clients.programs import Servers, comply, curl, promtool, python, schemathesis, words
 from tests.clients.servers import agents_server, pair_server, scripted_server
 
@@ -29,7 +30,9 @@ PROGRAMS: dict[str, Callable[[Servers], str]] = {
     "comply-anthropic": partial(comply, "anthropic"),
     "comply-responses": partial(comply, "open-responses"),
     "openai": partial(python, "with_openai"),
+    "openai-node": partial(node, "with_openai"),
     "anthropic": partial(python, "with_anthropic"),
+    "anthropic-node": partial(node, "with_anthropic"),
     "ollama": partial(python, "with_ollama"),
     "litellm": partial(python, "with_litellm"),
     "openai-agents": partial(python, "with_openai_agents"),

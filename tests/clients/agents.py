@@ -9,15 +9,15 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from app.words.clients import CLIENTS, Reached
 from tests.clients.caller import AFTER, BEFORE
+from tests.clients.npm import MODULES
+from tests.clients.npm import install as install_packages
 from tests.clients.programs import Servers, run
 from tests.clients.servers import KEY, LONG_TOKENS, Server
 
-MODULES = Path("build/clients/node_modules").resolve()
 NODE = MODULES / ".bin"
 PACKAGES = ("@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "opencode-ai@1.18.33")
 PUT_IN_PLACE = ("@anthropic-ai/claude-code/install.cjs", "opencode-ai/postinstall.mjs")  # their programs
@@ -28,8 +28,7 @@ TASK = "Read {}, put 'the main model' where it says 'a draft', and read it again
 def install() -> None:
     if all((NODE / name).exists() for name in AGENTS):
         return
-    where = ["--prefix", str(MODULES.parent), "--no-fund", "--no-audit", "--ignore-scripts"]
-    subprocess.run(["npm", "install", "--silent", *where, *PACKAGES], check=True)
+    install_packages(*PACKAGES)
     for script in PUT_IN_PLACE:
         subprocess.run(["node", MODULES / script], cwd=(MODULES / script).parent, check=True)
 

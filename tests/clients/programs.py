@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.words.clients import CLIENTS, Reached
-from tests.clients.servers import KEY, Server
+from tests.clients.servers import KEY, PATIENCE_S, Server
 
 BIN = Path("build/clients/bin").resolve()
-PATIENCE_S = 600
 _SHOWN = 3000  # characters of what a program said before it failed
 
 
@@ -46,11 +45,15 @@ def run(
     return said.strip()
 
 
+def addresses(servers: Servers) -> dict[str, str]:
+    """As `proof.py` and `proof.cjs` read them."""
+    pair, caller = servers.pair, servers.caller
+    return {"HOUSE": pair.address, "MODEL": pair.model, "CALLER": caller.address, "KEY": KEY}
+
+
 def python(module: str, servers: Servers) -> str:
     """A file of this folder, run by the interpreter that has the clients."""
-    pair, caller = servers.pair, servers.caller
-    given = {"HOUSE": pair.address, "MODEL": pair.model, "CALLER": caller.address, "KEY": KEY}
-    given |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # it would fetch one
+    given = addresses(servers) | {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # it would fetch one
     return run([BIN / "python", "-m", f"tests.clients.{module}"], servers, given).splitlines()[-1]
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -20,6 +21,7 @@ from mlx.utils import tree_flatten
 
 from tests.helpers.tiny_models import build, qwen3_config
 
+PATIENCE_S = 600
 KEY = "secret"  # of the scripted server
 STARTER = Path("resources/starter")
 LONG_TOKENS = 131_072  # Claude Code's least
@@ -61,6 +63,17 @@ class Server:
     def resident_bytes(self) -> int:
         status = Path(f"/proc/{self.process}/status").read_text()
         return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+
+    def threads_and_files(self) -> tuple[int, int]:
+        threads, files = (Path(f"/proc/{self.process}/{each}") for each in ("task", "fd"))
+        return len(list(threads.iterdir())), len(list(files.iterdir()))
+
+    def wait_until_quiet(self) -> None:
+        """Until the engine has no request any more."""
+        until = time.monotonic() + PATIENCE_S
+        while any(self.figures()[f"hunch_requests_{each}"] for each in ("running", "waiting")):
+            assert time.monotonic() < until, "requests that nobody reads go on"
+            time.sleep(0.1)
 
 
 def long_copy(source: Path, folder: Path) -> Path:
