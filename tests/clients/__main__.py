@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from tests.clients import evaluation
+from tests.clients import browser, evaluation
 from tests.clients.agents import AGENTS, install
 from tests.clients.npm import node
 from tests.clients.programs import Servers, comply, curl, promtool, python, schemathesis, words
@@ -41,6 +41,7 @@ PROGRAMS: dict[str, Callable[[Servers], str]] = {
     "schemathesis-openai": partial(schemathesis, "openai", ("/chat/completions", "/completions", "/responses")),
     "schemathesis-anthropic": partial(schemathesis, "anthropic", ("/v1/messages", "/v1/messages/count_tokens")),
     "promtool": promtool,
+    "browser": browser.pages,
 }
 
 
