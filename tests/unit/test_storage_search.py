@@ -101,6 +101,14 @@ def test_the_index_finds_what_a_look_at_every_message_finds(stores: Stores, path
     assert nowhere == {"習", "apfel", "ption", "z", "쀍", "decoding 草"}
 
 
+def test_a_block_with_all_pairs_of_a_word_in_kana_is_not_looked_into(stores: Stores, path: Path) -> None:
+    """Kana are so few that every block has most pairs of them."""
+    chat_of(stores, "まし した たい。食べますから")
+    with closing(indexed(path)) as index:
+        blocks = {word: index.blocks_with(word) for word in ("した", "食べま", "べますか", "ましたい")}
+    assert blocks == {"した": [0], "食べま": [0], "べますか": [0], "ましたい": []}
+
+
 @settings(max_examples=60)
 @given(
     texts=st.lists(st.text(max_size=30) | st.text(LETTERS, max_size=30), max_size=4),
