@@ -53,7 +53,7 @@ class ProgramModels(QObject):
         self._pair = models
         self._post = post
         self._served: tuple[ServedModel, ...] = ()
-        self._replies: set[RequestId] = set()  # the user's that have not ended
+        self._replies: set[RequestId] = set()  # the user's that have not ended, and the laps of a race or a tuning
         self._replied_at = float("-inf")
         self._comes_back = False  # the user's pair was loaded when it made way
         self._brought = ""  # the folder of the latest that was to be loaded in its place
@@ -130,9 +130,9 @@ class ProgramModels(QObject):
             self._pair.wake()
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(event, Queued) and not (event.guest or event.background):
+        if isinstance(event, Queued) and not event.guest:
             self._replies.add(event.request)
-            self._comes_back = False  # it does with this one
+            self._comes_back &= event.background  # it does with a message
         elif isinstance(event, Finished | Failed) and event.request in self._replies:
             self._replies.discard(event.request)
             self._replied_at = time.monotonic()
