@@ -87,6 +87,17 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
     assert window.inspector.button.isVisible()
 
 
+def test_a_reply_that_ends_behind_it_is_new_until_the_chat_is_back(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    assert harness.chats.send("Hello")
+    harness.show_models("yours")
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
+    harness.window.models_view.leave()
+    qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
+
+
 def test_it_is_made_when_it_is_opened_and_its_keys_do_not_reach_the_chat(harness: AppHarness) -> None:
     assert "view" not in vars(harness.window.models_view)
 

@@ -237,6 +237,7 @@ class Outside(QObject):
         self._chats.deletions.changed.connect(self._chats.unseen.count)
         parts.menu.quick_ask.triggered.connect(self.open_quick_ask)
         parts.window.closing.connect(self._keep_unsent)
+        parts.window.place_changed.connect(self._chats.unseen.look)
         parts.window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
         self.notifications.looked.connect(self._chats.unseen.look)
@@ -266,8 +267,8 @@ class Outside(QObject):
         return self._quick_ask.edit.text_with_composed() if self._quick_ask is not None else ""
 
     def _is_away(self, chat_id: int) -> bool:
-        """Another app is in front, or the window that shows the chat is closed or minimized."""
-        in_window = self._window.isVisible() and not self._window.isMinimized()
+        """Another app is in front, or the window that shows the chat is closed, minimized or full of models."""
+        in_window = self._window.isVisible() and not self._window.isMinimized() and self._parts.header.of_chat
         return self.notifications.is_away() or not (in_window or chat_id == self._chats.asides.shown_id)
 
     def _keep_unsent(self) -> None:
