@@ -57,6 +57,7 @@ log = logging.getLogger(__name__)
 # Stored in place of a folder for the pair that comes with the app, because an update may move it.
 STARTER_FOLDER = "starter"
 STARTER_NAME = "Hunch Starter"  # as its folder says
+STARTER_EYES_NAME = f"{STARTER_NAME} Eyes"
 STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which answers about pictures alone
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import _Stage
+from app.settings import STARTER_EYES
 from app.storage import ChatStore, Database, MessageStore
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_list import RenameField
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
+from app.views.shell.main_window import _show_coming
 from app.views.shell.picker import Picker
 from app.words.notices import NoticeAction
 from engine import OutOfMemory
@@ -76,6 +78,8 @@ def test_before_the_engine_is_there_the_window_says_what_will_be_loaded_and_then
         assert window.models is None
         assert window.header.chip.accessibleName() == "Models: Loading Hunch Starter…"
         assert window.composer.edit.placeholderText() == "Ask about Hunch"
+        _show_coming(window, STARTER_EYES)
+        assert window.header.chip.accessibleName() == "Models: Loading Hunch Starter Eyes…"
         harness.open(qtbot)
         question = window.empty_chat.questions[0]
         assert question.isVisible()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLa
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app
+from app.settings import STARTER_EYES, STARTER_EYES_NAME, STARTER_FOLDER, STARTER_NAME, Settings
 from app.theme import Theme
 from app.view_models.attached import AttachedRow
 from app.view_models.model_list import PairState, PairView
@@ -465,7 +465,7 @@ def _show_coming(window: MainWindow, folder: str) -> None:
     """What will be loaded, until the engine is there to say so."""
     if folder:
         is_starter = folder == STARTER_FOLDER
-        name = STARTER_NAME if comes_with_app(folder) else Path(folder).name
+        name = {STARTER_FOLDER: STARTER_NAME, STARTER_EYES: STARTER_EYES_NAME}.get(folder) or Path(folder).name
         window.header.chip.set_pair(PairView(name, state=PairState.LOADING))
         window.composer.show_for(folder)
         window.empty_chat.show_for(is_starter, has_model=True)
