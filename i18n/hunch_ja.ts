@@ -240,7 +240,7 @@
     </message>
     <message>
         <source>Not saving chats</source>
-        <translation>保存せずにチャット中</translation>
+        <translation>チャットは保存されません</translation>
     </message>
     <message>
         <source>Using defaults. The file is unchanged.</source>
@@ -383,7 +383,7 @@
     <name>AttachmentWiring</name>
     <message>
         <source>Attachment too long for this model.</source>
-        <translation>添付がこのモデルには長すぎます。</translation>
+        <translation>添付ファイルがこのモデルには長すぎます。</translation>
     </message>
     <message>
         <source>Keep only its end</source>
@@ -425,7 +425,7 @@
     </message>
     <message>
         <source>When a reply finishes in the background.</source>
-        <translation>ほかのアプリを使っている間に回答が終わると知らせます。</translation>
+        <translation>ほかのアプリを使っている間に回答が終わると通知します。</translation>
     </message>
     <message>
         <source>Show previews</source>
@@ -1013,7 +1013,7 @@
     </message>
     <message>
         <source>Downloading: %1</source>
-        <translation>ダウンロード中: %1</translation>
+        <translation>ダウンロード中：%1</translation>
     </message>
 </context>
 <context>
@@ -2891,7 +2891,7 @@
     </message>
     <message>
         <source>Made for another model</source>
-        <translation>別のモデル用</translation>
+        <translation>別のモデル用です</translation>
     </message>
     <message>
         <source>Choose one made for this model.</source>
@@ -3417,7 +3417,7 @@
         <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
-        <source>licence %1</source>
+        <source>license %1</source>
         <translation>ライセンス %1</translation>
     </message>
     <message>
@@ -3723,7 +3723,7 @@
         <translation>言語</translation>
     </message>
     <message>
-        <source>Licence</source>
+        <source>License</source>
         <translation>ライセンス</translation>
     </message>
     <message>
@@ -4337,7 +4337,7 @@
     </message>
     <message>
         <source>Stop Reply and Unload</source>
-        <translation>回答を停止してメモリから解放</translation>
+        <translation>回答を停止してメモリから外す</translation>
     </message>
 </context>
 <context>
@@ -4683,12 +4683,12 @@
     <message>
         <source>The draft saved %1 s: %2.</source>
         <comment>%2: such as 2.1× faster</comment>
-        <translation>ドラフトで %1 秒短縮しました。%2。</translation>
+        <translation>ドラフトで %1 秒短縮しました（%2）。</translation>
     </message>
     <message>
         <source>The draft cost %1 s: %2.</source>
         <comment>%2: such as 12% slower</comment>
-        <translation>ドラフトで %1 秒余計にかかりました。%2。</translation>
+        <translation>ドラフトで %1 秒余計にかかりました（%2）。</translation>
     </message>
 </context>
 <context>
@@ -5116,7 +5116,7 @@
     </message>
     <message>
         <source>Limits choices to this total probability.</source>
-        <translation>確率の合計がこの値までの語から選びます。</translation>
+        <translation>確率の合計がこの値に達するまでの語から選びます。</translation>
     </message>
     <message>
         <source>Skips words below this share of the likeliest.</source>
@@ -5198,7 +5198,7 @@
     <message numerus="yes">
         <source>%Ln minute(s)</source>
         <translation>
-            <numerusform>%Ln分</numerusform>
+            <numerusform>%Ln 分</numerusform>
         </translation>
     </message>
     <message>
@@ -5283,7 +5283,7 @@
     </message>
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
-        <translation>プログラムがチャット、ファイル、設定を見ることはありません。あなたのメッセージが優先されます。</translation>
+        <translation>プログラムがチャット、ファイル、設定を見ることはありません。自分のメッセージが優先されます。</translation>
     </message>
 </context>
 <context>
@@ -5802,7 +5802,7 @@
     <name>TranscriptView</name>
     <message>
         <source>Your message, %1 of %2</source>
-        <translation>あなたのメッセージ、%2 件中 %1 件目</translation>
+        <translation>自分のメッセージ、%2 件中 %1 件目</translation>
     </message>
     <message>
         <source>Reply, message %1 of %2</source>

@@ -240,7 +240,7 @@
     </message>
     <message>
         <source>Not saving chats</source>
-        <translation>저장하지 않는 채팅</translation>
+        <translation>채팅을 저장하지 않아요</translation>
     </message>
     <message>
         <source>Using defaults. The file is unchanged.</source>
@@ -911,7 +911,7 @@
     </message>
     <message>
         <source>Search models, or enter author/model</source>
-        <translation>모델 검색, 또는 만든이/모델 입력</translation>
+        <translation>모델 검색, 또는 만든 사람/모델 입력</translation>
     </message>
     <message>
         <source>Search models</source>
@@ -2903,7 +2903,7 @@
     </message>
     <message>
         <source>No drafters for this model</source>
-        <translation>이 모델에는 전용 초안 모델을 쓸 수 없음</translation>
+        <translation>이 모델에는 전용 초안 모델을 쓸 수 없어요</translation>
     </message>
     <message>
         <source>Drafters need hidden states this model lacks.</source>
@@ -3159,7 +3159,7 @@
     </message>
     <message>
         <source>The layers of %1 (“%2”) cannot run apart from each other.</source>
-        <translation>%1(“%2”)의 레이어는 따로 떼어 실행할 수 없어요.</translation>
+        <translation>%1(‘%2’)의 레이어는 따로 떼어 실행할 수 없어요.</translation>
     </message>
     <message>
         <source>Part of the model is gone</source>
@@ -3417,7 +3417,7 @@
         <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
-        <source>licence %1</source>
+        <source>license %1</source>
         <translation>라이선스 %1</translation>
     </message>
     <message>
@@ -3723,7 +3723,7 @@
         <translation>언어</translation>
     </message>
     <message>
-        <source>Licence</source>
+        <source>License</source>
         <translation>라이선스</translation>
     </message>
     <message>
@@ -4674,7 +4674,7 @@
     <message>
         <source>Undisturbed: %1.</source>
         <comment>such as 2.1× faster</comment>
-        <translation>평소라면 %1.</translation>
+        <translation>평소 기준: %1.</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
@@ -4683,12 +4683,12 @@
     <message>
         <source>The draft saved %1 s: %2.</source>
         <comment>%2: such as 2.1× faster</comment>
-        <translation>초안 모델 덕분에 %1초 줄었어요. %2.</translation>
+        <translation>초안 모델 덕분에 %1초 줄었어요(%2).</translation>
     </message>
     <message>
         <source>The draft cost %1 s: %2.</source>
         <comment>%2: such as 12% slower</comment>
-        <translation>초안 모델 때문에 %1초 더 걸렸어요. %2.</translation>
+        <translation>초안 모델 때문에 %1초 더 걸렸어요(%2).</translation>
     </message>
 </context>
 <context>

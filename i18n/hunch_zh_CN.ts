@@ -395,7 +395,7 @@
     </message>
     <message>
         <source>Attach only its end</source>
-        <translation>只附加末尾</translation>
+        <translation>只添加末尾</translation>
     </message>
 </context>
 <context>
@@ -1463,7 +1463,7 @@
     </message>
     <message>
         <source>Attach a part.</source>
-        <translation>请附加其中一部分。</translation>
+        <translation>请只添加其中一部分。</translation>
     </message>
     <message>
         <source>Remove the password.</source>
@@ -2875,7 +2875,7 @@
     </message>
     <message>
         <source>Main model in use</source>
-        <translation>主模型正在使用</translation>
+        <translation>主模型正在使用中</translation>
     </message>
     <message>
         <source>%1 was not loaded: another model is writing.</source>
@@ -2891,7 +2891,7 @@
     </message>
     <message>
         <source>Made for another model</source>
-        <translation>为其他模型制作</translation>
+        <translation>专为其他模型制作</translation>
     </message>
     <message>
         <source>Choose one made for this model.</source>
@@ -3417,7 +3417,7 @@
         <translation>正在查询 Hub…</translation>
     </message>
     <message>
-        <source>licence %1</source>
+        <source>license %1</source>
         <translation>许可证 %1</translation>
     </message>
     <message>
@@ -3723,7 +3723,7 @@
         <translation>语言</translation>
     </message>
     <message>
-        <source>Licence</source>
+        <source>License</source>
         <translation>许可证</translation>
     </message>
     <message>
@@ -5120,7 +5120,7 @@
     </message>
     <message>
         <source>Skips words below this share of the likeliest.</source>
-        <translation>跳过概率低于“最可能的词 × 此比例”的词。</translation>
+        <translation>与最可能的词相比，概率低于此比例的词会被跳过。</translation>
     </message>
     <message>
         <source>Limits choices to this many; 0 is off.</source>
@@ -5271,7 +5271,7 @@
     </message>
     <message>
         <source>Always the loaded one.</source>
-        <translation>始终使用已载入的模型。</translation>
+        <translation>始终使用已加载的模型。</translation>
     </message>
     <message>
         <source>Load other models for programs</source>

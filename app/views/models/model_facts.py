@@ -52,7 +52,7 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
         (QCoreApplication.translate("Models", "Can do"), abilities_text(about, sees=entry.sees)),
         (QCoreApplication.translate("Models", "Drafting"), "" if entry.error else drafting),
         (QCoreApplication.translate("Models", "Languages"), languages_text(about.languages)),
-        (QCoreApplication.translate("Models", "Licence"), about.licence),
+        (QCoreApplication.translate("Models", "License"), about.licence),
         (QCoreApplication.translate("Models", "Repository"), entry.repository),
         (QCoreApplication.translate("Models", "Folder"), entry.folder),
     ]

@@ -124,7 +124,7 @@ class ModelPage(Translated, Page):
         if entry is not None:
             self.facts.setText(hub_line(entry.model, entry.fit))
             parts = [hub_record(entry.model)]
-            parts += [fill(self.tr("licence %1"), entry.model.license)] if entry.model.license else []
+            parts += [fill(self.tr("license %1"), entry.model.license)] if entry.model.license else []
             made_from = entry.model.base_models
             parts += [fill(self.tr("made from %1"), listed(*made_from))] if made_from else []
             self.record.setText(" · ".join(parts))
