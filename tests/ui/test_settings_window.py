@@ -108,6 +108,24 @@ def install(view: ModelsView) -> None:
     assert view.yours.isVisible()
 
 
+def test_where_the_list_has_no_room_a_menu_has_the_pages_and_the_list_what_is_found(
+    harness: AppHarness, window: SettingsWindow
+) -> None:
+    harness.application.settings.text_scale = 2.0
+    window.resize(720, 480)
+    QApplication.processEvents()
+    assert window.width() == 720
+    assert (window.list.isVisible(), window.index.isVisible()) == (False, True)
+    window.index._choose(list(window.pages).index("advanced"))
+    assert window.pages["advanced"].isVisible()
+    QTest.keyClick(window.search, Qt.Key.Key_Down)
+    assert window.pages["advanced"].isAncestorOf(QApplication.focusWidget())
+    window.search.setText("temperature")
+    assert (window.list.isVisible(), window.list.count()) == (True, 1)
+    QTest.keyClick(window.search, Qt.Key.Key_Return)
+    assert window.index.text() == "Chat"
+
+
 def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
     harness: AppHarness, window: SettingsWindow, qtbot: QtBot
 ) -> None:

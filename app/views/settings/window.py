@@ -7,8 +7,8 @@ the focus into it. A page's content is its own file's.
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 from shiboken6 import isValid
 
 from app.controllers.chat_options import ChatOptions
@@ -26,16 +26,15 @@ from app.views.settings.sampling import SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
 from app.views.widgets.cards import Page
-from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.page_list import PageEntry, PageList
-from app.views.widgets.search_field import SearchField
+from app.views.widgets.page_list import PageEntry
+from app.views.widgets.pages_side import SIDE_PX, PagesSide
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 
-_LIST_WIDTH, _LIST_SIDE_PX = 200, 10
-_LEAST_WIDTH, _LEAST_WIDTH_GROWS = 660, 180  # what the widest page needs at 100 %, and more at 200 %
+_LIST_PX, _LIST_GROWS_PX = 200, 100
+_PAGE_PX, _PAGE_GROWS_PX = 460, 80  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {
     "general": "settings",
     "chat": "message-square",
@@ -76,12 +75,12 @@ class SettingsWindow(Translated, SideWindow):
             "advanced": self.advanced,
         }
         self.shown = "general"
-        self.search = SearchField(theme)
-        self.list = PageList(theme)
-        self.nothing = TextLabel(theme, TextStyle.SECONDARY)
         self._found: list[Place] | None = None  # None: the list has the pages
+        self._list_px = 0
         self._stack = QStackedWidget()
-        self._side = QWidget()
+        self._side = PagesSide(theme, self, self._stack)
+        self.index, self.search = self._side.index, self._side.search
+        self.list, self.nothing = self._side.list, self._side.nothing
         self._arrange()
         self._connect()
         self._restyle()
@@ -91,26 +90,14 @@ class SettingsWindow(Translated, SideWindow):
     def _arrange(self) -> None:
         self.resize(1000, 680)
         self.restoreGeometry(QByteArray.fromBase64(self._settings.settings_geometry.encode()))
-        column = QVBoxLayout(self._side)
-        column.setContentsMargins(_LIST_SIDE_PX, 14, _LIST_SIDE_PX, 10)
-        column.setSpacing(8)
-        column.addWidget(self.search)
-        column.addWidget(self.nothing)
-        column.addWidget(self.list, 1)
         for page in self.pages.values():
             self._stack.addWidget(page)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._side)
-        row.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
         self._theme.changed.connect(self._restyle)
         self.search.words_changed.connect(self._fill)
-        self.search.left.connect(self._leave_search)
         self.search.returnPressed.connect(self._go_to_current)
-        self.search.down_pressed.connect(self._enter_list)
+        self.index.chosen.connect(self._choose)
         self.list.currentRowChanged.connect(self._on_row)
         self.list.itemClicked.connect(lambda _item: self._go_to_current())
         self.list.itemActivated.connect(lambda _item: self._go_to_current())
@@ -123,10 +110,17 @@ class SettingsWindow(Translated, SideWindow):
         self._select_shown()
 
     def _select_shown(self) -> None:
+        row = list(self.pages).index(self.shown)
+        self.index.set_value(row)
         if self._found is None:
             self.list.blockSignals(True)
-            self.list.setCurrentRow(list(self.pages).index(self.shown))
+            self.list.setCurrentRow(row)
             self.list.blockSignals(False)
+
+    def _choose(self, row: int) -> None:
+        """A page, whatever is searched for."""
+        self.search.clear()
+        self.show_page(list(self.pages)[row])
 
     def _on_row(self, row: int) -> None:
         if self._found is None and row >= 0:
@@ -162,18 +156,7 @@ class SettingsWindow(Translated, SideWindow):
             self.list.set_entries([PageEntry(each.name, "", each.page_title) for each in self._found])
             self.list.setCurrentRow(0 if self._found else -1)
         self.nothing.setVisible(self._found == [])
-
-    def _leave_search(self) -> None:
-        """Escape empties the field; in an empty one it closes the window, as everywhere in it."""
-        if self.search.text():
-            self.search.clear()
-        else:
-            self.close()
-
-    def _enter_list(self) -> None:
-        self.list.setFocus(Qt.FocusReason.TabFocusReason)
-        if self.list.currentRow() < 0:
-            self.list.setCurrentRow(0)
+        self._fold()
 
     def _go_to_current(self) -> None:
         row = self.list.currentRow()
@@ -214,21 +197,27 @@ class SettingsWindow(Translated, SideWindow):
         self.search.setAccessibleName(self.tr("Search settings"))
         self.nothing.setText(self.tr("No results."))
         self.list.setAccessibleName(self.tr("Pages"))
+        self.index.setAccessibleName(self.tr("Pages"))
+        self.index.set_choices(list(enumerate(self._titles().values())))
         for name, title in self._titles().items():
             self.pages[name].title.setText(title)
         self._fill()
-        self._fit_list()
 
     def _restyle(self) -> None:
-        self.setMinimumSize(round(_LEAST_WIDTH + _LEAST_WIDTH_GROWS * (self._theme.scale - 1)), 420)
-        self._fit_list()
+        self.setMinimumSize(self._page_px(), 420)
+        self._fold()
         self.update()
 
-    def _fit_list(self) -> None:
-        """As wide as the longest name of a page, which differs much between languages."""
+    def _page_px(self) -> int:
+        return round(_PAGE_PX + _PAGE_GROWS_PX * (self._theme.scale - 1))
+
+    def _fold(self) -> None:
+        """The list is as wide as the longest name of a page, which differs much between languages."""
         if self._found is None:
-            names_px = self.list.words_width() + 2 * _LIST_SIDE_PX
-            self._side.setFixedWidth(max(round(_LIST_WIDTH * (1 + (self._theme.scale - 1) * 0.5)), names_px))
+            names_px = self.list.words_width() + 2 * SIDE_PX
+            self._list_px = max(round(_LIST_PX + _LIST_GROWS_PX * (self._theme.scale - 1)), names_px)
+        narrow = self.width() < self._list_px + self._page_px()
+        self._side.fold(narrow=narrow, list_px=self._list_px, finds=bool(self._found))
 
     # The window itself
 
@@ -254,11 +243,9 @@ class SettingsWindow(Translated, SideWindow):
         self._settings.settings_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        painter = QPainter(self)
-        painter.fillRect(self._side.geometry(), self._theme.palette.sidebar)
-        painter.end()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fold()
 
 
 def _is_find(event: QKeyEvent) -> bool:

@@ -1,34 +1,32 @@
 """The window of Help: a search and the pages at the left, the chosen page at the right.
 
 While something is searched for, the list has the questions that were found; each is shown as the list comes to it.
-In a narrow window the page is below, and a menu has the pages.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.help_pages import HelpPage, HelpSection, help_pages, search, with_keys
 from app.views.models.model_card import ModelCard
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import shortcut_text
-from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
-from app.views.widgets.page_list import PageEntry, PageList
+from app.views.widgets.page_list import PageEntry
+from app.views.widgets.pages_side import PagesSide
 from app.views.widgets.scrolled_text import ScrolledText
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
-from app.views.widgets.search_field import SearchField
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated
 from app.words.languages import Translation
 
 _LIST_PX, _TEXT_PX, _SIDE_PX = 220, 620, 28
-_NARROW_PX, _ANY_PX = 520, 16_777_215
+_NARROW_PX = 520
 _ICONS = {
     "first-steps": "play",
     "drafts": "zap",
@@ -48,41 +46,20 @@ class HelpWindow(Translated, SideWindow):
         self.pages: tuple[HelpPage, ...] = ()
         self.shown = 0  # its number
         self.found: list[tuple[HelpPage, HelpSection]] | None = None  # None: the list has the pages
-        self.index = ChoiceButton(theme)
-        self.search = SearchField(theme)
-        self.list = PageList(theme)
-        self.nothing = TextLabel(theme, TextStyle.SECONDARY)
         self.text = HelpText(theme, self)
-        self._side = QWidget()
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._arrange()
+        self._side = PagesSide(theme, self, self.text)
+        self.index, self.search = self._side.index, self._side.search
+        self.list, self.nothing = self._side.list, self._side.nothing
+        self.resize(940, 640)
         self._connect()
         self._restyle()
         self._retranslate()
-
-    def _arrange(self) -> None:
-        self.resize(940, 640)
-        column = QVBoxLayout(self._side)
-        column.setContentsMargins(10, 14, 10, 10)
-        column.setSpacing(8)
-        head = QHBoxLayout()
-        head.addWidget(self.index)
-        head.addWidget(self.search, 1)
-        column.addLayout(head)
-        column.addWidget(self.nothing)
-        column.addWidget(self.list, 1)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(0)
-        self._row.addWidget(self._side)
-        self._row.addWidget(self.text, 1)
 
     def _connect(self) -> None:
         self._theme.changed.connect(self._restyle)
         self.index.chosen.connect(self._choose)
         self.search.words_changed.connect(self._fill)
-        self.search.left.connect(self._leave_search)
         self.search.returnPressed.connect(self._read)
-        self.search.down_pressed.connect(self._go_down)
         self.list.currentRowChanged.connect(self._on_row)
         self.list.itemActivated.connect(lambda _item: self._read())
 
@@ -103,13 +80,7 @@ class HelpWindow(Translated, SideWindow):
 
     def _fold(self) -> None:
         narrow, list_px = self.width() < self._theme.px(_NARROW_PX), self._theme.px(_LIST_PX)
-        direction = QBoxLayout.Direction
-        self._row.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
-        self._side.setMinimumWidth(0 if narrow else list_px)
-        self._side.setMaximumWidth(_ANY_PX if narrow else list_px)
-        self.index.setVisible(narrow)
-        self.list.setVisible(bool(self.found) or not narrow)
-        self.list.setMaximumHeight(min(self.list.content_height(), self.height() // 3) if narrow else _ANY_PX)
+        self._side.fold(narrow=narrow, list_px=list_px, finds=bool(self.found))
 
     def _choose(self, number: int) -> None:
         """A page, whatever is searched for."""
@@ -138,19 +109,8 @@ class HelpWindow(Translated, SideWindow):
         action = self._menu.actions.get(name)
         return shortcut_text(action) if action else QKeySequence(name).toString(QKeySequence.SequenceFormat.NativeText)
 
-    def _go_down(self) -> None:
-        """A hidden list would take the focus later, when it comes for what is typed."""
-        (self.text if self.list.isHidden() else self.list).setFocus(Qt.FocusReason.TabFocusReason)
-
     def _read(self) -> None:
         self.text.setFocus(Qt.FocusReason.TabFocusReason)
-
-    def _leave_search(self) -> None:
-        """Escape empties the field; in an empty one it closes the window."""
-        if self.search.text():
-            self.search.clear()
-        else:
-            self.close()
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Hunch Help"))
@@ -181,12 +141,6 @@ class HelpWindow(Translated, SideWindow):
             self.search.selectAll()
         else:
             super().keyPressEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        painter = QPainter(self)
-        painter.fillRect(self._side.geometry(), self._theme.palette.sidebar)
-        painter.end()
 
 
 class HelpText(ScrolledText):
