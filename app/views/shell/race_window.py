@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QObject
-from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.race import Asked, Race, RequestOf
 from app.theme import RADIUS_CARD, Theme
@@ -24,6 +24,7 @@ from app.words import formats
 from app.words.notices_for_errors import notice_for
 from app.words.replies import Tone, gain_text, tone_of, why_undrafted
 
+_SIDE_PX, _APART_PX, _LEAST_PX, _LINE_PX = 20, 8, 520, 22
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
 
@@ -165,6 +166,7 @@ class RaceWindow(Translated, SideWindow):
         self.sampling.set_value("chat")
         self.go_button = PillButton(theme, Emphasis.PRIMARY)
         self.close_button = PillButton(theme)
+        self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._arrange()
         self.go_button.clicked.connect(self._on_go)
         self.close_button.clicked.connect(self.close)
@@ -173,23 +175,37 @@ class RaceWindow(Translated, SideWindow):
 
     def _arrange(self) -> None:
         self.resize(860, 560)
-        self.setMinimumSize(520, 360)
         lanes = QHBoxLayout()
         lanes.setSpacing(16)
         for lane in self.lanes:
             lanes.addWidget(lane, 1)
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.sampling)
-        foot.addStretch(1)
-        foot.addWidget(self.close_button)
-        foot.addWidget(self.go_button)
+        self._foot.setSpacing(_APART_PX)
+        self._foot.addWidget(self.sampling, 0, Qt.AlignmentFlag.AlignLeft)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(_APART_PX)
+        buttons.addStretch(1)
+        buttons.addWidget(self.close_button)
+        buttons.addWidget(self.go_button)
+        self._foot.addLayout(buttons, 1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 18)
+        column.setContentsMargins(_SIDE_PX, 18, _SIDE_PX, 18)
         column.setSpacing(14)
         column.addWidget(self.sentence)
         column.addLayout(lanes, 1)
-        column.addLayout(foot)
+        column.addLayout(self._foot)
+
+    def _fold(self) -> None:
+        """The buttons are below the choice where there is no room for them beside it."""
+        choice_px = self.sampling.sizeHint().width()
+        buttons_px = self.close_button.sizeHint().width() + _APART_PX + self.go_button.sizeHint().width()
+        narrow = self.width() < choice_px + _APART_PX + buttons_px + 2 * _SIDE_PX
+        direction = QBoxLayout.Direction
+        self._foot.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+        self.setMinimumSize(max(_LEAST_PX, choice_px + 2 * _SIDE_PX, buttons_px + 2 * _SIDE_PX), 360)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fold()
 
     def open_for(self, message_id: int) -> None:
         """With what was asked where that reply stands; it begins at once."""
@@ -228,6 +244,7 @@ class RaceWindow(Translated, SideWindow):
         under_way = view.state in _UNDER_WAY
         self.go_button.setText(self._go_text(under_way))
         self.go_button.setEnabled(under_way or (self._race.can_start and self._is_there))
+        self._fold()
         self.sampling.setEnabled(not under_way)
 
     def _words(self, view: RaceView) -> str:
@@ -268,6 +285,7 @@ class Lane(QWidget):
         self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # lines wrap
         self.text.document().setDocumentMargin(0)  # its words begin where the name and the figures do
         self.text.viewport().setAutoFillBackground(False)
         self.figures = TextLabel(theme, TextStyle.FINE)
@@ -300,6 +318,7 @@ class Lane(QWidget):
 
     def _restyle(self) -> None:
         self.text.setFont(self._theme.reply_font())
+        self.text.setMinimumHeight(self._theme.px(_LINE_PX))  # less than Qt wants, so that the figures are whole
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
