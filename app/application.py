@@ -43,6 +43,7 @@ from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.system.secrets import Secrets, system_keychain
+from app.system.services import offer_service
 from app.system.unix_signals import Interrupts, end_process_after
 from app.system.unsent_file import UnsentFile
 from app.system.worker import Worker
@@ -425,6 +426,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application.opened.connect(lambda: offer_app(application))
     application.opened.connect(lambda: look_for_updates(application))
     application.show()
+    _service = offer_service(lambda words: QTimer.singleShot(0, qt, partial(qt.take, words)))  # macOS has its address
     code = qt.exec()
     instance.release()
     if application.engine_works_on:  # Python's own end would wait for it, and MLX may abort there; all is stored

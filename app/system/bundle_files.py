@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.system.build import ROOT
 from app.system.icns import write_icns
+from app.system.services import MESSAGE, TEXT
 
 LICENCE = "Apache-2.0"
 MINIMUM_MACOS = (15, 0)  # PySide6's own modules say so; its Qt says 13, MLX says 14
@@ -21,6 +22,16 @@ _DOCUMENTS = {
     "CFBundleTypeRole": "Viewer",
     "LSHandlerRank": "Alternate",
     "LSItemContentTypes": ["public.text", "public.source-code", "com.adobe.pdf", "public.image"],
+}
+
+# In the Services menu of other apps, by language.
+_ASK = {"en": "Ask Hunch", "ko": "Hunch에 질문", "ja": "Hunch に質問", "zh_CN": "向 Hunch 提问"}
+_SERVICE = {
+    "NSMenuItem": {"default": _ASK["en"]},
+    "NSMessage": MESSAGE,
+    "NSPortName": "Hunch",
+    "NSSendTypes": [TEXT, "NSStringPboardType"],
+    "NSRequiredContext": {},  # without it the entry is there only after it was switched on in System Settings
 }
 
 
@@ -41,6 +52,7 @@ def write(app: Path, version: str) -> None:
         "CFBundleLocalizations": list(LANGUAGES.values()),
         "CFBundleURLTypes": [{"CFBundleURLName": IDENTIFIER, "CFBundleURLSchemes": ["hunch"]}],
         "CFBundleDocumentTypes": [_DOCUMENTS],
+        "NSServices": [_SERVICE],
         "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
         "LSApplicationCategoryType": "public.app-category.productivity",
         "LSArchitecturePriority": ["arm64"],
@@ -57,6 +69,7 @@ def write(app: Path, version: str) -> None:
         folder.mkdir(parents=True)
         strings = {"CFBundleName": "Hunch", "CFBundleDisplayName": "Hunch"}
         (folder / "InfoPlist.strings").write_bytes(plistlib.dumps(strings))
+        (folder / "ServicesMenu.strings").write_bytes(plistlib.dumps({_ASK["en"]: _ASK[ours]}))
         shutil.copyfile(_ALERTS / f"{ours}.txt", folder / "Alerts.txt")
     shutil.copyfile(_ALERTS / ALERT, contents / "Resources" / ALERT)
     write_icns(ROOT / "resources" / "app_icon.svg", contents / "Resources" / "Hunch.icns")

@@ -1,7 +1,6 @@
 """How hot the machine is, whether it saves energy, and work that macOS must not slow down or sleep over.
 
-By ctypes on libobjc, Foundation and IOKit; elsewhere than on a Mac nothing is known and nothing held. On arm64 each
-method of Objective-C is called by its own prototype: `METHODS`, as the headers of Foundation have them.
+By ctypes on Foundation and IOKit; elsewhere than on a Mac nothing is known and nothing held.
 """
 
 from __future__ import annotations
@@ -9,20 +8,18 @@ from __future__ import annotations
 import ctypes
 import logging
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from ctypes import CFUNCTYPE, c_bool, c_char_p, c_double, c_long, c_uint64, c_void_p
+from ctypes import c_bool, c_char_p, c_double, c_long, c_uint64, c_void_p
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
-_OBJC = "/usr/lib/libobjc.dylib"
+from app.system.objc import Library, Methods, ObjectiveC
+
 _FOUNDATION = "/System/Library/Frameworks/Foundation.framework/Foundation"
 _IOKIT = "/System/Library/Frameworks/IOKit.framework/IOKit"
 
-# By selector: what the method returns, and its arguments after the receiver and the selector.
-METHODS: dict[str, tuple[Any, ...]] = {
+METHODS: Methods = {
     "processInfo": (c_void_p,),
     "thermalState": (c_long,),
     "isLowPowerModeEnabled": (c_bool,),
@@ -93,27 +90,17 @@ class StillMachine:
 
 
 class Mac:
-    def __init__(self, library: Callable[[str], Any] = ctypes.CDLL) -> None:
+    def __init__(self, library: Library = ctypes.CDLL) -> None:
         """Raises OSError or AttributeError where macOS does not have what is called."""
-        self._objc = library(_OBJC)
-        library(_FOUNDATION)  # registers its classes
-        for name, result, argument in (
-            ("objc_getClass", c_void_p, c_char_p),
-            ("sel_registerName", c_void_p, c_char_p),
-            ("objc_autoreleasePoolPush", c_void_p, None),
-            ("objc_autoreleasePoolPop", None, c_void_p),
-        ):
-            function = getattr(self._objc, name)
-            function.restype, function.argtypes = result, [] if argument is None else [argument]
-        self._send_at = ctypes.cast(self._objc.objc_msgSend, c_void_p).value or 0
+        self._objc = ObjectiveC(_FOUNDATION, METHODS, library)
         self._time_left = library(_IOKIT).IOPSGetTimeRemainingEstimate
         self._time_left.restype, self._time_left.argtypes = c_double, []
         self._held: tuple[Activity, int] | None = None
 
     def power(self) -> Power:
-        with self._pool():
-            heat = self._send(self._info, "thermalState")
-            saves = self._send(self._info, "isLowPowerModeEnabled")
+        with self._objc.pool():
+            heat = self._objc.send(self._info, "thermalState")
+            saves = self._objc.send(self._info, "isLowPowerModeEnabled")
         return Power(Heat(min(max(heat, 0), Heat.CRITICAL)), bool(saves), self._time_left() != _FROM_OUTSIDE)
 
     def hold(self, activity: Activity | None) -> None:
@@ -121,37 +108,20 @@ class Mac:
         if activity == (before and before[0]):
             return
         self._held = None
-        with self._pool():
+        with self._objc.pool():
             if activity is not None:
-                reason = self._send(self._class("NSString"), "stringWithUTF8String:", activity.name.lower().encode())
-                token = self._send(self._info, "beginActivityWithOptions:reason:", activity, reason)
-                self._held = activity, self._send(token, "retain")
+                reason = self._objc.string(activity.name.lower())
+                token = self._objc.send(self._info, "beginActivityWithOptions:reason:", activity, reason)
+                self._held = activity, self._objc.send(token, "retain")
             if before is not None:
-                self._send(self._info, "endActivity:", before[1])
-                self._send(before[1], "release")
+                self._objc.send(self._info, "endActivity:", before[1])
+                self._objc.send(before[1], "release")
 
     @cached_property
     def _info(self) -> int:
         """Lives as long as the process."""
-        info: int = self._send(self._class("NSProcessInfo"), "processInfo")
+        info: int = self._objc.send(self._objc.class_named("NSProcessInfo"), "processInfo")
         return info
-
-    def _class(self, name: str) -> int:
-        found: int = self._objc.objc_getClass(name.encode())
-        return found
-
-    def _send(self, receiver: int, selector: str, *arguments: Any) -> Any:
-        result, *types = METHODS[selector]
-        method = CFUNCTYPE(result, c_void_p, c_void_p, *types)(self._send_at)
-        return method(receiver, self._objc.sel_registerName(selector.encode()), *arguments)
-
-    @contextmanager
-    def _pool(self) -> Iterator[None]:
-        pool = self._objc.objc_autoreleasePoolPush()
-        try:
-            yield
-        finally:
-            self._objc.objc_autoreleasePoolPop(pool)
 
 
 def knows_battery() -> bool:

@@ -69,28 +69,32 @@ class GuiThreadGarbage(QObject):
 class HunchApplication(QApplication):
     """Knows while all visible windows are asked to close because the app shall end: by the Dock, or at logging out.
 
-    `may_quit` is asked first. What macOS wants opened waits until `open_with` was called.
+    `may_quit` is asked first. What macOS wants opened waits until `open_with` was called: files and addresses, and the
+    words of a service.
     """
 
     is_quitting = False
-    _open: Callable[[QUrl], None] | None = None
+    _open: Callable[[QUrl | str], None] | None = None
     may_quit: Callable[[], bool] = staticmethod(lambda: True)
 
     def __init__(self, arguments: list[str]) -> None:
         super().__init__(arguments)
-        self._to_open: list[QUrl] = []
+        self._to_open: list[QUrl | str] = []
 
-    def open_with(self, opener: Callable[[QUrl], None]) -> None:
+    def open_with(self, opener: Callable[[QUrl | str], None]) -> None:
         self._open, waiting, self._to_open = opener, self._to_open, []
-        for url in waiting:
-            opener(url)
+        for given in waiting:
+            opener(given)
+
+    def take(self, given: QUrl | str) -> None:
+        if self._open is None:
+            self._to_open.append(given)
+        else:
+            self._open(given)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QFileOpenEvent):
-            if self._open is None:
-                self._to_open.append(event.url())
-            else:
-                self._open(event.url())
+            self.take(event.url())
             return True
         if event.type() != QEvent.Type.Quit:
             return super().event(event)

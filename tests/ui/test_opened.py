@@ -71,6 +71,18 @@ def test_words_stand_in_the_composer_after_what_is_there_files_are_attached_and_
     assert app.engine.requests == []
 
 
+def test_words_of_a_service_stand_in_the_composer_and_long_ones_beside_it(app: AppHarness) -> None:
+    """As a long paste does: the user chose them, so none is cut off."""
+    opener, composer = app.application.file_wiring.opener, app.window.composer
+    opener.open("  Why?\x1b[2J\n")
+    assert composer.text() == "Why?"
+    opener.open(" \n")
+    opener.open("a" * 20_001)
+    assert composer.text() == "Why?"
+    assert [len(row.attachment.text) for row in composer.attached_rows() if row.attachment] == [20_001]
+    assert app.engine.requests == []
+
+
 def test_chats_that_hunch_exported_are_imported_after_a_question_and_other_files_attached(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -114,11 +126,12 @@ from app.system.qt_application import qt_application
 qt = qt_application()
 opened = []
 QCoreApplication.sendEvent(qt, QFileOpenEvent(QUrl("hunch://ask?text=1")))
+qt.take("words")
 qt.open_with(opened.append)
 QCoreApplication.sendEvent(qt, QFileOpenEvent(QUrl("hunch://ask?text=2")))
-print([url.query() for url in opened])
+print([given if isinstance(given, str) else given.query() for given in opened])
 """
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "['text=1', 'text=2']", done.stderr
+    assert done.stdout.strip() == "['text=1', 'words', 'text=2']", done.stderr

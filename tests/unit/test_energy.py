@@ -2,57 +2,24 @@
 
 from __future__ import annotations
 
-import ctypes
-from ctypes import CFUNCTYPE, c_char_p, c_double, c_uint64, c_void_p
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from app.system.energy import Activity, Heat, Mac, Power, StillMachine, this_machine
+from tests.helpers.fake_objc import FakeObjectiveC
 
 INFO, TOKEN = 1000, 2000
 
 
-class FakeLibraries:
-    """`objc_msgSend` is one C function for every prototype, as on a Mac."""
-
+class FakeLibraries(FakeObjectiveC):
     def __init__(self) -> None:
-        self.names: list[bytes] = [b""]
+        super().__init__()
         self.heat, self.saves, self.time_left = 0, 0, -2.0
-        self.sent: list[tuple[int, str]] = []
-        self.reasons: list[bytes] = []
         self.held: dict[int, int] = {}  # options by token
-        self.pools = 0
-        self.objc = SimpleNamespace(
-            objc_getClass=CFUNCTYPE(c_void_p, c_char_p)(self._number),
-            sel_registerName=CFUNCTYPE(c_void_p, c_char_p)(self._number),
-            objc_autoreleasePoolPush=CFUNCTYPE(c_void_p)(self._push),
-            objc_autoreleasePoolPop=CFUNCTYPE(None, c_void_p)(self._pop),
-            objc_msgSend=CFUNCTYPE(c_void_p, c_void_p, c_void_p, c_uint64, c_void_p)(self._answer),
-        )
-        self.iokit = SimpleNamespace(IOPSGetTimeRemainingEstimate=CFUNCTYPE(c_double)(lambda: self.time_left))
 
-    def __call__(self, path: str) -> Any:
-        return self.iokit if "IOKit" in path else self.objc
+    def time_remaining(self) -> float:
+        return self.time_left
 
-    def _number(self, name: bytes) -> int:
-        if name not in self.names:
-            self.names.append(name)
-        return self.names.index(name)
-
-    def _push(self) -> int:
-        self.pools += 1
-        return 77
-
-    def _pop(self, pool: int) -> None:
-        assert pool == 77
-        self.pools -= 1
-
-    def _answer(self, receiver: int, selector: int, first: int, _second: int) -> int | None:
-        assert self.pools == 1
-        name = self.names[selector].decode()
-        self.sent.append((receiver, name))
+    def answer(self, receiver: int, name: str, first: int) -> int | None:
         match name:
             case "processInfo":
                 return INFO
@@ -60,11 +27,8 @@ class FakeLibraries:
                 return self.heat
             case "isLowPowerModeEnabled":
                 return self.saves
-            case "stringWithUTF8String:":
-                self.reasons.append(ctypes.string_at(first))
-                return 3000
             case "beginActivityWithOptions:reason:":
-                token = TOKEN + len(self.reasons)
+                token = TOKEN + len(self.strings)
                 self.held[token] = first
                 return token
             case "endActivity:":
@@ -111,7 +75,7 @@ def test_one_activity_is_held_at_a_time_and_none_at_rest(fake: FakeLibraries) ->
     assert (token, "release") in fake.sent
     mac.hold(None)
     assert fake.held == {}
-    assert fake.reasons == [b"reply", b"download"]
+    assert fake.strings == [b"reply", b"download"]
     assert [name for _, name in fake.sent].count("release") == [name for _, name in fake.sent].count("retain") == 2
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from app.system import bundle_files
+from app.system.services import MESSAGE, TEXT
 from app.views.shell.opened import SCHEME
 from tests.architecture.project import ROOT
 
@@ -226,6 +227,15 @@ def test_addresses_and_documents_that_the_app_opens_are_those_that_macos_is_told
     (documents,) = told["CFBundleDocumentTypes"]
     assert documents["LSHandlerRank"] == "Alternate"  # nothing of the user's opens in Hunch by itself
     assert {"public.text", "com.adobe.pdf", "public.image"} <= set(documents["LSItemContentTypes"])
+
+
+def test_the_service_is_the_message_that_is_answered_and_has_a_name_in_each_language(app: Path) -> None:
+    contents = app / "Contents"
+    (service,) = plistlib.loads((contents / "Info.plist").read_bytes())["NSServices"]
+    assert (service["NSMessage"], service["NSPortName"]) == (MESSAGE, "Hunch")
+    assert service["NSSendTypes"][0] == TEXT
+    names = [plistlib.loads(each.read_bytes()) for each in contents.glob("Resources/*.lproj/ServicesMenu.strings")]
+    assert len({name[service["NSMenuItem"]["default"]] for name in names}) == 4
 
 
 def test_another_version_than_the_project_is_named(app: Path, tools: Callable[[str], Any]) -> None:

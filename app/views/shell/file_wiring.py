@@ -225,7 +225,7 @@ class FileWiring(QObject):
         self._window, self._theme, self._files = window, theme, files
         self._importing: ImportDialog | None = None  # while it is open
         menu, chats = window.menu, window.chats
-        self.opener = Opener(composer, chats, self._take_opened)
+        self.opener = Opener(composer, chats, self._take_opened, files.attachments.add_text)
         application = QCoreApplication.instance()
         if isinstance(application, HunchApplication):
             application.open_with(self.opener.open)

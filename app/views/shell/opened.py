@@ -1,6 +1,7 @@
-"""What macOS hands to the app: files to attach, and addresses such as hunch://ask?text=… with words for the composer.
+"""What macOS hands to the app: files to attach, and words for the composer, which come by an address such as
+hunch://ask?text=… or from another app's Services menu.
 
-Neither is ever sent by itself: the user sees it first.
+None is ever sent by itself: the user sees it first.
 """
 
 from __future__ import annotations
@@ -16,25 +17,36 @@ from app.views.shell.composer import Composer
 from app.views.widgets.side_window import bring_to_front
 
 SCHEME, _ASK = "hunch", "ask"
-_MOST_CHARACTERS = 20_000  # of any program's; a longer text comes as a file
+_MOST_CHARACTERS = 20_000  # in an address, which any program may send, and in the composer
 _MOST_FIELDS = 8
 
 
 class Opener:
-    def __init__(self, composer: Composer, chats: ChatController, attach: Callable[[str], None]) -> None:
-        self._composer, self._chats, self._attach = composer, chats, attach
+    """`attach` takes the path of a file, `attach_text` what is longer than one reads in a composer."""
 
-    def open(self, url: QUrl) -> None:
+    def __init__(
+        self,
+        composer: Composer,
+        chats: ChatController,
+        attach: Callable[[str], None],
+        attach_text: Callable[[str], None],
+    ) -> None:
+        self._composer, self._chats, self._attach, self._attach_text = composer, chats, attach, attach_text
+
+    def open(self, given: QUrl | str) -> None:
         """In the chat that is open; one in the Trash takes nothing, so a new one begins there."""
-        prompt = prompt_in(url)
-        if not (url.isLocalFile() or prompt):
+        file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
+        prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
+        if not (file or prompt):
             return
         bring_to_front(self._composer.window())
         if self._chats.reading.chat_id:
             self._chats.new_chat()
         self._chats.chat_wanted.emit()
-        if url.isLocalFile():
-            self._attach(url.toLocalFile())
+        if file:
+            self._attach(file)
+        elif len(prompt) > _MOST_CHARACTERS:
+            self._attach_text(prompt)
         else:
             there = self._composer.edit.text_with_composed()
             self._composer.set_text("\n\n".join(filter(None, (there, prompt))))
@@ -42,7 +54,7 @@ class Opener:
 
 
 def prompt_in(url: QUrl) -> str:
-    """Without what a terminal or a reader would not see; "" where the address is for nothing that Hunch knows."""
+    """ "" where the address is for nothing that Hunch knows."""
     if url.scheme() != SCHEME or url.host() != _ASK:
         return ""
     try:
@@ -50,4 +62,9 @@ def prompt_in(url: QUrl) -> str:
         words = parse_qs(query, errors="replace", max_num_fields=_MOST_FIELDS).get("text", [""])
     except ValueError:
         return ""
-    return safe_code(words[0][:_MOST_CHARACTERS])[0].strip()
+    return _visible(words[0][:_MOST_CHARACTERS])
+
+
+def _visible(words: str) -> str:
+    """Without what a terminal or a reader would not see."""
+    return safe_code(words)[0].strip()

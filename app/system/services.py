@@ -1,0 +1,64 @@
+"""Services → Ask Hunch, in the menus of other apps on a Mac: the words that are selected there.
+
+What the menu says is in Info.plist (`bundle_files.py`); macOS starts Hunch where it does not run, and sends one message
+to the object that is registered here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import sys
+from collections.abc import Callable
+from ctypes import c_char_p, c_void_p
+
+from app.system.objc import Library, Methods, ObjectiveC, ServiceMethod
+
+MESSAGE = "ask"  # as Info.plist calls it
+TEXT = "public.utf8-plain-text"  # NSPasteboardTypeString
+METHODS: Methods = {
+    "sharedApplication": (c_void_p,),
+    "setServicesProvider:": (None, c_void_p),
+    "new": (c_void_p,),
+    "stringWithUTF8String:": (c_void_p, c_char_p),
+    "stringForType:": (c_void_p, c_void_p),
+    "UTF8String": (c_char_p,),
+}
+_SELECTOR = f"{MESSAGE}:userData:error:"
+_APPKIT = "/System/Library/Frameworks/AppKit.framework/AppKit"
+
+_log = logging.getLogger(__name__)
+
+
+class Service:
+    """Lives as long as the process: macOS keeps its address. Made on the GUI thread, once there is an application."""
+
+    def __init__(self, take: Callable[[str], None], library: Library = ctypes.CDLL) -> None:
+        """`take` is called on the GUI thread, while the other app waits. Raises OSError or AttributeError."""
+        self._take = take
+        self._objc = ObjectiveC(_APPKIT, METHODS, library)
+        self._method = ServiceMethod(self._on_message)
+        with self._objc.pool():
+            provider = self._objc.send(self._objc.add_class("HunchService", _SELECTOR, self._method), "new")
+            application = self._objc.send(self._objc.class_named("NSApplication"), "sharedApplication")
+            self._objc.send(application, "setServicesProvider:", provider)
+
+    def _on_message(self, _provider: int, _selector: int, pasteboard: int, _data: int, _error: int) -> None:
+        """No exception may pass into macOS, and none is told with its text, which may be the user's."""
+        try:
+            with self._objc.pool():
+                words = self._objc.send(pasteboard, "stringForType:", self._objc.string(TEXT))
+                said: bytes | None = self._objc.send(words, "UTF8String")
+            self._take((said or b"").decode("utf-8", "replace"))
+        except Exception as error:  # noqa: BLE001
+            _log.error("words of a service were not taken: %s", type(error).__name__)
+
+
+def offer_service(take: Callable[[str], None]) -> Service | None:
+    """What is returned has to be kept. None where there is no such menu."""
+    if sys.platform == "darwin":
+        try:
+            return Service(take)
+        except (OSError, AttributeError) as error:
+            _log.warning("Services cannot ask Hunch: %s", type(error).__name__)
+    return None
