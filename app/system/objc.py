@@ -24,7 +24,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {  # what each returns, and its argumen
 
 Library = Callable[[str], Any]
 Methods = dict[str, tuple[Any, ...]]  # by selector: what it returns, and its arguments after receiver and selector
-# void method(self, selector, three objects): what macOS sends to whoever provides a service
+# void method(self, selector, three objects): as macOS asks for a service
 ServiceMethod = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)
 _SERVICE_TYPES = b"v@:@@^@"
 

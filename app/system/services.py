@@ -44,7 +44,7 @@ class Service:
             self._objc.send(application, "setServicesProvider:", provider)
 
     def _on_message(self, _provider: int, _selector: int, pasteboard: int, _data: int, _error: int) -> None:
-        """No exception may pass into macOS, and none is told with its text, which may be the user's."""
+        """No exception may pass into macOS, and none is logged with its text, which may be the user's."""
         try:
             with self._objc.pool():
                 words = self._objc.send(pasteboard, "stringForType:", self._objc.string(TEXT))
