@@ -32,20 +32,26 @@ def main(arguments: list[str] | None = None) -> int:
     alone = not _has_display()
     if alone:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from app.system.failures import note_failed_start, places
     from app.system.platform_check import qt_problem
 
     problem = qt_problem()
     if problem:
         _print_error(problem)
+        note_failed_start(options.profile_dir, problem)
         return 1
     from app.system.qt_imports import read_no_sources
 
     read_no_sources()
     if options.smoke is not None or alone:
         return _prove_itself(options, alone)
-    from app.application import run
+    try:
+        from app.application import run
 
-    return run(options.profile_dir, options.quick_ask)
+        return run(options.profile_dir, options.quick_ask)
+    except Exception as error:
+        note_failed_start(options.profile_dir, places(error))
+        raise
 
 
 def _run_child(child: str, *arguments: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from app.system.failures import CRASHES
 from app.system.small_file import read_small
 
-CRASHES = "crash.log"  # of the run that is on
 EARLIER = "earlier-crash.log"
 
 

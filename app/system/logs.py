@@ -14,12 +14,12 @@ import threading
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from traceback import extract_tb
 from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
 
-from app.system.crash_report import CRASHES, EARLIER, put_aside
+from app.system.crash_report import EARLIER, put_aside
+from app.system.failures import CRASHES, kind_of, places
 from app.system.small_file import make_way
 
 _LOG_BYTES = 1_000_000
@@ -53,7 +53,7 @@ class ErrorWatch(QObject):
             sys.__excepthook__(kind, error, trace)
             return
         _log.critical("unhandled exception", exc_info=(kind, error, trace))
-        summary = told(error)
+        summary = kind_of(error)
         if summary not in self._told:
             self._told.add(summary)
             self.unexpected.emit(summary)
@@ -87,25 +87,6 @@ class PrivateFile(RotatingFileHandler):
         stream = super()._open()
         os.fchmod(stream.fileno(), 0o600)
         return stream
-
-
-def told(error: BaseException) -> str:
-    """The kind of an exception, and what the system says of it."""
-    detail = error.strerror if isinstance(error, OSError) else getattr(error, "sqlite_errorname", None)
-    return f"{type(error).__name__}: {detail}" if detail else type(error).__name__
-
-
-def places(error: BaseException) -> str:
-    """An exception and those that caused it, each with the places in the source that it passed."""
-    lines: list[str] = []
-    seen: set[int] = set()
-    behind: BaseException | None = error
-    while behind is not None and id(behind) not in seen:
-        seen.add(id(behind))
-        frames = extract_tb(behind.__traceback__)
-        lines += [told(behind), *(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)]
-        behind = behind.__cause__ or behind.__context__
-    return "\n".join(lines)
 
 
 def open_log(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 // The executable of Hunch.app: runs `python -I -m app` in this process, from the Python beside it, so that Dock, menu
 // bar and permissions belong to Hunch. Errors go to stderr and to the exit status; where it was started without a
-// command, as from the Dock, a window says that there was one.
+// command, as from the Dock, a window says what ended and how. (A signal ends this process too: macOS reports that.)
 #include <dlfcn.h>
 #include <limits.h>
 #include <locale.h>
@@ -33,14 +33,28 @@ static int executable(char *path) {
 static int alerts; // whether a window says what goes wrong
 static char alert[2 * PATH_MAX];
 
-static int refuse(void) {
+static void say(const char *name, int status) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", status);
     pid_t child = alerts ? fork() : -1;
     if (child == 0) {
-        execl("/bin/sh", "sh", alert, "damaged", (char *)NULL);
+        execl("/bin/sh", "sh", alert, name, number, (char *)NULL);
         _exit(1);
     }
     if (child > 0) waitpid(child, NULL, 0);
+}
+
+static int refuse(void) {
+    say("damaged", 1);
     return 1;
+}
+
+static int (*is_initialized)(void);
+static int has_run;
+
+// Python ends the process by itself where it finds its own modules missing.
+static void on_exit_of_python(void) {
+    if (!has_run && !is_initialized()) refuse();
 }
 
 static void *function(void *library, const char *name) {
@@ -76,6 +90,7 @@ int main(int count, char **arguments) {
     wchar_t *(*decode)(const char *, size_t *) = function(library, "Py_DecodeLocale");
     void (*set_home)(const wchar_t *) = function(library, "Py_SetPythonHome");
     int (*run)(int, char **) = function(library, "Py_BytesMain");
+    is_initialized = function(library, "Py_IsInitialized");
     setlocale(LC_CTYPE, "C.UTF-8"); // paths are UTF-8, whatever the terminal says; macOS's Python knows
     set_home(decode(home, NULL));
 
@@ -85,7 +100,9 @@ int main(int count, char **arguments) {
     if (all == NULL) return 1;
     memcpy(all, own, sizeof own);
     memcpy(all + own_count, arguments + 1, (count - 1) * sizeof *all);
+    atexit(on_exit_of_python);
     int status = run(own_count + count - 1, all);
-    if (status != 0) refuse();
+    has_run = 1;
+    if (status != 0) say("ended", status);
     return status;
 }

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from app import __main__ as command_line
+from app import application
 from app.system import bundle, bundle_files
 from app.system.build import own_version
+from app.system.crash_report import earlier_crash, put_aside
 from tests.architecture.project import ROOT
 
 
@@ -52,10 +54,10 @@ def command(path: Path, line: str) -> Path:
     return path
 
 
-def started(app: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def started(app: Path, home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     alert = app / "Contents" / "Resources" / "alert.sh"
     alert.write_text(alert.read_text("utf-8").replace("/usr/bin/", f"{home}/"), "utf-8")
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], **more}
     run = [str(app / "Contents" / "MacOS" / "Hunch"), *arguments]
     return subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
 
@@ -129,23 +131,85 @@ def test_an_assembled_app_that_is_damaged_says_so(assembled: Path, home: Path) -
     assert "Hunch cannot start" in (home / "said").read_text("utf-8")
 
 
-@pytest.mark.skipif(shutil.which("cc") is None or sys.platform != "linux", reason="it is compiled, for Linux")
-def test_an_assembled_app_ends_with_the_exit_status_of_its_python(assembled: Path, home: Path) -> None:
-    """By which scripts tell a refusal from a command that nothing understands."""
+PYTHON = """
+#include <stdlib.h>
+void *Py_DecodeLocale() { return 0; }
+void Py_SetPythonHome() {}
+static int begun;
+int Py_IsInitialized() { return begun; }
+int Py_BytesMain(int count) {
+    if (getenv("INCOMPLETE")) exit(1);
+    begun = 1;
+    if (getenv("STATUS")) return atoi(getenv("STATUS"));
+    return count - 3;
+}
+"""
+for_linux = pytest.mark.skipif(
+    shutil.which("cc") is None or sys.platform != "linux", reason="it is compiled, for Linux"
+)
+
+
+@pytest.fixture
+def with_python(assembled: Path, home: Path) -> Path:
+    """One that ends with the status that it is told to."""
     source, library = home / "python.c", assembled / "Contents/Resources/python/lib/libpython3.13.so.1.0"
-    names = "void *Py_DecodeLocale() { return 0; } void Py_SetPythonHome() {}"
-    source.write_text(f"{names} int Py_BytesMain(int count) {{ return count - 3; }}\n")
+    source.write_text(PYTHON)
     library.parent.mkdir(parents=True)
     subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
-    assert started(assembled, home).returncode == 2
-    assert (home / "said").exists()
-    assert started(assembled, home, "ask", "What?").returncode == 4
+    (home / "languages").write_text("")
+    return assembled
+
+
+@for_linux
+def test_an_assembled_app_ends_with_the_exit_status_of_its_python(with_python: Path, home: Path) -> None:
+    """By which scripts tell a refusal from a command that nothing understands."""
+    assert started(with_python, home).returncode == 2
+    assert started(with_python, home, "ask").returncode == 3
+
+
+@for_linux
+def test_an_app_that_ends_with_an_error_says_how_and_where_its_report_is(with_python: Path, home: Path) -> None:
+    (home / "languages").write_text("ko")
+    started(with_python, home)
+    assert "Hunch가 오류로 종료됐어요\n종료 상태는 2이고, 보고서는 남지" in (home / "said").read_text("utf-8")
+    report = home / "Library/Logs/Hunch/crash.log"
+    report.parent.mkdir(parents=True)
+    report.write_text("ValueError")
+    started(with_python, home)
+    assert "상태는 2이고, 보고서는 ~/Library/Logs/Hunch/crash.log에" in (home / "said").read_text("utf-8")
+    os.utime(report, (1, 1))  # of another day
+    started(with_python, home)
+    assert "보고서는 남지 않았어요" in (home / "said").read_text("utf-8")
+
+
+@for_linux
+def test_an_app_whose_python_misses_its_own_modules_is_damaged(with_python: Path, home: Path) -> None:
+    assert started(with_python, home, INCOMPLETE="1").returncode == 1
+    assert "Hunch cannot start" in (home / "said").read_text("utf-8")
+    (home / "said").unlink()
+    assert started(with_python, home, STATUS="0").returncode == 0
+    assert not (home / "said").exists()
 
 
 def test_every_alert_is_there_in_every_language() -> None:
     files = [ROOT / "resources" / "alerts" / f"{each}.txt" for each in bundle_files.LANGUAGES]
     lines = [[line.split("|") for line in each.read_text("utf-8").splitlines()] for each in files]
-    assert [[name for name, _title, _sentence in each] for each in lines] == [["gone", "damaged"]] * len(files)
+    names = [[(name, sentence.count("%1")) for name, _title, sentence in each] for each in lines]
+    assert names == [[("gone", 0), ("damaged", 0), ("ended", 1), ("silent", 1)]] * len(files)
+
+
+def test_a_start_that_fails_leaves_a_report_without_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise ValueError("secret")
+
+    monkeypatch.setattr(application, "run", fail)
+    with pytest.raises(ValueError, match="secret"):
+        command_line.main(["--profile-dir", str(tmp_path)])
+    report = (tmp_path / "logs" / "crash.log").read_text("utf-8")
+    assert report.startswith("ValueError\n  ")
+    assert "secret" not in report
+    put_aside(tmp_path / "logs")
+    assert report.strip() in earlier_crash(tmp_path / "logs")
 
 
 def test_it_takes_the_place_of_an_older_one_and_a_refusal_leaves_that(

@@ -16,7 +16,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 
 from app.system.crash_report import earlier_crash, put_aside
-from app.system.logs import ErrorWatch, open_log, told
+from app.system.failures import kind_of
+from app.system.logs import ErrorWatch, open_log
 from tests.architecture.project import ROOT
 
 SECRET = "zebra"
@@ -64,7 +65,7 @@ def test_a_message_is_one_line_whatever_a_name_in_it_holds(log: Path) -> None:
 
 
 @pytest.mark.usefixtures("qapp")
-def test_the_words_of_an_unexpected_error_are_not_told(log: Path) -> None:
+def test_the_words_of_an_unexpected_error_are_not_kind_of(log: Path) -> None:
     watch, said = ErrorWatch(), list[str]()
     watch.unexpected.connect(said.append)
     for error in (ValueError(SECRET), OSError(28, "No space left on device", SECRET)):
@@ -93,7 +94,7 @@ def test_the_stacks_of_a_crash_are_kept_until_the_next_one(tmp_path: Path) -> No
 
 
 def test_an_error_of_the_system_is_told_without_its_path() -> None:
-    assert told(OSError(13, "Permission denied", "/home/zebra")) == "PermissionError: Permission denied"
+    assert kind_of(OSError(13, "Permission denied", "/home/zebra")) == "PermissionError: Permission denied"
 
 
 def test_a_log_is_opened_whatever_stands_in_its_place(tmp_path: Path) -> None:

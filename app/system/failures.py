@@ -1,0 +1,43 @@
+"""Exceptions as their kinds and places in the source, without their texts, which can hold what was being worked on.
+
+And a start that failed, for the report of the next one. Imports no package at the top: one may be what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from traceback import extract_tb
+
+CRASHES = "crash.log"  # in the folder of logs, of the run that is on
+
+
+def kind_of(error: BaseException) -> str:
+    """The kind of an exception, and what the system says of it."""
+    detail = error.strerror if isinstance(error, OSError) else getattr(error, "sqlite_errorname", None)
+    return f"{type(error).__name__}: {detail}" if detail else type(error).__name__
+
+
+def places(error: BaseException) -> str:
+    """An exception and those that caused it, each with the places in the source that it passed."""
+    lines: list[str] = []
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        frames = extract_tb(cause.__traceback__)
+        lines += [kind_of(cause), *(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)]
+        cause = cause.__cause__ or cause.__context__
+    return "\n".join(lines)
+
+
+def note_failed_start(profile: Path | None, words: str) -> None:
+    """What the Dock starts has no terminal: the words go where the launcher's alert looks for them."""
+    try:
+        from app.system.paths import Paths
+
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # a pipe is not waited for
+        with os.fdopen(os.open(Paths.for_user(profile).logs / CRASHES, flags, 0o600), "a", encoding="utf-8") as file:
+            file.write(f"{words}\n")
+    except (ImportError, OSError):
+        return  # which the alert says
