@@ -34,7 +34,7 @@ STAND_INS = {
     "sysctl": "echo Apple M4",
     "xattr": "",
 }
-PYTHON = 'case "$1" in *cask.py) echo "cask of $2 at $3, $4" ;; esac'
+PYTHON = 'case "$1" in *cask.py) echo "cask of $2 at $3, $4" ;; *on_metal.py) echo "same"; exit $FAILS ;; esac'
 UV = 'case "$*" in "tool dir --bin") echo "$PWD/bin" ;; python*) mkdir -p build/python/cpython-3.13.1-macos ;; esac'
 HUNCH = 'echo "{\\"reply\\": \\"$*\\"}"'
 
@@ -92,7 +92,7 @@ def ran(checkout: Path, command: str, **more: str) -> tuple[str, str]:
     environment |= {"GITHUB_STEP_SUMMARY": str(summary), "HOME": str(checkout / "home")}
     script = checkout / "packaging" / "mac" / "on_a_mac.sh"
     done = subprocess.run([script, command], env=environment, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == int(more.get("FAILS", "0")), done.stderr
     return log.read_text("utf-8"), summary.read_text("utf-8") if summary.exists() else ""
 
 
@@ -110,6 +110,8 @@ def test_a_macs_script_assembles_starts_installs_and_audits(checkout: Path) -> N
     assert "xattr -w com.apple.quarantine" in told
     assert "Gatekeeper: Hunch.app: rejected" in summary
     assert '{"reply": "--smoke build/smoke.png"}' in summary
+    for fails in "01":
+        assert ran(checkout, "metal", FAILS=fails)[1].endswith("\nsame\n")
     told, summary = ran(checkout, "tool")
     assert "hunch --install-app\n" in told
     assert "the app of the tool" in summary.lower()
