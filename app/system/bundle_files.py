@@ -62,6 +62,8 @@ def write(app: Path, version: str) -> None:
         "NSSupportsSuddenTermination": False,
         "NSHumanReadableCopyright": f"Hunch {version}, {LICENCE}",
     }
+    if (contents / "Resources" / "Assets.car").is_file():  # for macOS 26: light, dark and tinted
+        info["CFBundleIconName"] = "Hunch"
     (contents / "Info.plist").write_bytes(plistlib.dumps(info))
     (contents / "PkgInfo").write_bytes(b"APPL????")
     for ours, language in LANGUAGES.items():

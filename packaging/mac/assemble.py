@@ -6,7 +6,8 @@ relocatable one: python-build-standalone's `install_only_stripped`). The same in
     Hunch.app/Contents/
       MacOS/Hunch                 launcher.c
       Resources/python/           the Python, with all packages in its site-packages
-      Resources/Hunch.icns, Info.plist, <language>.lproj/InfoPlist.strings
+      Resources/Hunch.icns, Assets.car, <language>.lproj/InfoPlist.strings
+      Info.plist
 
 `--platform linux` makes the same folders with Linux's wheels, to run them where there is no Mac.
 """
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import checks
+import icon
 import macho
 import pruning
 import udif
@@ -76,6 +78,9 @@ def main() -> int:
         copy_python(options.python, resources / "python", target)
     note_commit(packages / "resources" / "build.txt")
     write_launcher(options.tools, target, app / "Contents" / "MacOS" / "Hunch")
+    no_catalog = icon.add_catalog(ROOT / "resources" / "app_icon.svg", resources)
+    if no_catalog:
+        print(f"no icon of its own for dark and tinted: {no_catalog}")
     bundle_files.write(app, checks.VERSION)
     compile_modules(resources / "python")
     set_times(app)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
+import os
 import plistlib
 import random
 import shutil
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtSvg import QSvgRenderer
 
 from app.system import bundle_files
 from app.system.services import MESSAGE, TEXT
@@ -236,6 +239,40 @@ def test_the_service_is_the_message_that_is_answered_and_has_a_name_in_each_lang
     assert service["NSSendTypes"][0] == TEXT
     names = [plistlib.loads(each.read_bytes()) for each in contents.glob("Resources/*.lproj/ServicesMenu.strings")]
     assert len({name[service["NSMenuItem"]["default"]] for name in names}) == 4
+
+
+def test_the_icon_has_layers_for_dark_and_tinted(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    tools("icon").write_document(ROOT / "resources" / "app_icon.svg", tmp_path / "Hunch.icon")
+    told = json.loads((tmp_path / "Hunch.icon" / "icon.json").read_text("utf-8"))
+    light, dark = told["fill-specializations"]
+    assert light["value"]["linear-gradient"][0] == "srgb:0.23922,0.35686,0.94118,1.00000"
+    assert dark["appearance"] == "dark"
+    (group,) = told["groups"]
+    for layer in group["layers"]:
+        drawing = tmp_path / "Hunch.icon" / "Assets" / layer["image-name"]
+        assert QSvgRenderer(str(drawing)).isValid()
+    assert len(group["layers"]) == 4
+
+
+@pytest.mark.parametrize("compiles", [True, False])
+def test_the_icon_is_compiled_where_xcode_does(
+    tmp_path: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch, compiles: bool
+) -> None:
+    """By a stand-in for xcrun, which takes the place to write to as its fourth argument."""
+    xcrun = tmp_path / "xcrun"
+    does = 'test -f "$2/icon.json" && echo car >"$4/Assets.car"' if compiles else "echo no such tool; exit 72"
+    xcrun.write_text(f"#!/bin/sh\n{does}\n")
+    xcrun.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    resources = tmp_path / "Hunch.app" / "Contents" / "Resources"
+    resources.mkdir(parents=True)
+    why_not = tools("icon").add_catalog(ROOT / "resources" / "app_icon.svg", resources)
+    assert why_not == ("" if compiles else "actool ended with 72: no such tool")
+    monkeypatch.setattr(bundle_files, "write_icns", lambda *_: None)
+    bundle_files.write(tmp_path / "Hunch.app", "1")
+    info = plistlib.loads((tmp_path / "Hunch.app" / "Contents" / "Info.plist").read_bytes())
+    assert info.get("CFBundleIconName") == ("Hunch" if compiles else None)
+    assert info["CFBundleIconFile"] == "Hunch"
 
 
 def test_another_version_than_the_project_is_named(app: Path, tools: Callable[[str], Any]) -> None:
