@@ -276,7 +276,8 @@ class Application(QObject):
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
         self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
-        self.energy = EnergyController(self._machine, self.engine, self.settings, self.chats, self.speculation)
+        writing = self.chats, self.speculation, self.server
+        self.energy = EnergyController(self._machine, self.engine, self.settings, *writing)
         self._show_parts(files, opened.rescued)
 
     def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.chat import ChatController
+from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.energy import Activity, Machine, Power, Strain
@@ -31,6 +32,7 @@ class EnergyController(QObject):
         settings: Settings,
         chats: ChatController,
         speculation: SpeculationParts,
+        server: ServerController,
     ) -> None:
         super().__init__(chats)
         models, tuning = speculation.models, speculation.tuning
@@ -40,10 +42,12 @@ class EnergyController(QObject):
         self._replies = chats.replies
         self._models = models
         self._tuning = tuning
+        self._server = server
         self.power = Power()
         self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self.poll.timeout.connect(self.look)
-        for signal in (self._replies.changed, models.downloads.changed, models.pair_changed, tuning.changed):
+        of_models = models.downloads.changed, models.pair_changed, tuning.changed
+        for signal in (self._replies.changed, server.asked, *of_models):
             signal.connect(self._on_work)
         settings.changed.connect(self._on_setting)
         self.look()
@@ -75,7 +79,7 @@ class EnergyController(QObject):
     def _activity(self) -> Activity | None:
         if any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.DOWNLOAD
-        return Activity.REPLY if self._replies.chats() else None
+        return Activity.REPLY if self._replies.chats() or self._server.is_asked else None
 
     def _works(self) -> bool:
         loads = self._models.pair.state is PairState.LOADING

@@ -54,6 +54,7 @@ _OVER = (ServerPhase.OFF, ServerPhase.FAILED)
 class ServerController(QObject):
     changed = Signal()  # any of the properties below
     failed = Signal()  # it could not begin: `state` says why
+    asked = Signal()  # `is_asked`
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class ServerController(QObject):
         self._served: ServerOptions | None = None  # what that was made for, or what could not begin
         self._closed = False
         self._requests = ProgramRequests(engine, watched.programs, bridge, table, self)
+        self._requests.asked.connect(self.asked)
         settings.changed.connect(self._on_setting)
         models.pair_changed.connect(self.changed)
 
@@ -87,6 +89,11 @@ class ServerController(QObject):
     def is_on(self) -> bool:
         """As the user wants it; `state` says whether it is so."""
         return self._settings.server_on
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a reply for a program is being written."""
+        return self._requests.is_asked
 
     @property
     def reached(self) -> Reached:
@@ -222,6 +229,8 @@ class WatchedEngine:
 class ProgramRequests(QObject):
     """Requests of other programs as rows of the table, for as long as the app runs."""
 
+    asked = Signal()  # the first of several began, or the last ended
+
     def __init__(
         self,
         engine: ChatEngine,
@@ -240,6 +249,10 @@ class ProgramRequests(QObject):
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
 
+    @property
+    def is_asked(self) -> bool:
+        return bool(self._rows)
+
     def _on_event(self, event: Event) -> None:
         request = _request_of(event)
         if request not in self._programs:
@@ -254,10 +267,15 @@ class ProgramRequests(QObject):
                 row = replace(row, status=status_after(reason), stats=stats)
             case Failed(stats=stats):
                 row = replace(row, status=ReplyStatus.FAILED, stats=stats)
+        begins = not self._rows
         self._rows[request] = row
+        if begins:
+            self.asked.emit()
         if isinstance(event, Finished | Failed):
             self._programs.discard(request)
             self._table.put(self._rows.pop(request))
+            if not self._rows:
+                self.asked.emit()
         elif not self._timer.isActive():
             self._timer.start()
 

@@ -14,7 +14,7 @@ from app.view_models.tuning import TuningState
 from app.views.settings import speculation
 from app.views.settings.tune_words import tuning_sentence
 from app.words.replies import reply_footer
-from engine import SpeculationMode
+from engine import Failed, OutOfMemory, PromptProgress, RequestId, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 
 HOT = Power(Heat.SERIOUS)
@@ -61,6 +61,19 @@ def test_a_reply_holds_an_activity_and_rest_none(app: AppHarness, qtbot: QtBot, 
     assert machine.held == [Activity.REPLY, None]
     app.models.install("owner/model")
     assert machine.held[2:] == [Activity.DOWNLOAD]
+
+
+def test_a_reply_for_another_program_holds_one_too(app: AppHarness, machine: ScriptedMachine) -> None:
+    """It is then that the app is in the background."""
+    server, arrived = app.application.server, app.application.bridge.event_arrived
+    for request in (RequestId(7), RequestId(8)):
+        server._requests._programs.add(request)
+        arrived.emit(PromptProgress(request, 1, 2))
+    assert machine.held == [Activity.REPLY]
+    arrived.emit(Failed(RequestId(7), OutOfMemory(""), RequestStats()))
+    assert machine.held == [Activity.REPLY]
+    arrived.emit(Failed(RequestId(8), OutOfMemory(""), RequestStats()))
+    assert machine.held == [Activity.REPLY, None]
 
 
 def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
