@@ -180,7 +180,7 @@ def set_times(folder: Path) -> None:
 
 
 def sign(tools: Path, app: Path) -> None:
-    run([tools / "bin" / "python", HERE / "sign.py", app, HERE / "entitlements.plist"])
+    run([tools / "bin" / "python", HERE / "sign.py", app, checks.ENTITLEMENTS])
 
 
 def pack(app: Path, *, with_image: bool) -> list[Path | None]:

@@ -20,6 +20,7 @@ from app.system.build import DISTRIBUTION, project
 from app.system.bundle_files import IDENTIFIER, LANGUAGES, MINIMUM_MACOS
 
 VERSION = str(project()["version"])
+ENTITLEMENTS = Path(__file__).with_name("entitlements.plist")
 
 MOST_APP_MB, MOST_IMAGE_MB = 420.0, 140.0
 _PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.+!-]+)")
@@ -72,13 +73,24 @@ def _of_code(app: Path) -> Iterator[str]:
         place = path.relative_to(app)
         if code.architecture != macho.ARM64:
             yield f"{place}: not for arm64"
-        if not code.signed:
+        if code.signature is None:
             yield f"{place}: not signed"
         if code.minimum_macos > MINIMUM_MACOS:
             yield f"{place}: needs macOS {code.minimum_macos}"
         yield from (f"{place}: {problem}" for problem in _of_links(code, names))
+        if path.parent.name == "MacOS" and code.signature is not None:
+            yield from (f"{place}: {problem}" for problem in _of_signature(code.signature))
     if not binaries:
         yield "there is no code in it"
+
+
+def _of_signature(signature: macho.Signature) -> Iterator[str]:
+    """An ad hoc one has neither: macOS would refuse the libraries. The notary wants both."""
+    expected = {} if signature.is_adhoc else plistlib.loads(ENTITLEMENTS.read_bytes())
+    if signature.entitlements != expected:
+        yield f"its entitlements are {signature.entitlements}"
+    if signature.is_hardened == signature.is_adhoc:
+        yield f"it has {'a' if signature.is_hardened else 'no'} hardened runtime"
 
 
 def _of_links(code: macho.MachO, names: set[str]) -> Iterator[str]:

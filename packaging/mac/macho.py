@@ -1,10 +1,11 @@
 """Mach-O files: what they are built for, what they link, and one architecture of several. Pure Python.
 
-Layouts as in Apple's <mach-o/loader.h> and <mach-o/fat.h>.
+Layouts as in Apple's <mach-o/loader.h>, <mach-o/fat.h> and <kern/cs_blobs.h>.
 """
 
 from __future__ import annotations
 
+import plistlib
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ _FAT = b"\xca\xfe\xba\xbe"
 _MOST_ARCHITECTURES = 16  # a Java class begins with the same four bytes, and a larger number
 _ID, _LIBRARY, _WEAK, _REEXPORTED, _LAZY = 0xD, 0xC, 0x80000018, 0x8000001F, 0x20
 _RPATH, _BUILD, _VERSION_MIN, _SIGNATURE = 0x8000001C, 0x32, 0x24, 0x1D
+_BLOBS, _DIRECTORY, _ENTITLEMENTS = b"\xfa\xde\x0c\xc0", 0, 5
+_ADHOC, _HARDENED = 0x2, 0x10000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,14 @@ class MachO:
     minimum_macos: tuple[int, int]
     libraries: tuple[str, ...]
     rpaths: tuple[str, ...]
-    signed: bool
+    signature: Signature | None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    is_adhoc: bool  # by nobody
+    is_hardened: bool
+    entitlements: dict[str, object]
 
 
 @dataclass(slots=True)
@@ -31,7 +41,7 @@ class _Commands:
     minimum: tuple[int, int] = (0, 0)
     libraries: list[str] = field(default_factory=list)
     rpaths: list[str] = field(default_factory=list)
-    signed: bool = False
+    signature: Signature | None = None
 
 
 def read_macho(path: Path) -> MachO | None:
@@ -51,9 +61,12 @@ def read_macho(path: Path) -> MachO | None:
     offset = 32
     for _ in range(count):
         command, size = struct.unpack_from("<2I", data, offset)
+        if command == _SIGNATURE:
+            at, length = struct.unpack_from("<2I", data, offset + 8)
+            found.signature = _read_signature(data[at : at + length])
         _add(found, command, data[offset : offset + size])
         offset += size
-    return MachO(architecture, found.minimum, tuple(found.libraries), tuple(found.rpaths), found.signed)
+    return MachO(architecture, found.minimum, tuple(found.libraries), tuple(found.rpaths), found.signature)
 
 
 def thin(path: Path, architecture: int = ARM64) -> bool:
@@ -79,6 +92,22 @@ def _architectures(data: bytes) -> dict[int, bytes]:
     return parts
 
 
+def _read_signature(data: bytes) -> Signature | None:
+    """Blobs by their kind. None: it has no directory of hashes."""
+    if len(data) < 12 or data[:4] != _BLOBS:
+        return None
+    (count,) = struct.unpack_from(">I", data, 8)
+    places = dict(struct.unpack_from(">2I", data, 12 + 8 * index) for index in range(count))
+    if _DIRECTORY not in places:
+        return None
+    (flags,) = struct.unpack_from(">I", data, places[_DIRECTORY] + 12)
+    entitlements: dict[str, object] = {}
+    if (at := places.get(_ENTITLEMENTS)) is not None:
+        (length,) = struct.unpack_from(">I", data, at + 4)
+        entitlements = plistlib.loads(data[at + 8 : at + length])
+    return Signature(bool(flags & _ADHOC), bool(flags & _HARDENED), entitlements)
+
+
 def _add(found: _Commands, command: int, data: bytes) -> None:
     if command in (_LIBRARY, _WEAK, _REEXPORTED, _LAZY):
         found.libraries.append(_text(data))
@@ -88,8 +117,6 @@ def _add(found: _Commands, command: int, data: bytes) -> None:
         found.minimum = _version(struct.unpack_from("<I", data, 12)[0])
     elif command == _VERSION_MIN:
         found.minimum = _version(struct.unpack_from("<I", data, 8)[0])
-    elif command == _SIGNATURE:
-        found.signed = True
 
 
 def _text(data: bytes) -> str:

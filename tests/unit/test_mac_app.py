@@ -44,15 +44,29 @@ def linking(kind: int, name: str, start: int) -> bytes:
     return command(kind, struct.pack("<I", start).ljust(start - 8, b"\0") + name.encode() + b"\0")
 
 
+def signature(flags: int, entitlements: dict[str, bool]) -> bytes:
+    directory = struct.pack(">4I", 0xFADE0C02, 16, 0x20400, flags)
+    told = plistlib.dumps(entitlements)
+    blobs = {0: directory, 5: struct.pack(">2I", 0xFADE7171, 8 + len(told)) + told} if entitlements else {0: directory}
+    starts = [12 + 8 * len(blobs), 12 + 8 * len(blobs) + len(directory)]
+    table = b"".join(struct.pack(">2I", kind, start) for kind, start in zip(blobs, starts, strict=False))
+    content = table + b"".join(blobs.values())
+    return struct.pack(">3I", 0xFADE0CC0, 12 + len(content), len(blobs)) + content
+
+
+ADHOC = signature(0x2, {})
+
+
 def code(
-    *, architecture: int = 0x0100000C, macos: int = 14, library: str = "", rpath: str = "", signed: bool = True
+    *, architecture: int = 0x0100000C, macos: int = 14, library: str = "", rpath: str = "", signed: bytes = ADHOC
 ) -> bytes:
     commands = [command(0x32, struct.pack("<4I", 1, macos << 16, 0, 0))]
     commands += [linking(0xC, library, 24)] if library else []
     commands += [linking(0x8000001C, rpath, 12)] if rpath else []
-    commands += [command(0x1D, bytes(8))] if signed else []
+    length = sum(map(len, commands)) + 16
+    commands += [command(0x1D, struct.pack("<2I", 32 + length, len(signed)))] if signed else []
     header = struct.pack("<7I", 0xFEEDFACF, architecture, 0, 6, len(commands), sum(map(len, commands)), 0) + bytes(4)
-    return header + b"".join(commands)
+    return header + b"".join(commands) + signed
 
 
 def test_what_code_is_for_and_links_is_read(tmp_path: Path, tools: Callable[[str], Any]) -> None:
@@ -60,7 +74,8 @@ def test_what_code_is_for_and_links_is_read(tmp_path: Path, tools: Callable[[str
     file.write_bytes(code(macos=13, library="@rpath/libmlx.dylib", rpath="@loader_path/lib"))
     read = tools("macho").read_macho(file)
     assert (read.architecture, read.minimum_macos) == (tools("macho").ARM64, (13, 0))
-    assert (read.libraries, read.rpaths, read.signed) == (("@rpath/libmlx.dylib",), ("@loader_path/lib",), True)
+    assert (read.libraries, read.rpaths) == (("@rpath/libmlx.dylib",), ("@loader_path/lib",))
+    assert read.signature == tools("macho").Signature(is_adhoc=True, is_hardened=False, entitlements={})
     file.write_bytes(b"\xca\xfe\xba\xbe" + struct.pack(">I", 0x34) + b"a class of Java")
     assert tools("macho").read_macho(file) is None
     assert not tools("macho").thin(file)
@@ -166,7 +181,7 @@ def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) 
     [
         ("core.so", code(architecture=0x01000007), "not for arm64"),
         ("core.so", code(macos=26), "needs macOS (26, 0)"),
-        ("core.so", code(signed=False), "not signed"),
+        ("core.so", code(signed=b""), "not signed"),
         ("core.so", code(rpath="/opt/homebrew/lib"), "looks for libraries in /opt/homebrew/lib"),
         ("core.so", code(library="/opt/homebrew/lib/libpq.dylib"), "links /opt/homebrew/lib/libpq.dylib"),
         ("core.so", code(library="@rpath/QtSql"), "links @rpath/QtSql, which is not there"),
@@ -186,6 +201,40 @@ def test_each_fault_is_named(
     found = list(tools("checks").problems(app))
     assert len(found) == 1
     assert found[0].endswith(problem)
+
+
+TO_DEBUG = {"com.apple.security.get-task-allow": True}
+OURS = plistlib.loads((ROOT / "packaging" / "mac" / "entitlements.plist").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("flags", "entitlements", "problems"),
+    [
+        (0x10000, OURS, []),
+        (0x0, OURS, ["it has no hardened runtime"]),
+        (0x10002, {}, ["it has a hardened runtime"]),
+        (0x10000, OURS | TO_DEBUG, ["its entitlements are "]),
+        (0x2, TO_DEBUG, ["its entitlements are "]),
+    ],
+)
+def test_entitlements_are_those_of_ours_and_none_without_a_developer_id(
+    app: Path, tools: Callable[[str], Any], flags: int, entitlements: dict[str, bool], problems: list[str]
+) -> None:
+    (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=signature(flags, entitlements)))
+    found = list(tools("checks").problems(app))
+    assert len(found) == len(problems)
+    assert all(problem in each for each, problem in zip(found, problems, strict=True))
+
+
+def test_a_python_is_copied_without_what_only_developers_need(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    for name in ("libpython3.13.dylib", "python3.13/os.py", "python3.13/test/a.py", "python3.13/site-packages/a.py"):
+        file = tmp_path / "standalone" / "lib" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    assemble, copied = tools("assemble"), tmp_path / "app" / "python"
+    assemble.copy_python(tmp_path / "standalone", copied, assemble.TARGETS["mac"])
+    names = [str(each.relative_to(copied)) for each in copied.rglob("*") if each.is_file()]
+    assert sorted(names) == ["lib/libpython3.13.dylib", "lib/python3.13/os.py"]
 
 
 def test_a_package_whose_licence_is_not_told_is_named(app: Path, tools: Callable[[str], Any]) -> None:
