@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
@@ -101,44 +100,6 @@ class History:
             self.sharpness[plan.source].learn(guesses, truth)
 
 
-class Controller(Protocol):
-    """Plans each round of one reply, and learns from its outcome."""
-
-    @property
-    def parked(self) -> bool:
-        """Whether the draft is paused because plain decoding is faster."""
-
-    @property
-    def draft_speed(self) -> float:
-        """Predicted speed with drafts in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
-
-    @property
-    def insists(self) -> bool:
-        """Whether the request fixed the draft, instead of leaving it to the engine."""
-
-    def refuses(self, source: str) -> bool:
-        """Whether `source` may not draft, because measuring it failed."""
-
-    def share(self, replies: int) -> None:
-        """Rounds from here on are shared by `replies`."""
-
-    def wants(self, source: str) -> bool:
-        """Whether to ask `source`, which costs time, for an offer; a parked one need not prefill either."""
-
-    def may_read(self, offer: Offer) -> bool:
-        """Whether a source with uncached tokens should prefill a chunk now."""
-
-    def observe_reading(self, source: str, tokens: int, seconds: float) -> None: ...
-
-    def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
-        """How many tokens of an unused offer would have been accepted, by the tokens emitted since."""
-
-    def plan(self, offers: Sequence[Offer]) -> Plan: ...
-
-    def observe(self, plan: Plan, outcome: Outcome) -> None:
-        """The outcome of the planned round. If the plan was put off, it is PLAIN."""
-
-
 class FixedController:
     """The same number of tokens every round, from the first source that offers any."""
 
@@ -148,7 +109,7 @@ class FixedController:
     def __init__(self, tokens: int, history: History) -> None:
         self._tokens = tokens
         self._history = history
-        self.insists = tokens > 0
+        self.insists = tokens > 0  # the request fixed the draft, instead of leaving it to the engine
 
     def refuses(self, source: str) -> bool:
         return False
@@ -204,25 +165,30 @@ class AutoController:
         self._present = _kind(PLAIN)  # of the latest plan
         self._choices: dict[str, Choice] = {}  # by source, the latest
         self._uncached: dict[str, int] = {}
-        self.parked = 0 < history.draft_speed < 1  # as the last reply left it
+        self.parked = 0 < history.draft_speed < 1  # whether plain decoding is faster; as the last reply left it
 
     @property
     def draft_speed(self) -> float:
+        """Predicted speed with drafts in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
         return self._history.draft_speed
 
     def share(self, replies: int) -> None:
+        """Rounds from here on are shared by `replies`."""
         history = self._alone.shared_by(replies)
         if history is not self._history:
             self._history, self._costs = history, history.costs
             self.parked = 0 < history.draft_speed < 1
 
     def refuses(self, source: str) -> bool:
+        """Whether `source` may not draft, because measuring it failed."""
         return self._costs.refuses(source)
 
     def wants(self, source: str) -> bool:
+        """Whether to ask `source`, which costs time, for an offer; a parked one need not prefill either."""
         return not self.refuses(source) and (not self.parked or self._may_try(source))
 
     def may_read(self, offer: Offer) -> bool:
+        """Whether a source with uncached tokens should prefill a chunk now."""
         self._uncached[offer.source] = offer.behind
         if self.parked:
             return self._may_try(offer.source)
@@ -238,6 +204,7 @@ class AutoController:
             self._spend(self._costs.reading_s(source, tokens) / self._costs.plain_s)
 
     def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
+        """How many tokens of an unused offer would have been accepted, by the tokens emitted since."""
         self._history.rates_of(offer.source, offer.grade).learn(drafted, accepted)
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
@@ -256,6 +223,7 @@ class AutoController:
         return PLAIN if chosen is None else chosen.plan
 
     def observe(self, plan: Plan, outcome: Outcome) -> None:
+        """The outcome of the planned round. If the plan was put off, it is PLAIN."""
         history = self._history
         self._rounds += 1
         history.rounds += 1
@@ -347,6 +315,9 @@ class AutoController:
 def _kind(plan: Plan) -> tuple[str, bool]:
     """(source, whether the draft stops by itself)."""
     return plan.source, plan.stop is not None and bool(plan.stop.floors)
+
+
+Controller = FixedController | AutoController  # plans each round of one reply, and learns from its outcome
 
 
 def make_controller(speculation: Speculation, history: History) -> Controller:

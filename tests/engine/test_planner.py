@@ -102,7 +102,7 @@ REPEATING = [1, 2, 3, 4, 5, 6, 1, 2, 3]  # a lookup foresees 4 5 6
 
 
 def drafting(controller: Recording, *proposers: Proposer) -> Drafting:
-    return Drafting(proposers, controller)
+    return Drafting(proposers, controller)  # type: ignore[arg-type]
 
 
 def drafted(tokens: Sequence[int], accepted: int, seconds: float = 1.0) -> Round:
