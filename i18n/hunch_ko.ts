@@ -715,6 +715,64 @@
     </message>
 </context>
 <context>
+    <name>ClientFileDialog</name>
+    <message>
+        <source>The file does not exist yet. It will have these lines:</source>
+        <translation>파일이 아직 없어요. 다음 내용으로 만들어요:</translation>
+    </message>
+    <message>
+        <source>Only these lines change. A copy of the present file is kept beside it.</source>
+        <translation>이 줄만 바뀌어요. 지금 파일의 사본은 같은 폴더에 남겨 둬요.</translation>
+    </message>
+    <message>
+        <source>Write to %1?</source>
+        <translation>%1에 쓸까요?</translation>
+    </message>
+    <message>
+        <source>Write</source>
+        <translation>쓰기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Changes</source>
+        <translation>바뀌는 내용</translation>
+    </message>
+</context>
+<context>
+    <name>ClientFiles</name>
+    <message>
+        <source>Written to %1.</source>
+        <translation>%1에 썼어요.</translation>
+    </message>
+    <message>
+        <source>Written to %1. The former file is beside it as %2.</source>
+        <translation>%1에 썼어요. 이전 파일은 같은 폴더에 %2 이름으로 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 has all of this already.</source>
+        <translation>%1에 이미 모두 들어 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 has errors or is no text, so it is not changed.</source>
+        <translation>%1에 오류가 있거나 텍스트가 아니어서 바꾸지 않았어요.</translation>
+    </message>
+    <message>
+        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
+        <translation>%1의 해당 위치에 다른 내용이 있어서 바꾸지 않았어요. 텍스트를 복사해서 쓰세요.</translation>
+    </message>
+    <message>
+        <source>%1 was changed meanwhile, so it is left as it is.</source>
+        <translation>%1의 내용이 그사이 바뀌어서 그대로 두었어요.</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read or written.</source>
+        <translation>%1 파일을 읽거나 쓸 수 없어요.</translation>
+    </message>
+</context>
+<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -812,6 +870,14 @@
 </context>
 <context>
     <name>ConnectCard</name>
+    <message>
+        <source>Write to %1…</source>
+        <translation>%1에 쓰기…</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
     <message>
         <source>Enter the key there as well.</source>
         <translation>키도 그곳에 입력하세요.</translation>

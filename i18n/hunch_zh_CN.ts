@@ -715,6 +715,64 @@
     </message>
 </context>
 <context>
+    <name>ClientFileDialog</name>
+    <message>
+        <source>The file does not exist yet. It will have these lines:</source>
+        <translation>文件尚不存在，将写入以下内容：</translation>
+    </message>
+    <message>
+        <source>Only these lines change. A copy of the present file is kept beside it.</source>
+        <translation>只更改这些行。现有文件的副本会保留在同一文件夹中。</translation>
+    </message>
+    <message>
+        <source>Write to %1?</source>
+        <translation>要写入 %1 吗？</translation>
+    </message>
+    <message>
+        <source>Write</source>
+        <translation>写入</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Changes</source>
+        <translation>更改内容</translation>
+    </message>
+</context>
+<context>
+    <name>ClientFiles</name>
+    <message>
+        <source>Written to %1.</source>
+        <translation>已写入 %1。</translation>
+    </message>
+    <message>
+        <source>Written to %1. The former file is beside it as %2.</source>
+        <translation>已写入 %1。原文件以 %2 保留在同一文件夹中。</translation>
+    </message>
+    <message>
+        <source>%1 has all of this already.</source>
+        <translation>%1 已包含全部内容。</translation>
+    </message>
+    <message>
+        <source>%1 has errors or is no text, so it is not changed.</source>
+        <translation>%1 有错误或不是文本，因此未作更改。</translation>
+    </message>
+    <message>
+        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
+        <translation>%1 的相应位置有其他内容，因此未作更改。请改为拷贝文本。</translation>
+    </message>
+    <message>
+        <source>%1 was changed meanwhile, so it is left as it is.</source>
+        <translation>%1 在此期间已被更改，因此保持原样。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read or written.</source>
+        <translation>无法读取或写入 %1。</translation>
+    </message>
+</context>
+<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -812,6 +870,14 @@
 </context>
 <context>
     <name>ConnectCard</name>
+    <message>
+        <source>Write to %1…</source>
+        <translation>写入 %1…</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
     <message>
         <source>Enter the key there as well.</source>
         <translation>密钥也在那里填写。</translation>

@@ -11,11 +11,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
+from app.controllers.client_files import ClientFiles
 from app.controllers.models import ModelController
 from app.controllers.program_models import ProgramModels
 from app.controllers.replies import status_after
@@ -72,6 +74,7 @@ class ServerController(QObject):
         watched = WatchedEngine(engine, bridge.post)
         self._engine = cast(ChatEngine, watched)
         self.shelf = ProgramModels(engine, bridge, settings, models, post, self)
+        self.client_files = ClientFiles(post, Path.home(), self)
         self._settings = settings
         self._models = models
         self._post = post

@@ -9,9 +9,13 @@ import json
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.client_files import jsonc_text, toml_text, yaml_text
+from app.client_files.client_file import Wanted
 from app.words.formats import fill
 
 _NO_KEY = "hunch"  # for clients that insist on one
@@ -34,44 +38,57 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """`change`: what is to be in it. `alone`: what else, where there is no file yet."""
+
+    path: str  # from the user's home
+    change: Callable[[Reached], dict[str, Any]]
+    alone: Callable[[], dict[str, Any]] = dict
+
+
+@dataclass(frozen=True, slots=True)
 class Client:
     name: str
     text: Callable[[Reached], str]
     place: Callable[[Reached], str]  # in words
+    file: ConfigFile | None = None  # where one, in a format that is documented, has all of it
+
+    def wanted(self, reached: Reached, home: Path) -> Wanted | None:
+        if self.file is None:
+            return None
+        return Wanted(home / self.file.path, self.file.change(reached), self.file.alone())
+
+
+def _claude_variables(reached: Reached) -> dict[str, str]:
+    values = {
+        "ANTHROPIC_BASE_URL": reached.address,
+        "ANTHROPIC_AUTH_TOKEN": reached.sent_key,
+        "ANTHROPIC_MODEL": reached.model,
+        "ANTHROPIC_DEFAULT_HAIKU_MODEL": reached.model,
+        "CLAUDE_CODE_MAX_CONTEXT_TOKENS": str(reached.context_tokens or ""),
+        "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+    return {name: value for name, value in values.items() if value}
 
 
 def _claude_code(reached: Reached) -> str:
-    return (
-        _exports(
-            ANTHROPIC_BASE_URL=reached.address,
-            ANTHROPIC_AUTH_TOKEN=reached.sent_key,
-            ANTHROPIC_MODEL=reached.model,
-            ANTHROPIC_DEFAULT_HAIKU_MODEL=reached.model,
-            CLAUDE_CODE_MAX_CONTEXT_TOKENS=str(reached.context_tokens or ""),
-            CLAUDE_CODE_ATTRIBUTION_HEADER="0",
-            CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
-        )
-        + "claude\n"
-    )
+    return _exports(**_claude_variables(reached)) + "claude\n"
 
 
-def _codex(reached: Reached) -> str:
-    lines = [
-        f"model = {_quoted(reached.model)}",
-        'model_provider = "hunch"',
-        *([f"model_context_window = {reached.context_tokens}"] if reached.context_tokens else []),
-        "",
-        "[model_providers.hunch]",
-        'name = "Hunch"',
-        f"base_url = {_quoted(reached.address + '/v1')}",
-        'wire_api = "responses"',
-    ]
+def _codex(reached: Reached) -> dict[str, Any]:
+    provider: dict[str, Any] = {"name": "Hunch", "base_url": f"{reached.address}/v1", "wire_api": "responses"}
     if reached.key:
-        lines.append(f'http_headers = {{ "Authorization" = {_quoted("Bearer " + reached.key)} }}')
-    return "\n".join(lines) + "\n"
+        provider["http_headers"] = {"Authorization": f"Bearer {reached.key}"}
+    return {
+        "model": reached.model,
+        "model_provider": "hunch",
+        **({"model_context_window": reached.context_tokens} if reached.context_tokens else {}),
+        "model_providers": {"hunch": provider},
+    }
 
 
-def _opencode(reached: Reached) -> str:
+def _opencode(reached: Reached) -> dict[str, Any]:
     model: dict[str, object] = {"name": reached.model}
     if reached.context_tokens:
         model["limit"] = {"context": reached.context_tokens, "output": _for_a_reply(reached)}
@@ -81,39 +98,30 @@ def _opencode(reached: Reached) -> str:
         "options": {"baseURL": f"{reached.address}/v1", "apiKey": reached.sent_key},
         "models": {reached.model: model},
     }
-    config = {"$schema": "https://opencode.ai/config.json", "model": f"hunch/{reached.model}"}
-    return _json(config | {"provider": {"hunch": provider}})
+    return {"model": f"hunch/{reached.model}", "provider": {"hunch": provider}}
 
 
-def _zed(reached: Reached) -> str:
+def _zed(reached: Reached) -> dict[str, Any]:
     model: dict[str, object] = {"name": reached.model, "display_name": reached.model}
     if reached.context_tokens:
         model["max_tokens"] = reached.context_tokens
     house = {"api_url": f"{reached.address}/api/v0", "available_models": [model | {"supports_tool_calls": True}]}
     agent = {"default_model": {"provider": "lmstudio", "model": reached.model}}
-    return _json({"language_models": {"lmstudio": house}, "agent": agent})
+    return {"language_models": {"lmstudio": house}, "agent": agent}
 
 
-def _continue(reached: Reached) -> str:
-    options = [
-        "    defaultCompletionOptions:",
-        f"      contextLength: {reached.context_tokens}",
-        f"      maxTokens: {_for_a_reply(reached)}",
-    ]
-    lines = [
-        "name: Hunch",
-        "version: 1.0.0",
-        "schema: v1",
-        "models:",
-        f"  - name: {_quoted(reached.model)}",
-        "    provider: openai",
-        f"    model: {_quoted(reached.model)}",
-        f"    apiBase: {reached.address}/v1",
-        f"    apiKey: {_quoted(reached.sent_key)}",
-        "    roles: [chat, edit, apply]",
-        *(options if reached.context_tokens else []),
-    ]
-    return "\n".join(lines) + "\n"
+def _continue(reached: Reached) -> dict[str, Any]:
+    model: dict[str, Any] = {
+        "name": reached.model,
+        "provider": "openai",
+        "model": reached.model,
+        "apiBase": f"{reached.address}/v1",
+        "apiKey": reached.sent_key,
+    }
+    if reached.context_tokens:
+        limits = {"contextLength": reached.context_tokens, "maxTokens": _for_a_reply(reached)}
+        model["defaultCompletionOptions"] = limits
+    return {"models": [model]}
 
 
 def _open_webui(reached: Reached) -> str:
@@ -127,6 +135,16 @@ def _aider(reached: Reached) -> str:
     return f"{exports}aider --model {shlex.quote('openai/' + reached.model)} --no-show-model-warnings{history}\n"
 
 
+def _aider_options(reached: Reached) -> dict[str, Any]:
+    return {
+        "model": f"openai/{reached.model}",
+        "openai-api-base": f"{reached.address}/v1",
+        "openai-api-key": reached.sent_key,
+        "show-model-warnings": False,
+        **({"max-chat-history-tokens": reached.context_tokens // 4} if reached.context_tokens else {}),
+    }
+
+
 def _curl(reached: Reached) -> str:
     body = {"model": reached.model, "messages": [{"role": "user", "content": "Hello"}]}
     lines = [f"curl {reached.address}/v1/chat/completions", "-H 'content-type: application/json'"]
@@ -135,8 +153,14 @@ def _curl(reached: Reached) -> str:
     return " \\\n  ".join([*lines, f"-d {shlex.quote(json.dumps(body, ensure_ascii=False))}"]) + "\n"
 
 
-def _in_file(path: str) -> Callable[[Reached], str]:
-    return lambda _reached: fill(QCoreApplication.translate("Clients", "Add to %1."), path)
+def _of_file(name: str, file: ConfigFile, written: Callable[[dict[str, Any]], str]) -> Client:
+    """One whose text to paste is what its file has."""
+    return Client(
+        name,
+        lambda reached: written(file.alone() | file.change(reached)),
+        lambda _reached: fill(QCoreApplication.translate("Clients", "Add to %1."), f"~/{file.path}"),
+        file,
+    )
 
 
 def _in_terminal(_reached: Reached) -> str:
@@ -152,15 +176,26 @@ def _in_xcode(reached: Reached) -> str:
     )
 
 
+_CLAUDE = ConfigFile(".claude/settings.json", lambda reached: {"env": _claude_variables(reached)})
+_CODEX = ConfigFile(".codex/config.toml", _codex)
+_OPENCODE = ConfigFile(
+    ".config/opencode/opencode.json", _opencode, lambda: {"$schema": "https://opencode.ai/config.json"}
+)
+_ZED = ConfigFile(".config/zed/settings.json", _zed)
+_CONTINUE = ConfigFile(
+    ".continue/config.yaml", _continue, lambda: {"name": "Hunch", "version": "1.0.0", "schema": "v1"}
+)
+_AIDER = ConfigFile(".aider.conf.yml", _aider_options)
+
 CLIENTS: dict[str, Client] = {
-    "claude": Client("Claude Code", _claude_code, _in_terminal),
-    "codex": Client("Codex", _codex, _in_file("~/.codex/config.toml")),
-    "opencode": Client("opencode", _opencode, _in_file("~/.config/opencode/opencode.json")),
-    "zed": Client("Zed", _zed, _in_file("~/.config/zed/settings.json")),
+    "claude": Client("Claude Code", _claude_code, _in_terminal, _CLAUDE),
+    "codex": _of_file("Codex", _CODEX, toml_text.written),
+    "opencode": _of_file("opencode", _OPENCODE, jsonc_text.written),
+    "zed": _of_file("Zed", _ZED, jsonc_text.written),
     "xcode": Client("Xcode", lambda reached: reached.port + "\n", _in_xcode),
-    "continue": Client("Continue", _continue, _in_file("~/.continue/config.yaml")),
+    "continue": _of_file("Continue", _CONTINUE, yaml_text.written),
     "open-webui": Client("Open WebUI", _open_webui, _in_terminal),
-    "aider": Client("aider", _aider, _in_terminal),
+    "aider": Client("aider", _aider, _in_terminal, _AIDER),
     "curl": Client("curl", _curl, _in_terminal),
 }
 
@@ -172,12 +207,3 @@ def _exports(**values: str) -> str:
 def _for_a_reply(reached: Reached) -> int:
     """Of the context; a client that keeps all of it for replies would have no room for a prompt."""
     return max(1, reached.context_tokens // 4)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-
-
-def _quoted(text: str) -> str:
-    """As JSON, TOML and YAML all read it."""
-    return json.dumps(text, ensure_ascii=False)

@@ -33,16 +33,19 @@ def patiently(read: Callable[[], T]) -> T:
     raise AssertionError
 
 
-def write_atomically(path: Path, data: bytes | str, *, private: bool = True) -> None:
+def write_atomically(path: Path, data: bytes | str, *, private: bool = True, mode: int | None = None) -> None:
     """Replace `path` by a file of `data` (text as UTF-8), making its folder if there is none. Any thread.
 
-    `private`: only this user may read it. Raises OSError; then `path` is unchanged and nothing else is left.
+    `private`: only this user may read it, unless `mode` says who may. Raises OSError; then `path` is unchanged and
+    nothing else is left.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
-    flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666
+    flags, first_mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666
     try:
-        with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
+        with os.fdopen(os.open(temporary, flags, first_mode), "wb") as file:
+            if mode is not None:
+                temporary.chmod(mode)
             file.write(data.encode("utf-8") if isinstance(data, str) else data)
             file.flush()
             os.fsync(file.fileno())

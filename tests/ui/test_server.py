@@ -21,6 +21,7 @@ from app.controllers.server import ServerController
 from app.storage import ReplyStatus
 from app.view_models.model_list import PairState
 from app.view_models.request_table import RequestRow
+from app.views.settings.client_file_dialog import ClientFileDialog
 from app.views.settings.search import search
 from app.views.settings.server import ServerPage
 from app.words.clients import CLIENTS
@@ -258,6 +259,51 @@ def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page
         card.copy_button.click()
         assert QGuiApplication.clipboard().text() == client.text(server.reached)
         assert card.copy_button.text() == "Copied"
+
+
+def test_a_clients_file_is_written_when_its_changes_were_seen_and_is_as_it_was_again(
+    server: ServerController, page: ServerPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(server.client_files, "_home", tmp_path)
+    file, before = tmp_path / ".codex" / "config.toml", b'model = "other" # fast\n'
+    file.parent.mkdir()
+    file.write_bytes(before)
+    server.make_key()
+    card = page.connect_card
+    card.client._choose("xcode")
+    assert card.write_button.isHidden()
+    card.client._choose("codex")
+
+    def asked() -> ClientFileDialog:
+        card.write_button.setFocus()
+        with qtbot.waitSignal(server.client_files.proposed):
+            QTest.keyClick(card.write_button, Qt.Key.Key_Space)
+        assert card._dialog is not None
+        return card._dialog
+
+    dialog = asked()
+    assert dialog.windowTitle() == "Write to ~/.codex/config.toml?"
+    shown = dialog.lines.text()
+    assert '-model = "other" # fast\n+model = "Main-8B" # fast' in shown
+    assert server.reached.key not in shown  # as on the page
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert file.read_bytes() == before
+    dialog = asked()
+    with qtbot.waitSignal(server.client_files.changed):
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
+    assert server.reached.key in file.read_text()
+    assert card.note.text().startswith("Written to ~/.codex/config.toml. The former file is beside it")
+    card.undo_button.setFocus()
+    with qtbot.waitSignal(server.client_files.changed):
+        QTest.keyClick(card.undo_button, Qt.Key.Key_Space)
+    assert file.read_bytes() == before
+    assert (card.note.isHidden(), card.undo_button.isHidden()) == (True, True)
+    assert card.window().focusWidget() is card.write_button
+    file.write_bytes(b"model =")
+    with qtbot.waitSignal(server.client_files.changed):
+        card.write_button.click()
+    assert card.note.text() == "~/.codex/config.toml has errors or is no text, so it is not changed."
 
 
 def test_the_menu_the_search_and_the_list_of_pages_lead_there(

@@ -7,6 +7,7 @@ import shlex
 import tomllib
 
 import pytest
+import yaml
 
 from app.words.clients import CLIENTS, Reached
 
@@ -61,10 +62,10 @@ def test_xcode_takes_a_port_alone() -> None:
 
 
 def test_continue_gets_its_lines() -> None:
-    lines = [line.strip() for line in CLIENTS["continue"].text(REACHED).splitlines()]
-    assert f"model: {json.dumps(REACHED.model)}" in lines
-    assert f"apiBase: {REACHED.address}/v1" in lines
-    assert "contextLength: 40960" in lines
+    config = yaml.safe_load(CLIENTS["continue"].text(REACHED))
+    (model,) = config["models"]
+    assert (model["model"], model["apiBase"]) == (REACHED.model, f"{REACHED.address}/v1")
+    assert model["defaultCompletionOptions"]["contextLength"] == 40960
 
 
 @pytest.mark.parametrize("client", ["open-webui", "aider"])

@@ -7,20 +7,36 @@ from dataclasses import replace
 from math import ceil
 
 from PySide6.QtCore import QRectF, Qt, QTimer
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent, QTextCursor, QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QFocusEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+    QTextCursor,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QWidget
 
+from app.client_files.client_file import Proposal
 from app.controllers.server import ServerController
 from app.theme import CODE_PX, RADIUS_ROW, Theme
+from app.views.settings.client_file_dialog import ClientFileDialog
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Row
 from app.views.widgets.fields import WheelPasses
+from app.views.widgets.flow import Flow
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
+from app.words.client_files import path_words, refusal_words, written_words
 from app.words.clients import CLIENTS
-from app.words.formats import sentences
+from app.words.formats import fill, sentences
 
 _COPIED_MS = 1400
 _MARGIN_PX = 8
@@ -54,34 +70,90 @@ class ConnectCard(Translated, Card):
     def __init__(self, theme: Theme, server: ServerController) -> None:
         super().__init__(theme)
         self._server = server
+        self._files = server.client_files
         self._shows_key = False
+        self._dialog: ClientFileDialog | None = None
         self.client = ChoiceButton(theme)
         self.client.set_choices([(key, client.name) for key, client in CLIENTS.items()])
         self.client.set_value(next(iter(CLIENTS)))
         self.text = PastedText(theme, self)
         self.copy_button = CopyButton(theme, self.pasted)
+        self.write_button, self.undo_button = (PillButton(theme) for _ in range(2))
+        self.note = TextLabel(theme, TextStyle.FINE)
         self._client_row = Row(theme, self.client)
         foot = QWidget()
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addStretch(1)
-        row.addWidget(self.copy_button)
-        self.column.addWidget(self._client_row)
-        self.column.addWidget(self.text)
-        self.column.addWidget(foot)
+        buttons = Flow(foot)
+        for button in (self.copy_button, self.write_button, self.undo_button):
+            buttons.addWidget(button)
+        for widget in (self._client_row, self.text, foot, self.note):
+            self.column.addWidget(widget)
         self.client.chosen.connect(lambda _client: self._retranslate())
+        self.write_button.clicked.connect(lambda: self._files.propose(self._key, server.reached))
+        self.undo_button.clicked.connect(self._undo)
+        self._files.proposed.connect(self._ask)
+        self._files.changed.connect(self._on_file)
         server.changed.connect(self._retranslate)
         self._retranslate()
 
+    @property
+    def _key(self) -> str:
+        """Of the chosen client."""
+        return str(self.client.value)
+
     def pasted(self) -> str:
-        return CLIENTS[str(self.client.value)].text(self._server.reached)
+        return CLIENTS[self._key].text(self._server.reached)
 
     def show_key(self, shown: bool) -> None:
         self._shows_key = shown
         self._retranslate()
 
+    def _ask(self, client: str, proposal: Proposal) -> None:
+        """The user sees what changes, and says whether it does."""
+        if client != self._key or self._dialog is not None:
+            return
+        lines, key = proposal.lines, self._server.reached.key
+        if key and not self._shows_key:
+            lines = [line.replace(key, _HIDDEN) for line in lines]
+        is_new = proposal.former is None
+        dialog = self._dialog = ClientFileDialog(self.theme, self, path_words(proposal.path), lines, is_new)
+        dialog.accepted.connect(lambda: self._files.write(client, proposal))
+        dialog.finished.connect(self._forget_dialog)
+        dialog.open()
+
+    def _forget_dialog(self) -> None:
+        self._dialog = None
+
+    def _undo(self) -> None:
+        self.write_button.setFocus(Qt.FocusReason.OtherFocusReason)  # the other button goes
+        self._files.undo(self._key)
+
+    def _on_file(self, client: str) -> None:
+        self._retranslate()
+        if client == self._key and self._note():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self._note()))
+
+    def _note(self) -> str:
+        """What became of the file."""
+        path, written = self._files.path(self._key), self._files.written(self._key)
+        if path is None:
+            return ""
+        if (why := self._files.refused(self._key)) is not None:
+            return refusal_words(why, path)
+        return "" if written is None else written_words(written)
+
+    def _show_file(self) -> None:
+        path, note = self._files.path(self._key), self._note()
+        self.write_button.setVisible(path is not None)
+        self.write_button.setText("" if path is None else fill(self.tr("Write to %1…"), path.name))
+        self.undo_button.setVisible(self._files.written(self._key) is not None)
+        self.undo_button.setText(self.tr("Undo"))
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        for button in (self.write_button, self.undo_button):
+            button.updateGeometry()
+
     def _retranslate(self) -> None:
-        client, reached = CLIENTS[str(self.client.value)], self._server.reached
+        client, reached = CLIENTS[self._key], self._server.reached
         place = client.place(reached)
         if reached.key and reached.key not in client.text(reached):
             place = sentences(place, self.tr("Enter the key there as well."))
@@ -89,6 +161,7 @@ class ConnectCard(Translated, Card):
         hidden = bool(reached.key) and not self._shows_key
         self.text.show_text(client.text(replace(reached, key=_HIDDEN) if hidden else reached))
         self.text.setAccessibleName(self.tr("Text to paste"))
+        self._show_file()
 
 
 class PastedText(WheelPasses, LongText):
