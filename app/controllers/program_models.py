@@ -21,6 +21,7 @@ from engine import (
     Finished,
     LoadAborted,
     ModelFailed,
+    ModelInfo,
     ModelRole,
     NoModelLoaded,
     Queued,
@@ -53,6 +54,7 @@ class ProgramModels(QObject):
         self._pair = models
         self._post = post
         self._served: tuple[ServedModel, ...] = ()
+        self._drafts: tuple[ModelInfo, ...] = ()
         self._replies: set[RequestId] = set()  # the user's that have not ended, and the laps of a race or a tuning
         self._replied_at = float("-inf")
         self._comes_back = False  # the user's pair was loaded when it made way
@@ -66,6 +68,9 @@ class ProgramModels(QObject):
     def models(self) -> Sequence[ServedModel]:
         return self._served
 
+    def drafts(self) -> Sequence[ModelInfo]:
+        return self._drafts
+
     def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
         self._post(partial(self._bring, model, refuse))
 
@@ -76,8 +81,8 @@ class ProgramModels(QObject):
 
     def _bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
         folder, pair = model.main.folder, self._pair.pair
-        if folder == pair.main_folder:
-            self._bring_own(refuse)
+        if self._is_own(model):
+            self._bring_own(model, refuse)
         elif not self._settings.server_keep_min:
             refuse(NoModelLoaded())
         elif self._is_needed or pair.state is PairState.LOADING or pair.draft_state is DraftState.LOADING:
@@ -86,13 +91,25 @@ class ProgramModels(QObject):
             self._comes_back = self._pair.make_way() or self._comes_back
             self._brought = folder
             draft = None if model.draft is None else model.draft.folder
-            self._engine.load(folder, self._hear, draft=draft)
+            main = self._engine.state().main
+            if model.exact and main is not None and main.folder == folder:
+                self._engine.set_draft(draft, partial(self._hear, True))
+            else:
+                self._engine.load(folder, partial(self._hear, False), draft=draft)
 
-    def _bring_own(self, refuse: Callable[[EngineError], None]) -> None:
+    def _is_own(self, model: ServedModel) -> bool:
+        """Whether it is the user's pair."""
+        pair = self._pair.pair
+        draft = "" if model.draft is None else model.draft.folder
+        return model.main.folder == pair.main_folder and (not model.exact or draft == pair.draft_folder)
+
+    def _bring_own(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
         pair = self._pair.pair
         match pair.state:
             case PairState.UNLOADED:
                 self._pair.wake()
+            case PairState.READY if model.exact and pair.draft_state is DraftState.REFUSED:
+                refuse(pair.error or NoModelLoaded())
             case PairState.READY:  # since it was asked for
                 refuse(RepliesUnderWay(pair.main_folder))
             case PairState.FAILED | PairState.NO_MODEL:
@@ -107,7 +124,7 @@ class ProgramModels(QObject):
 
     def _take_away(self, model: ServedModel) -> None:
         folder, pair = model.main.folder, self._pair.pair
-        if folder != self._brought or folder == pair.main_folder or pair.state in (PairState.LOADING, PairState.READY):
+        if folder != self._brought or self._is_own(model) or pair.state in (PairState.LOADING, PairState.READY):
             return
         self._brought = ""
         if self._comes_back:
@@ -116,9 +133,9 @@ class ProgramModels(QObject):
         else:
             self._engine.unload(_unheard)
 
-    def _hear(self, event: Event) -> None:
-        """On the engine's thread."""
-        if isinstance(event, ModelFailed) and event.role is ModelRole.MAIN:
+    def _hear(self, of_draft: bool, event: Event) -> None:
+        """On the engine's thread. `of_draft`: the user's main model got another one."""
+        if isinstance(event, ModelFailed) and (of_draft or event.role is ModelRole.MAIN):
             self._post(partial(self._on_failed, isinstance(event.error, LoadAborted | EngineClosed)))
 
     def _on_failed(self, wanted: bool) -> None:
@@ -155,6 +172,7 @@ class ProgramModels(QObject):
                 draft = best_draft(info, infos) if last is None else known.get(last)  # which looks at all of them
                 served.append(ServedModel(info, draft, chosen=is_chosen, loads=loads))
         self._served = tuple(served)
+        self._drafts = tuple(infos) if others else ()
 
 
 def _unheard(_event: Event) -> None: ...

@@ -87,6 +87,8 @@ class _Writing:
         request = HttpRequest(scope, receive)
         fields = await fields_of(request)
         model = self._desk.supply.find(model_name(fields))
+        if isinstance(draft := fields.any("draft_model"), str):
+            model = self._desk.supply.with_draft(model, draft)
         with self._pictures.sent(model.main) as sent:
             shape = self._shape(fields, House(self._options, EngineState(model.main, model.draft), sent))
             if shape.requests:

@@ -13,7 +13,7 @@ from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import MAX_DRAFT_TOKENS, EngineState, Request, Sampling, Speculation
 from engine.server.contents import text_of
 from engine.server.fields import Fields
-from engine.server.problems import Problem, invalid, unsupported
+from engine.server.problems import draft_not_loaded, invalid, unsupported
 
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
@@ -80,7 +80,8 @@ def speculation_of(fields: Fields, state: EngineState) -> Speculation:
         name = fields.text("draft_model")
         if name is None:
             return Speculation.off()
-        _check_draft(name, state)
+        if state.draft is None or name not in names_of(state.draft.name):
+            raise draft_not_loaded(name)
     if length is None:
         length = "auto" if tokens is None else tokens
     if length in ("off", "auto"):
@@ -88,12 +89,6 @@ def speculation_of(fields: Fields, state: EngineState) -> Speculation:
     if isinstance(length, bool) or not isinstance(length, int) or not 0 <= length <= MAX_DRAFT_TOKENS:
         raise fields.wrong("speculation", f'"off", "auto" or a number from 0 to {MAX_DRAFT_TOKENS}')
     return Speculation.fixed(length) if length else Speculation.off()
-
-
-def _check_draft(name: str, state: EngineState) -> None:
-    if state.draft is None or name not in names_of(state.draft.name):
-        message = f"'{name[:200]}' is not the loaded draft model."
-        raise Problem(409, message, code="model_busy", param="draft_model", retry=False)
 
 
 def model_name(fields: Fields) -> str:

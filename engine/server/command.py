@@ -22,7 +22,7 @@ from engine.server.options import (
     ServerPhase,
     ServerState,
 )
-from engine.server.shelf import EngineShelf, served_models
+from engine.server.shelf import EngineShelf, served_drafts, served_models
 
 _LONGEST_KEY = 4096
 _TTL = "without a request, until a model that was asked for is unloaded; -1: never"
@@ -42,7 +42,8 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
         metavar=("DIR", "DRAFT"),
         help='the draft of one of these; "": none',
     )
-    serve.add_argument("--ttl", type=_seconds, default=ServerOptions().ttl_s, metavar="SECONDS", help=_TTL)
+    serve.add_argument("--ttl", type=_seconds, metavar="SECONDS", help=_TTL)
+    serve.set_defaults(usage_error=serve.error)
     serve.add_argument("--host", default="", help="an address to listen at; without it 127.0.0.1 and ::1")
     serve.add_argument("--port", type=int, default=DEFAULT_PORT)
     serve.add_argument("--api-key-file", type=Path, metavar="FILE", help="with a key that clients must send")
@@ -58,7 +59,10 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
 
 
 def options_of(arguments: argparse.Namespace) -> ServerOptions:
-    """Raises InvalidRequest for a key's file that others may read, or that has none in it."""
+    """Raises InvalidRequest for a key's file that others may read, or that has none in it; ends for a wrong usage."""
+    on_demand = {"--models": arguments.models, "--pair": arguments.pair, "--ttl": arguments.ttl is not None}
+    if arguments.ranks is not None and (given := [name for name, value in on_demand.items() if value]):
+        arguments.usage_error(f"{', '.join(given)}: with --ranks one model is loaded, and stays")
     if not 0 <= arguments.port <= 65535:
         raise InvalidRequest("port", str(arguments.port), "0..65535")
     return ServerOptions(
@@ -68,7 +72,7 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
         hosts=tuple(arguments.allow_host),
         origins=tuple(arguments.allow_origin),
         any_name=arguments.any_name,
-        ttl_s=arguments.ttl,
+        ttl_s=ServerOptions().ttl_s if arguments.ttl is None else arguments.ttl,
     )
 
 
@@ -77,7 +81,8 @@ def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | 
     if arguments.ranks is not None:
         return None
     drafts = {Path(main).resolve(): Path(draft).resolve() if draft else None for main, draft in arguments.pair}
-    return EngineShelf(engine, served_models(engine.state(), arguments.models, drafts))
+    state, folders = engine.state(), arguments.models
+    return EngineShelf(engine, served_models(state, folders, drafts), served_drafts(state, folders))
 
 
 def _seconds(text: str) -> float:

@@ -65,12 +65,16 @@ class ServedModel:
     draft: ModelInfo | None = None
     chosen: bool = False  # by the user: time does not unload it
     loads: bool = True  # False: clients may use it only while it is loaded
+    exact: bool = False  # with this draft and no other: a client has named it
 
 
 class ModelShelf(Protocol):
     """What is installed, and who loads it. Called on the server's thread; every call returns at once."""
 
     def models(self) -> Sequence[ServedModel]: ...
+
+    def drafts(self) -> Sequence[ModelInfo]:
+        """Those that clients may name as drafts; none where only the owner loads models."""
 
     def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
         """Have the engine load it in place of what is loaded.

@@ -108,6 +108,11 @@ def not_loaded(name: str) -> Problem:
     return Problem(409, message, code="model_busy", param="model", retry=False)
 
 
+def draft_not_loaded(name: str) -> Problem:
+    message = f"'{name[:200]}' is not the loaded draft model, and none that this server loads for programs."
+    return Problem(409, message, code="model_busy", param="draft_model", retry=False)
+
+
 def chosen_stays(name: str) -> Problem:
     message = f"The model '{name}' was chosen by the user and stays loaded."
     return Problem(409, message, code="model_busy", param="model", retry=False)

@@ -17,19 +17,33 @@ from engine.server.options import ServedModel
 class EngineShelf:
     """See ModelShelf. Clients alone use the engine: its models are exchanged as soon as no client's is used."""
 
-    def __init__(self, engine: ChatEngine, models: Sequence[ServedModel]) -> None:
+    def __init__(self, engine: ChatEngine, models: Sequence[ServedModel], drafts: Sequence[ModelInfo] = ()) -> None:
         self._engine = engine
         self._models = tuple(models)
+        self._drafts = tuple(drafts)
 
     def models(self) -> Sequence[ServedModel]:
         return self._models
 
+    def drafts(self) -> Sequence[ModelInfo]:
+        return self._drafts
+
     def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
-        draft = None if model.draft is None else model.draft.folder
-        self._engine.load(model.main.folder, _unheard, draft=draft)
+        state, draft = self._engine.state(), None if model.draft is None else model.draft.folder
+        if model.exact and state.main is not None and _key(state.main.folder) == _key(model.main.folder):
+            self._engine.set_draft(draft, _unheard)
+        else:
+            self._engine.load(model.main.folder, _unheard, draft=draft)
 
     def take_away(self, model: ServedModel) -> None:
-        self._engine.unload(_unheard)
+        """Of the chosen pair only a draft that a client has named goes."""
+        chosen = next((each for each in self._models if each.chosen), None)
+        if chosen is None or _key(chosen.main.folder) != _key(model.main.folder):
+            self._engine.unload(_unheard)
+        elif chosen.draft is None:
+            self._engine.load(chosen.main.folder, _unheard)
+        else:
+            self._engine.set_draft(chosen.draft.folder, _unheard)
 
 
 def served_models(state: EngineState, folders: Sequence[Path], drafts: Mapping[Path, Path | None]) -> list[ServedModel]:
@@ -39,6 +53,12 @@ def served_models(state: EngineState, folders: Sequence[Path], drafts: Mapping[P
     known = {_key(each.main.folder) for each in here}
     others = [info for info in infos if info.drafter is None and _key(info.folder) not in known]
     return [*here, *(ServedModel(info, _draft_of(info, infos, drafts)) for info in others)]
+
+
+def served_drafts(state: EngineState, folders: Sequence[Path]) -> list[ModelInfo]:
+    """The loaded draft, and all models in `folders`: whether one fits is known by its main model."""
+    infos = [model.info for model in scan_folders(folders) if model.info is not None]
+    return infos if state.draft is None else [state.draft, *infos]
 
 
 def _draft_of(main: ModelInfo, infos: Sequence[ModelInfo], drafts: Mapping[Path, Path | None]) -> ModelInfo | None:

@@ -15,13 +15,22 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 
-from engine.api.errors import EngineError, LoadAborted, NoModelLoaded, RepliesUnderWay
+from engine.api.errors import DraftVocabularyDiffers, EngineError, LoadAborted, NoModelLoaded, RepliesUnderWay
 from engine.api.events import Event, ModelFailed, ModelReady, ModelUnloaded
 from engine.api.protocols import ChatEngine
 from engine.api.types import ModelInfo, ModelRole
+from engine.models.compatibility import draft_problem, may_share_tokens
 from engine.server.asked import identifier, names_of
 from engine.server.options import ModelShelf, ServedModel, ServerOptions
-from engine.server.problems import Problem, chosen_stays, not_loaded, problem_of, shutting_down, unknown_model
+from engine.server.problems import (
+    Problem,
+    chosen_stays,
+    draft_not_loaded,
+    not_loaded,
+    problem_of,
+    shutting_down,
+    unknown_model,
+)
 
 _AGAIN_S = 0.5  # until a model is asked for again that could not be brought for now
 _PASSING = (RepliesUnderWay, LoadAborted)  # the turn of another: these are no failures
@@ -99,12 +108,35 @@ class Supply:
             raise not_loaded(name)
         raise unknown_model(name, [identifier(model.main.name) for model in models])
 
+    def with_draft(self, model: ServedModel, name: str) -> ServedModel:
+        """The same with the draft of that name and no other. Raises Problem."""
+        drafts = [] if self._shelf is None else list(self._shelf.drafts())
+        if model.draft is not None:
+            drafts.insert(0, model.draft)
+        draft = next((each for each in drafts if name in names_of(each.name)), None)
+        if draft is None:
+            raise draft_not_loaded(name)
+        problem = draft_problem(model.main, draft)
+        if isinstance(problem, DraftVocabularyDiffers) and may_share_tokens(model.main, draft):
+            problem = None  # loading it looks closer
+        if problem is not None:
+            raise problem_of(problem)
+        own = next((each.draft for each in self._installed() if _same(each.main, model.main)), model.draft)
+        is_own = own is not None and _same(own, draft)
+        return replace(model, draft=draft, chosen=model.chosen and is_own, exact=True)
+
     def _installed(self) -> Sequence[ServedModel]:
         return () if self._shelf is None else self._shelf.models()
 
     def is_loaded(self, model: ServedModel) -> bool:
         loaded = self.loaded
         return loaded is not None and _same(loaded, model.main)
+
+    def _is_here(self, model: ServedModel) -> bool:
+        """Loaded, with the draft that it has to have."""
+        state = self._engine.state()
+        draft = state.draft if state.loading_draft is None else None
+        return self.is_loaded(model) and (not model.exact or _same_draft(model.draft, draft))
 
     def expires_at(self, model: ServedModel) -> float:
         """Seconds of the clock; inf: time does not unload it."""
@@ -185,7 +217,7 @@ class Supply:
         stays = refused or self._loop.time() < self._since + self._options.stay_s
         waiting, self._line = self._line, deque()
         for turn in (turn for turn in waiting if not turn.come.done()):
-            if loaded is not None and _same(loaded, turn.model.main) and (stays or not self._line):
+            if loaded is not None and self._is_here(turn.model) and (stays or not self._line):
                 self._users.add(turn)
                 turn.come.set_result(None)
             else:
@@ -217,7 +249,7 @@ class Supply:
             return
         self._forget_retry()
         self._asked = None
-        for turn in [turn for turn in self._line if _same(turn.model.main, model.main)]:
+        for turn in [turn for turn in self._line if _fails_with(turn.model, model)]:
             self._line.remove(turn)
             turn.refuse(problem_of(error))
         self._look()
@@ -252,9 +284,10 @@ class Supply:
     # What the engine says
 
     def _hear_anywhere(self, event: Event) -> None:
-        if isinstance(event, ModelReady | ModelFailed | ModelUnloaded) and event.role is ModelRole.MAIN:
+        if isinstance(event, ModelReady | ModelFailed | ModelUnloaded):
+            hear = self._hear if event.role is ModelRole.MAIN else self._hear_of_draft
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._hear, event)
+                self._loop.call_soon_threadsafe(hear, event)
 
     def _hear(self, event: ModelReady | ModelFailed | ModelUnloaded) -> None:
         asked, self._goes = self._asked, False
@@ -264,10 +297,7 @@ class Supply:
                 self._since = self._loop.time()
                 self._brought = None
                 if asked is not None and _same(asked.main, info):
-                    self._forget_retry()
-                    self._asked = None
-                    self._brought = None if asked.chosen else asked
-                    self._keep_s = self._options.ttl_s
+                    self._came(asked, is_whole=not asked.exact)
             case ModelFailed(folder=folder, error=error) if asked is not None and Path(folder) == Path(
                 asked.main.folder
             ):
@@ -276,6 +306,36 @@ class Supply:
                 self._brought = None
         self._look()
 
+    def _hear_of_draft(self, event: ModelReady | ModelFailed | ModelUnloaded) -> None:
+        """What concerns one that a client has named."""
+        asked = self._asked
+        self._goes = self._goes and isinstance(event, ModelUnloaded)  # of a pair its main model goes last
+        if asked is not None and asked.exact and asked.draft is not None:
+            match event:
+                case ModelReady(info=info) if _same(asked.draft, info) and self.is_loaded(asked):
+                    self._since = self._loop.time()
+                    self._came(asked, is_whole=True)
+                case ModelFailed(folder=folder, error=error) if Path(folder) == Path(asked.draft.folder):
+                    self._failed(asked, error)
+        self._look()
+
+    def _came(self, asked: ServedModel, *, is_whole: bool) -> None:
+        """`is_whole`: with the draft that it has to have."""
+        self._forget_retry()
+        self._asked = None if is_whole else asked
+        self._brought = None if asked.chosen else asked
+        self._keep_s = self._options.ttl_s
+
 
 def _same(one: ModelInfo, other: ModelInfo) -> bool:
     return Path(one.folder) == Path(other.folder)
+
+
+def _same_draft(one: ModelInfo | None, other: ModelInfo | None) -> bool:
+    return one is not None and other is not None and _same(one, other)
+
+
+def _fails_with(model: ServedModel, failed: ServedModel) -> bool:
+    """One whose draft was named may have failed for that alone."""
+    alike = not failed.exact or (model.exact and _same_draft(model.draft, failed.draft))
+    return alike and _same(model.main, failed.main)

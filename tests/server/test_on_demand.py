@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 from engine import (
     ChatEngine,
+    DraftVocabularyDiffers,
     Engine,
     EngineError,
     EngineState,
@@ -37,6 +39,8 @@ from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
 from tests.helpers.tiny_models import build, noised, qwen3_config, save
 
+LESSER = model_info("/models/Lesser-1B", parameters=900_000_000)
+MISFIT = replace(LESSER, name="Misfit-1B", folder="/models/Misfit-1B", vocabulary_digest="x", vocabulary_tokens=9)
 CHAT = "/v1/chat/completions"
 OTHER = model_info("/models/Other-4B", parameters=4_000_000_000)
 SHORT: dict[str, Any] = {"max_tokens": 4, "temperature": 0}
@@ -185,6 +189,37 @@ def begin(served: Served, model: str, stream: bool = True) -> socket.socket:
 def rest(connection: socket.socket) -> str:
     with connection:
         return b"".join(iter(lambda: connection.recv(1 << 16), b"")).decode()
+
+
+def test_a_draft_that_is_named_is_loaded_and_the_former_comes_back(two: FakeEngine) -> None:
+    two._models[LESSER.folder] = LESSER
+    shelf = EngineShelf(two, [ServedModel(MAIN, DRAFT, chosen=True), ServedModel(OTHER)], [DRAFT, LESSER, MAIN, MISFIT])
+    with serving(two, shelf=shelf, stay_s=0.0) as served:
+
+        def drafts(name: str, **fields: Any) -> Any:
+            return served.chat("x", draft_model=name, **fields)["hunch"]["draft_model"]
+
+        assert drafts("Lesser-1B") == "Lesser-1B"
+        assert two.loads == [(MAIN.folder, DRAFT.folder)]  # the main model stays
+        assert drafts("Lesser-1B", model="Other-4B") == "Lesser-1B"
+        assert two.loads[1:] == [(OTHER.folder, LESSER.folder)]
+        assert served.chat("x", model="Other-4B")["hunch"]["draft_model"] == "Lesser-1B"  # as it is loaded
+        assert drafts("Draft-1B", model="Main-8B") == "Draft-1B"
+        heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        two.subscribe(heard.put)
+        assert drafts("Lesser-1B", model="Main-8B", ttl=0) == "Lesser-1B"
+        while two.state().draft != DRAFT:
+            heard.get(timeout=PATIENCE_S)
+        assert two.state().main == MAIN
+        two._models[LESSER.folder] = DraftVocabularyDiffers(LESSER.folder, 1, 2, 0)
+        codes = {}
+        for name in ("Main-8B", "Misfit-1B", "Lesser-1B", "none"):
+            answer = served.post(CHAT, chat_body("x", draft_model=name))
+            codes[name] = (answer.status_code, answer.json()["error"]["code"], answer.json()["error"]["param"])
+        misfit = (400, "draft_misfit", "draft_model")
+        assert codes.pop("none") == (409, "model_busy", "draft_model")
+        assert set(codes.values()) == {misfit}
+        assert served.chat("x")["hunch"]["draft_model"] == "Draft-1B"
 
 
 def test_who_waits_for_another_model_is_told_so_and_has_its_turn(

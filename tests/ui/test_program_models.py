@@ -22,7 +22,8 @@ from tests.helpers.fake_model_store import installed
 from tests.helpers.served import Asked, chat_body
 
 OTHER, HUGE = model_info("/models/Other-4B", 4_000_000_000), model_info("/models/Huge-70B", 70_000_000_000)
-MODELS = {MAIN.folder: MAIN, DRAFT.folder: DRAFT, OTHER.folder: OTHER, HUGE.folder: ModelTooLarge(HUGE.folder, 9, 1)}
+LESSER = model_info("/models/Lesser-1B", 500_000_000)
+MODELS = {MAIN.folder: MAIN, DRAFT.folder: DRAFT, LESSER.folder: LESSER, OTHER.folder: OTHER, HUGE.folder: ModelTooLarge(HUGE.folder, 9, 1)}
 OWN, THEIRS = (MAIN.folder, DRAFT.folder), (OTHER.folder, DRAFT.folder)
 
 
@@ -31,19 +32,36 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     """With a server that loads other models for programs, as soon as the user's is not used."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    here = [installed(info) for info in (MAIN, DRAFT, OTHER, HUGE)]
+    here = [installed(info) for info in (MAIN, DRAFT, LESSER, OTHER, HUGE)]
     put = {"server_port": port, "server_keep_min": 5, "server_on": True}
     with open_app(tmp_path, qtbot, models=MODELS, installed=here, put_settings=put) as harness:
         server = harness.application.server
         server.shelf.quiet_s = 0.0
         qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING, timeout=60_000)
-        qtbot.waitUntil(lambda: len(server.shelf.models()) == 4)
+        qtbot.waitUntil(lambda: len(server.shelf.models()) == 5)
         yield harness
 
 
 @pytest.fixture
 def server(harness: AppHarness) -> ServerController:
     return harness.application.server
+
+
+def test_another_draft_comes_for_a_program_and_the_pair_is_back_for_the_next_message(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    asked = asking(server, "default", draft_model="Lesser-1B")
+    qtbot.waitUntil(lambda: asked.done)
+    assert '"draft_model":"Lesser-1B"' in asked.answer
+    assert (harness.engine.loads, harness.engine.drafts) == ([OWN], [LESSER.folder])
+    assert (harness.models.pair.state, harness.models.pair.draft_folder) == (PairState.UNLOADED, DRAFT.folder)
+    harness.ask(qtbot, "Question")
+    assert harness.engine.loads == [OWN, OWN]
+    harness.application.settings.server_keep_min = 0  # none is loaded for programs any more
+    qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING and not server.shelf.drafts())
+    asked = asking(server, "default", draft_model="Lesser-1B")
+    qtbot.waitUntil(lambda: asked.done)
+    assert " 409 " in asked.answer
 
 
 def held(harness: AppHarness) -> threading.Event:
@@ -214,7 +232,7 @@ def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: Se
     assert isinstance(page, ServerPage)
     page.others._choose(0)
     assert harness.application.settings.server_keep_min == 0
-    assert [each.draft for each in server.shelf.models() if not each.chosen] == [None] * 3  # which take time to find
+    assert [each.draft for each in server.shelf.models() if not each.chosen] == [None] * 4  # which take time to find
     qtbot.waitUntil(lambda: server.state.phase is not ServerPhase.RUNNING)
     qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING, timeout=60_000)
     asked = asking(server, "Other-4B")
