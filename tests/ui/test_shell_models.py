@@ -178,6 +178,8 @@ def test_keys_lead_through_both_lists_and_choose_no_refused_model(harness: AppHa
     panel.drafts.setFocus()
     QTest.mouseClick(panel.drafts.viewport(), Qt.MouseButton.LeftButton)
     assert not panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
+    QTest.keyClick(panel.drafts, Qt.Key.Key_Escape)
+    assert not panel.isVisible()
 
 
 def test_a_model_that_came_or_went_by_another_program_is_seen_when_the_picker_opens(
