@@ -61,8 +61,8 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
 def options_of(arguments: argparse.Namespace) -> ServerOptions:
     """Raises InvalidRequest for a key's file that others may read, or that has none in it; ends for a wrong usage."""
     on_demand = {"--models": arguments.models, "--pair": arguments.pair, "--ttl": arguments.ttl is not None}
-    if arguments.ranks is not None and (given := [name for name, value in on_demand.items() if value]):
-        arguments.usage_error(f"{', '.join(given)}: with --ranks one model is loaded, and stays")
+    if _over_ranks(arguments) and (given := [name for name, value in on_demand.items() if value]):
+        arguments.usage_error(f"{', '.join(given)}: with --ranks or --with one model is loaded, and stays")
     if not 0 <= arguments.port <= 65535:
         raise InvalidRequest("port", str(arguments.port), "0..65535")
     return ServerOptions(
@@ -76,9 +76,13 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
     )
 
 
+def _over_ranks(arguments: argparse.Namespace) -> bool:
+    return arguments.ranks is not None or bool(arguments.machines)
+
+
 def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | None:
     """Once the engine has loaded its pair. None where that is in several processes: it stays."""
-    if arguments.ranks is not None:
+    if _over_ranks(arguments):
         return None
     drafts = {Path(main).resolve(): Path(draft).resolve() if draft else None for main, draft in arguments.pair}
     state, folders = engine.state(), arguments.models

@@ -23,7 +23,13 @@ from tests.helpers.served import Asked, chat_body
 
 OTHER, HUGE = model_info("/models/Other-4B", 4_000_000_000), model_info("/models/Huge-70B", 70_000_000_000)
 LESSER = model_info("/models/Lesser-1B", 500_000_000)
-MODELS = {MAIN.folder: MAIN, DRAFT.folder: DRAFT, LESSER.folder: LESSER, OTHER.folder: OTHER, HUGE.folder: ModelTooLarge(HUGE.folder, 9, 1)}
+MODELS = {
+    MAIN.folder: MAIN,
+    DRAFT.folder: DRAFT,
+    LESSER.folder: LESSER,
+    OTHER.folder: OTHER,
+    HUGE.folder: ModelTooLarge(HUGE.folder, 9, 1),
+}
 OWN, THEIRS = (MAIN.folder, DRAFT.folder), (OTHER.folder, DRAFT.folder)
 
 
