@@ -28,6 +28,7 @@ class RequestStats:
     draft_rounds: int = 0  # rounds that verified at least one drafted token
     drafted: int = 0
     accepted: int = 0
+    forced: int = 0  # of these, tokens that a constraint left no choice about
     drafted_by_position: tuple[int, ...] = ()
     accepted_by_position: tuple[int, ...] = ()
     rounds_by_accepted: tuple[int, ...] = ()  # draft rounds by number of accepted tokens: none, one, two …
@@ -192,6 +193,7 @@ class StatsRecorder:
     draft_rounds: int = 0
     drafted: int = 0
     accepted: int = 0
+    forced: int = 0
     drafted_by_position: list[int] = field(default_factory=list)
     accepted_by_position: list[int] = field(default_factory=list)
     rounds_by_accepted: list[int] = field(default_factory=list)
@@ -268,6 +270,7 @@ class StatsRecorder:
             draft_rounds=self.draft_rounds,
             drafted=self.drafted,
             accepted=self.accepted,
+            forced=self.forced,
             drafted_by_position=tuple(self.drafted_by_position),
             accepted_by_position=tuple(self.accepted_by_position),
             rounds_by_accepted=tuple(self.rounds_by_accepted),

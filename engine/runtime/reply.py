@@ -28,6 +28,7 @@ from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.predicted import PredictedProposer
 from engine.runtime.draft_marks import DraftMarks
 from engine.runtime.faults import logged
@@ -404,6 +405,8 @@ class Reply:
         if not stats.rounds:
             stats.first_token_at = stats.last_token_at
         stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds, done.proposed)
+        if self._source(done) == ForcedProposer.name:
+            stats.forced += done.accepted
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         took = self._account.total(self._reading_s)

@@ -51,6 +51,7 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name of this server"
     )
     serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN", help="of pages that may use it")
+    serve.add_argument("--vllm-metrics", action="store_true", help="figures at /metrics under vLLM's names, too")
     serve.add_argument("--any-name", action="store_true", help="answer to any model's name with the loaded one")
     serve.add_argument(
         "--decoder", metavar="MODULE:NAME", help="a class that makes pixels of pictures; without it none are taken"
@@ -72,6 +73,7 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
         hosts=tuple(arguments.allow_host),
         origins=tuple(arguments.allow_origin),
         any_name=arguments.any_name,
+        vllm_names=arguments.vllm_metrics,
         ttl_s=ServerOptions().ttl_s if arguments.ttl is None else arguments.ttl,
     )
 

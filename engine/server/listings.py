@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -118,10 +119,13 @@ class Listings:
                 "max_input_tokens": info.context_tokens,
                 "max_tokens": info.context_tokens,
             }
-        return openai_entry(model, self._supply.is_loaded(model), self._started, self._pictures.shows(info))
+        here = self._supply.is_loaded(model), self._started, self._pictures.shows(info)
+        return openai_entry(model, *here, self._supply.drafts_of(model))
 
 
-def openai_entry(model: ServedModel, loaded: bool, created: int, sees: bool) -> dict[str, Any]:
+def openai_entry(
+    model: ServedModel, loaded: bool, created: int, sees: bool, drafts: Sequence[str] = ()
+) -> dict[str, Any]:
     """OpenAI's fields, and those under which llama.cpp's and vLLM's clients look for the context's length."""
     info = model.main
     draft = identifier(model.draft.name) if model.draft is not None else None
@@ -135,5 +139,5 @@ def openai_entry(model: ServedModel, loaded: bool, created: int, sees: bool) -> 
         "architecture": {"input_modalities": ["text", *(["image"] if sees else [])], "output_modalities": ["text"]},
         "max_model_len": info.context_tokens,
         "context_length": info.context_tokens,
-        "hunch": {"draft": draft, "bytes": info.weight_bytes},
+        "hunch": {"draft": draft, "drafts": list(drafts), "bytes": info.weight_bytes},
     }

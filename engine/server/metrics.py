@@ -1,4 +1,4 @@
-"""Figures for Prometheus: `hunch_*`, and `spec_decode_*` under the names that benchmarks look for."""
+"""Figures for Prometheus: `hunch_*`, `spec_decode_*` as benchmarks look for them, and on request vLLM's names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,24 @@ from engine.api.types import EngineState
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
 _TOKEN_SECONDS = (0.003, 0.006, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1)
+# vLLM's names for the same figures, which its boards and load generators ask for.
+_OF_VLLM = {
+    "hunch_requests_running": "vllm:num_requests_running",
+    "hunch_requests_waiting": "vllm:num_requests_waiting",
+    "hunch_prompt_tokens": "vllm:prompt_tokens",
+    "hunch_prompt_cached_tokens": "vllm:prefix_cache_hits",
+    "hunch_generation_tokens": "vllm:generation_tokens",
+    "hunch_queue_seconds": "vllm:request_queue_time_seconds",
+    "hunch_prefill_seconds": "vllm:request_prefill_time_seconds",
+    "hunch_time_to_first_token_seconds": "vllm:time_to_first_token_seconds",
+    "hunch_inter_token_seconds": "vllm:inter_token_latency_seconds",
+    "hunch_e2e_seconds": "vllm:e2e_request_latency_seconds",
+    "spec_decode_num_drafts": "vllm:spec_decode_num_drafts",
+    "spec_decode_num_draft_tokens": "vllm:spec_decode_num_draft_tokens",
+    "spec_decode_num_accepted_tokens": "vllm:spec_decode_num_accepted_tokens",
+    "spec_decode_num_accepted_tokens_per_pos": "vllm:spec_decode_num_accepted_tokens_per_pos",
+}
+_VLLM_LABELS = {"model_name": "default", "engine": "0"}  # by which boards choose: what is loaded, whatever its name
 _SPEED_UPS = (0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)
 
 
@@ -31,13 +49,34 @@ class _Loaded(Collector):
             info.add_metric([state.main.name, "" if state.draft is None else state.draft.name], 1)
         drafting = GaugeMetricFamily("hunch_drafting", "How the latest reply drafts", labels=["state"])
         drafting.add_metric([state.drafting.value], 1)
-        return info, drafting
+        memory = GaugeMetricFamily("hunch_memory_bytes", "Of the loaded weights", labels=["model"])
+        for name, model in (("main", state.main), ("draft", state.draft)):
+            if model is not None:
+                memory.add_metric([name], model.weight_bytes)
+        return info, drafting, memory
+
+
+class _Aliases(Collector):
+    """The figures of another registry under vLLM's names."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterable[Metric]:
+        for metric in self._registry.collect():
+            if (name := _OF_VLLM.get(metric.name)) is not None:
+                alias = Metric(name, metric.documentation, metric.type)
+                alias.samples = [
+                    sample._replace(name=name + sample.name[len(metric.name) :], labels=_VLLM_LABELS | sample.labels)
+                    for sample in metric.samples
+                ]
+                yield alias
 
 
 class Metrics:
     """Counted from each reply's last statistics. On the loop's thread."""
 
-    def __init__(self, state: Callable[[], EngineState]) -> None:
+    def __init__(self, state: Callable[[], EngineState], vllm_names: bool = False) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
         registry.register(_Loaded(state))
@@ -51,6 +90,7 @@ class Metrics:
         self._prompt = self._counter("prompt_tokens", "Tokens of prompts")
         self._cached = self._counter("prompt_cached_tokens", "Tokens of prompts that were read before")
         self._written = self._counter("generation_tokens", "Tokens written")
+        self._forced = self._counter("forced_tokens", "Of these, tokens that a constraint left no choice about")
         self._saved = Gauge("hunch_saved_seconds", "Seconds that drafts saved, so far", registry=registry)
         self._loads = self._counter("model_loads", "Models that were loaded, by whomever")
         self._calls = self._counter("tool_calls", "Tool calls found in replies")
@@ -71,8 +111,12 @@ class Metrics:
             registry=registry,
         )
 
+        self._aliases = CollectorRegistry()
+        if vllm_names:
+            self._aliases.register(_Aliases(registry))
+
     def text(self) -> bytes:
-        return generate_latest(self._registry)
+        return generate_latest(self._registry) + generate_latest(self._aliases)
 
     def ended(self, endpoint: str, event: Finished | Failed) -> None:
         reason = event.reason.value if isinstance(event, Finished) else type(event.error).__name__
@@ -92,6 +136,7 @@ class Metrics:
         self._prompt.inc(stats.prompt_tokens)
         self._cached.inc(stats.cached_tokens)
         self._written.inc(stats.generated_tokens)
+        self._forced.inc(stats.forced)
         self._drafts.inc(stats.draft_rounds)
         self._drafted.inc(stats.drafted)
         self._accepted.inc(stats.accepted)

@@ -64,6 +64,8 @@ class OpenAIShape(Shape):
         options = fields.object("stream_options")
         self._usage = options is not None and options.flag("include_usage")
         self._progress = fields.flag("return_progress")
+        self._began = time.monotonic()
+        self._cached: int | None = None  # of the prompt, once it is known
         self._id = f"{self.id_prefix}-{secrets.token_hex(12)}"
         self._created = int(time.time())
 
@@ -84,8 +86,15 @@ class OpenAIShape(Shape):
         yield b"data: [DONE]\n\n"
 
     def progress(self, event: PromptProgress) -> Iterable[bytes]:
+        """As llama.cpp's; the first event tells what was read before."""
+        self._cached = event.done_tokens if self._cached is None else self._cached
         if self._progress:
-            read = {"total": event.total_tokens, "processed": event.done_tokens}
+            read = {
+                "total": event.total_tokens,
+                "cache": self._cached,
+                "processed": event.done_tokens,
+                "time_ms": round(1000 * (time.monotonic() - self._began)),
+            }
             yield sse(self.piece() | {"prompt_progress": read})
 
     def figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class ServerOptions:
     hosts: tuple[str, ...] = ()  # further names by which clients may address it
     origins: tuple[str, ...] = ()  # web pages that may use it, as "app://obsidian.md"
     any_name: bool = False  # answer to any model name with the loaded model
+    vllm_names: bool = False  # figures under vLLM's names, too
     sampling: Sampling = field(default_factory=Sampling)  # where a request does not say
     guests: bool = False  # its requests pause while others of the engine are queued or running
     most_requests: int = 64  # waiting, queued and running; further ones are refused with Retry-After

@@ -110,7 +110,7 @@ class Desk:
         self.engine = engine
         self._options = options
         self._on_change = on_change
-        self.metrics = Metrics(engine.state)
+        self.metrics = Metrics(engine.state, options.vllm_names)
         self.supply = Supply(engine, shelf, options, self.metrics.loaded)
         self._open: set[Replies] = set()
         self.requests = 0  # that the engine has not ended yet

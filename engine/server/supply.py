@@ -125,6 +125,13 @@ class Supply:
         is_own = own is not None and _same(own, draft)
         return replace(model, draft=draft, chosen=model.chosen and is_own, exact=True)
 
+    def drafts_of(self, model: ServedModel) -> list[str]:
+        """What a client may name as its draft."""
+        drafts = [] if self._shelf is None else [each for each in self._shelf.drafts() if _fits(model.main, each)]
+        if model.draft is not None:
+            drafts.insert(0, model.draft)
+        return list(dict.fromkeys(identifier(each.name) for each in drafts))
+
     def _installed(self) -> Sequence[ServedModel]:
         return () if self._shelf is None else self._shelf.models()
 
@@ -333,6 +340,10 @@ def _same(one: ModelInfo, other: ModelInfo) -> bool:
 
 def _same_draft(one: ModelInfo | None, other: ModelInfo | None) -> bool:
     return one is not None and other is not None and _same(one, other)
+
+
+def _fits(main: ModelInfo, draft: ModelInfo) -> bool:
+    return draft_problem(main, draft) is None
 
 
 def _fails_with(model: ServedModel, failed: ServedModel) -> bool:

@@ -22,6 +22,7 @@ DIGITS = "9" * 5000
 PATIENCE_S = 120.0
 
 USAGE = {
+    "models beside ranks": ["serve", "--model", "x", "--ranks", "2", "--models", "y", "--ttl", "5"],
     "nothing": [],
     "no command": ["write"],
     "no model": ["generate", "--prompt", "x"],

@@ -378,6 +378,25 @@ def test_what_was_counted_is_in_the_metrics(served: Served) -> None:
     assert 'hunch_requests_finished_total{endpoint="/v1/chat/completions",reason="stop"} 1.0' in text
     assert 'spec_decode_num_accepted_tokens_per_pos_total{position="0"} 4.0' in text
     assert "spec_decode_num_draft_tokens_total 16.0" in text
+    assert 'hunch_memory_bytes{model="main"} 4e+09' in text  # as its file says
+    assert "vllm:" not in text
+
+
+def test_progress_is_as_llama_cpps(served: Served) -> None:
+    events = served.stream("/v1/chat/completions", chat_body("x", return_progress=True))
+    (told,) = [event["prompt_progress"] for event in events if "prompt_progress" in event]
+    assert told.pop("time_ms") >= 0
+    assert told == {"total": 20, "cache": 10, "processed": 10}
+
+
+def test_figures_have_vllms_names_where_they_are_asked_for(scripted: FakeEngine) -> None:
+    with serving(scripted, vllm_names=True) as served:
+        served.chat("x")
+        text = served.http.get("/metrics").text
+    assert '\nvllm:spec_decode_num_draft_tokens_total{engine="0",model_name="default"} 16.0' in text
+    assert "# TYPE vllm:time_to_first_token_seconds histogram" in text
+    assert 'vllm:time_to_first_token_seconds_bucket{engine="0",le="+Inf",model_name="default"} 1.0' in text
+    assert "\nspec_decode_num_draft_tokens_total 16.0" in text
 
 
 def test_requests_of_other_programs_are_guests_where_the_app_serves(scripted: FakeEngine) -> None:
