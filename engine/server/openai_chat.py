@@ -86,7 +86,7 @@ class OpenAIShape(Shape):
         yield b"data: [DONE]\n\n"
 
     def progress(self, event: PromptProgress) -> Iterable[bytes]:
-        """As llama.cpp's; the first event tells what was read before."""
+        """As llama.cpp's; the first event has what was read before."""
         self._cached = event.done_tokens if self._cached is None else self._cached
         if self._progress:
             read = {
