@@ -114,10 +114,10 @@ def test_how_often_it_is_right(client: EngineClient, tmp_path: Path) -> None:
     assert accepted > drafted / 2
 
 
-def test_a_file_is_read_as_the_app_reads_it_and_asked_about_again(client: EngineClient) -> None:
-    (first, second), decoded = unseen(2), Decoder()
-    question = first.message(decoded(first.png))
+def test_a_file_is_read_as_the_app_reads_it_and_asked_about_again(client: EngineClient, tmp_path: Path) -> None:
+    first, second = unseen(2)
+    question = first.message(Decoder()(first.png))
     reply = say(client, (question,), Speculation.auto())
     assert reply.text().strip() == first.right
-    chat = (question, Message(MessageRole.ASSISTANT, reply.text()), second.message(decoded(second.png)))
+    chat = (question, Message(MessageRole.ASSISTANT, reply.text()), second.message(read(second, tmp_path)))
     assert say(client, chat, Speculation.auto()).text().strip() == second.right

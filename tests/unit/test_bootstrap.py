@@ -225,7 +225,7 @@ def test_developers_get_their_tools_on_top(machine: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("installed", "option", "runs"),
-    [(_LOCK, "", False), (_DEV_LOCK, "dev", False), (_DEV_LOCK, "", False), (_LOCK, "dev", True), ("older", "", True)],
+    [(_LOCK, "", False), (_DEV_LOCK, "", False), (_LOCK, "dev", True), ("older", "", True)],
 )
 def test_nothing_runs_while_everything_is_installed(machine: Machine, installed: str, option: str, runs: bool) -> None:
     (machine.root / "packaging" / "older").write_text("")
