@@ -108,7 +108,9 @@ def pages(servers: Servers) -> str:
         }
         assert visit(servers, program, f"{ours}/rebound", here)[1], "a page of the server's own origin reaches nothing"
         public = f"--ip-address-space-overrides=127.0.0.1:{there.port}=public"
-        visits = [(name, address, flags) for name, address in addresses.items() for flags in ((), _LOOSE)]
+        visits: list[tuple[str, str, tuple[str, ...]]] = [
+            (name, address, flags) for name, address in addresses.items() for flags in ((), _LOOSE)
+        ]
         visits.append(("a public site", f"http://evil.test:{there.port}/page", (public,)))
         for name, address, flags in visits:
             told, written, statuses = visit(servers, program, address, here, *flags)

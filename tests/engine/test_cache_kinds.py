@@ -164,6 +164,11 @@ def gone_back(sequence: Sequence) -> CacheSet:
     return fed(sequence, 1, kept=1)
 
 
+def back_in_a_step(sequence: Sequence) -> None:
+    with_points(sequence)
+    fed(sequence).roll_back(END)
+
+
 def of_two_tokens(sequence: Sequence) -> CacheSet:
     other = Sequence(sequence.model, TOKENS[:2])
     other.prefill_chunk()
@@ -183,7 +188,7 @@ MISUSES: dict[str, tuple[Callable[[Sequence], object], str]] = {
     "part of a chunk": (lambda s: fed(s, CHUNK, kept=SLACK_TOKENS), "as a whole"),
     "one token of a chunk": (lambda s: fed(s, CHUNK, kept=1), "as a whole"),
     "part of a chunk behind part of a step": (lambda s: (fed(s, kept=2), fed(s, CHUNK, kept=SLACK_TOKENS)), "a whole"),
-    "back in a step": (lambda s: (with_points(s), fed(s).roll_back(END)), "a step is open"),
+    "back in a step": (back_in_a_step, "a step is open"),
     "back without points": (lambda s: s.caches.roll_back(END - 1), "no rollback point"),
     "back before the points": (lambda s: with_points(s).roll_back(END - 1), "no rollback point"),
     "back twice": (lambda s: gone_back(s).roll_back(END), "no rollback point"),

@@ -119,7 +119,9 @@ def test_where_the_list_has_no_room_a_menu_has_the_pages_and_the_list_what_is_fo
     window.index._choose(list(window.pages).index("advanced"))
     assert window.pages["advanced"].isVisible()
     QTest.keyClick(window.search, Qt.Key.Key_Down)
-    assert window.pages["advanced"].isAncestorOf(QApplication.focusWidget())
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert window.pages["advanced"].isAncestorOf(focused)
     window.search.setText("temperature")
     assert (window.list.isVisible(), window.list.count()) == (True, 1)
     QTest.keyClick(window.search, Qt.Key.Key_Return)

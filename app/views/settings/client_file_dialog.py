@@ -75,7 +75,7 @@ class ClientFileDialog(Dialog):
                 look.setBackground(color)
                 look.setProperty(QTextFormat.Property.FullWidthSelection, True)
                 selection = QTextEdit.ExtraSelection()
-                selection.format, selection.cursor = look, QTextCursor(block)  # type: ignore[assignment]
+                selection.format, selection.cursor = look, QTextCursor(block)
                 marked.append(selection)
             block = block.next()
         return marked
