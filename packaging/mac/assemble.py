@@ -167,6 +167,7 @@ def compile_modules(python: Path) -> None:
         print(f"not compiled, so each start takes longer: there is no {folder.name} here")
         return
     how = ["-I", "-m", "compileall", "-q", "-j", "0", "-s", python, "--invalidation-mode", "unchecked-hash"]
+    how += ["-x", pruning.NOT_COMPILED]
     # It ends with 1 for files that are no Python, which some packages have in their tests.
     subprocess.run([compiler, *how, folder], check=False, timeout=_CHILD_S)
 

@@ -8,6 +8,7 @@ import json
 import os
 import plistlib
 import random
+import re
 import shutil
 import struct
 import sys
@@ -204,6 +205,25 @@ def test_each_fault_is_named(
 
 
 TO_DEBUG = {"com.apple.security.get-task-allow": True}
+
+
+@pytest.mark.parametrize(
+    ("module", "is_compiled"),
+    [
+        ("app/application", True),
+        ("transformers/utils/hub", True),
+        ("transformers/models/auto/tokenization_auto", True),
+        ("transformers/models/qwen3/configuration_qwen3", False),
+        ("transformers/pipelines/base", False),
+        ("pygments/lexers/_mapping", True),
+        ("pygments/lexers/_lasso_builtins", False),
+    ],
+)
+def test_what_each_start_loads_is_compiled(tools: Callable[[str], Any], module: str, is_compiled: bool) -> None:
+    found = re.search(tools("pruning").NOT_COMPILED, f"/Hunch.app/python3.13/site-packages/{module}.py")
+    assert (found is None) == is_compiled
+
+
 OURS = plistlib.loads((ROOT / "packaging" / "mac" / "entitlements.plist").read_bytes())
 
 
