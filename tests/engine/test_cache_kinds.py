@@ -146,7 +146,9 @@ def read(model: LoadedModel) -> Sequence:
 END = len(TOKENS) - 1  # what is read
 
 
-def fed(sequence: Sequence, width: int = 3, kept: int | None = None) -> CacheSet:
+def fed(sequence: Sequence, width: int = 3, kept: int | None = None, *, points: bool = False) -> CacheSet:
+    if points:
+        sequence.caches.keep_rollback_points()
     mx.eval(sequence.feed(mx.array([5] * width)))
     if kept is not None:
         sequence.caches.commit(kept)
@@ -159,14 +161,8 @@ def with_points(sequence: Sequence) -> CacheSet:
 
 
 def gone_back(sequence: Sequence) -> CacheSet:
-    with_points(sequence)
-    fed(sequence, 1, kept=1).roll_back(END)
+    fed(sequence, 1, kept=1, points=True).roll_back(END)
     return fed(sequence, 1, kept=1)
-
-
-def back_in_a_step(sequence: Sequence) -> None:
-    with_points(sequence)
-    fed(sequence).roll_back(END)
 
 
 def of_two_tokens(sequence: Sequence) -> CacheSet:
@@ -188,7 +184,7 @@ MISUSES: dict[str, tuple[Callable[[Sequence], object], str]] = {
     "part of a chunk": (lambda s: fed(s, CHUNK, kept=SLACK_TOKENS), "as a whole"),
     "one token of a chunk": (lambda s: fed(s, CHUNK, kept=1), "as a whole"),
     "part of a chunk behind part of a step": (lambda s: (fed(s, kept=2), fed(s, CHUNK, kept=SLACK_TOKENS)), "a whole"),
-    "back in a step": (back_in_a_step, "a step is open"),
+    "back in a step": (lambda s: fed(s, points=True).roll_back(END), "a step is open"),
     "back without points": (lambda s: s.caches.roll_back(END - 1), "no rollback point"),
     "back before the points": (lambda s: with_points(s).roll_back(END - 1), "no rollback point"),
     "back twice": (lambda s: gone_back(s).roll_back(END), "no rollback point"),
