@@ -140,24 +140,6 @@ def test_a_long_paste_becomes_an_attachment_and_goes_back_into_the_message(app: 
     assert chips(app) == []
 
 
-def test_chips_are_removed_by_keyboard_one_after_another(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    paths = [tmp_path / f"{number}.txt" for number in range(3)]
-    for path in paths:
-        path.write_text(WORDS, encoding="utf-8")
-    attach(app, qtbot, *paths)
-    first, second, third = chips(app)
-    press(second, Qt.Key.Key_Delete)
-    assert third.hasFocus()
-    QTest.keyClick(third, Qt.Key.Key_Backspace)
-    assert first.hasFocus()
-    assert first.close_button is not None
-    assert first.close_button.accessibleName() == "Remove 0.txt"
-    QTest.mouseClick(first.close_button, Qt.MouseButton.LeftButton)
-    assert rows(app) == []
-    assert app.window.composer.edit.hasFocus()
-    assert not app.window.composer.attached.isVisible()
-
-
 def test_attachments_go_with_the_message_before_its_text_and_open_from_its_bubble(
     app: AppHarness, qtbot: QtBot, note: Path
 ) -> None:
@@ -213,18 +195,6 @@ def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
     app.chats.exchanges.regenerate(messages[1].id)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[-1].messages[-1].content == "What is in it?"
-
-
-def test_the_context_meter_counts_what_is_attached(app: AppHarness, qtbot: QtBot) -> None:
-    ring = app.window.composer.ring
-    assert not ring.isVisible()
-    paste(app, "word " * 2048)
-    wait_until_read(app, qtbot)
-    assert ring.isVisible()
-    assert 0.5 <= ring.share < 0.51
-    paste(app, "word " * 2048)
-    wait_until_read(app, qtbot)
-    assert ring.share == 1.0
 
 
 def test_of_what_is_too_long_for_the_model_the_end_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:

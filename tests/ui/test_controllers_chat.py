@@ -226,22 +226,18 @@ def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: Co
     assert (notice.title, notice.action) == ("Model changed", NoticeAction.CONTINUE)
 
 
-def test_context_says_how_full_the_chat_is(harness: ControllerHarness) -> None:
+def test_a_chat_says_how_full_it_is_and_is_given_the_context_that_was_asked_for(harness: ControllerHarness) -> None:
     said = recorded(harness.chat.context_changed)
     harness.say("Hello")
     assert said[-1] == (34, 4096)
-    harness.chat.new_chat()
-    assert said[-1] == (0, 0)
-
-
-def test_a_chat_is_given_the_context_that_was_asked_for(harness: ControllerHarness) -> None:
-    harness.say("Hello")
     harness.settings.context_tokens = 2048
     harness.say("Again")
     assert [request.context_tokens for request in harness.engine.requests] == [None, 2048]
     model, memory = harness.models.context_room()
     assert model == 4096
     assert 0 < memory <= 4096
+    harness.chat.new_chat()
+    assert said[-1] == (0, 0)
 
 
 def test_parked_draft_is_said_in_the_pair(harness: ControllerHarness) -> None:

@@ -32,7 +32,7 @@ from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import model_info
 from tests.helpers.fake_model_store import installed
 
-MAIN, DRAFT = "org/Big-8B", "org/Small-1B"
+MAIN, DRAFT, OTHER = "org/Big-8B", "org/Small-1B", "org/Other-8B"
 FIRST, SECOND = DownloadId(1), DownloadId(2)
 
 
@@ -75,15 +75,22 @@ def test_both_halves_of_a_pair_are_asked_for_at_once_and_are_one_row(harness: Co
     assert [file.name for file in entry.files] == ["Big-8B/model.safetensors", "Small-1B/model.safetensors"]
 
 
-def test_a_row_waits_while_both_halves_do_and_else_tells_which_does(harness: ControllerHarness) -> None:
+def test_a_row_waits_while_both_halves_do_else_tells_which_does_and_is_cancelled_with_both(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
     harness.models.install_pair(MAIN, DRAFT)
     retry = Retry(8.0, hub_is_busy=False)
     entry = tell(harness, progress(FIRST, MAIN, 3, 10, retry=retry), progress(SECOND, DRAFT, 3, 10))
     assert (entry.retry, entry.waiting) == (retry, "Big-8B")
     entry = tell(harness, progress(SECOND, DRAFT, 3, 10, retry=retry))
     assert (entry.retry, entry.waiting) == (retry, "")
-    harness.models.downloads.try_now(entry.id)
+    downloads.try_now(entry.id)
     assert sorted(harness.store.tried_now) == [FIRST, SECOND]
+    downloads.cancel(entry.id)
+    assert (downloads.entries, harness.settings.pair_downloads) == ([], ())
+    harness.bridge.event_arrived.emit(DownloadStopped(FIRST, MAIN, 0))
+    harness.bridge.event_arrived.emit(progress(SECOND, DRAFT, 1, 2))
+    assert downloads.entries == []
 
 
 def test_a_half_that_failed_is_told_at_once_and_can_be_tried_again_while_the_other_goes_on(
@@ -199,15 +206,6 @@ def test_what_was_finished_and_is_gone_when_it_is_to_be_used_is_told(
     assert harness.models.pair.main_name == "Main-8B"
 
 
-def test_cancelling_a_pair_ends_both_halves(harness: ControllerHarness, downloads: DownloadController) -> None:
-    row = harness.models.install_pair(MAIN, DRAFT)
-    downloads.cancel(row)
-    assert (downloads.entries, harness.settings.pair_downloads) == ([], ())
-    harness.bridge.event_arrived.emit(DownloadStopped(FIRST, MAIN, 0))
-    harness.bridge.event_arrived.emit(progress(SECOND, DRAFT, 1, 2))
-    assert downloads.entries == []
-
-
 def test_a_pause_is_shown_at_once_and_a_resume_is_another_download(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:
@@ -257,20 +255,19 @@ def test_a_half_that_is_deleted_leaves_the_other_half_its_row(
     assert downloads.folders(row) == ("/models/Big-8B",)
 
 
-def test_a_model_that_is_deleted_while_its_update_comes_leaves_that_its_row(harness: ControllerHarness) -> None:
-    row = harness.models.install(MAIN)
-    tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
-    assert harness.models.install(MAIN) == row
-    entry = tell(harness, ModelDeleted("/models/Big-8B", 1))
-    assert (entry.id, entry.state) == (row, DownloadState.WAITING)
-
-
-def test_a_finished_pair_goes_with_either_half(harness: ControllerHarness, downloads: DownloadController) -> None:
+def test_a_finished_pair_goes_with_either_half_and_an_update_that_comes_stays(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
     harness.models.install_pair(MAIN, DRAFT)
     finished = DownloadFinished(FIRST, MAIN, "/models/Big-8B"), DownloadFinished(SECOND, DRAFT, "/models/Small-1B")
     tell(harness, *finished)
     harness.bridge.event_arrived.emit(ModelDeleted("/models/Small-1B", 1))
     assert downloads.entries == []
+    row = harness.models.install(OTHER)
+    tell(harness, DownloadFinished(DownloadId(3), OTHER, "/models/Other-8B"))
+    assert harness.models.install(OTHER) == row
+    entry = tell(harness, ModelDeleted("/models/Other-8B", 1))
+    assert (entry.id, entry.state) == (row, DownloadState.WAITING)
 
 
 def test_installing_a_half_alone_joins_its_pair_later(
@@ -283,40 +280,25 @@ def test_installing_a_half_alone_joins_its_pair_later(
     assert harness.store.asked == [DRAFT, MAIN]
 
 
-OTHER = "org/Other-8B"
-
-
 def test_two_pairs_with_one_draft_both_hear_of_it(harness: ControllerHarness, downloads: DownloadController) -> None:
+    """Also where it has been paused for one of them, and goes on for both."""
     first, second = harness.models.install_pair(MAIN, DRAFT), harness.models.install_pair(OTHER, DRAFT)
     assert sorted(harness.store.asked) == [MAIN, OTHER, DRAFT, DRAFT]
-    for event in (
-        DownloadFinished(FIRST, MAIN, "/models/Big-8B"),
-        DownloadFinished(SECOND, DRAFT, "/models/Small-1B"),
-        DownloadFinished(DownloadId(3), OTHER, "/models/Other-8B"),
-    ):
-        harness.bridge.event_arrived.emit(event)
-    assert [entry.state for entry in downloads.entries] == [DownloadState.FINISHED] * 2
-    assert downloads.folders(first) == ("/models/Big-8B", "/models/Small-1B")
-    assert downloads.folders(second) == ("/models/Other-8B", "/models/Small-1B")
-
-
-def test_a_shared_draft_that_goes_on_goes_on_for_both_pairs(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    first, second = harness.models.install_pair(MAIN, DRAFT), harness.models.install_pair(OTHER, DRAFT)
     downloads.pause(first)
     downloads.resume(first)
-    again, third = DownloadId(5), DownloadId(3)  # the fourth is the first main model
+    main, again, third = DownloadId(4), DownloadId(5), DownloadId(3)
     for event in (
         DownloadStopped(SECOND, DRAFT, 5, 20),
         DownloadFinished(third, OTHER, "/models/Other-8B"),
         DownloadFinished(again, DRAFT, "/models/Small-1B"),
     ):
         harness.bridge.event_arrived.emit(event)
-    assert {entry.id: entry.state for entry in downloads.entries} == {
-        first: DownloadState.WAITING,
-        second: DownloadState.FINISHED,
-    }
+    states = {entry.id: entry.state for entry in downloads.entries}
+    assert states == {first: DownloadState.WAITING, second: DownloadState.FINISHED}
+    harness.bridge.event_arrived.emit(DownloadFinished(main, MAIN, "/models/Big-8B"))
+    assert [entry.state for entry in downloads.entries] == [DownloadState.FINISHED] * 2
+    assert downloads.folders(first) == ("/models/Big-8B", "/models/Small-1B")
+    assert downloads.folders(second) == ("/models/Other-8B", "/models/Small-1B")
 
 
 def test_cancelling_one_of_two_pairs_leaves_the_draft_to_the_other(
@@ -387,23 +369,17 @@ def test_what_offline_mode_pauses_goes_on_when_it_is_switched_off(
     assert downloads.entries[-1].id == refused
 
 
-def test_a_switch_that_is_faster_than_the_pause_is_no_pause(
+def test_a_switch_that_is_faster_than_the_pause_or_the_refusal_is_none(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:
-    downloads.install(MAIN)
-    harness.settings.hub_offline = True
-    harness.settings.hub_offline = False
-    harness.qtbot.waitUntil(lambda: harness.store.asked == [MAIN, MAIN])
-    assert states(downloads) == [(DownloadState.WAITING, False)]
-
-
-def test_a_switch_that_is_faster_than_the_refusal_is_no_refusal(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    """It was asked for while offline mode was on, and its thread tells so when it is off again."""
+    """What was asked for while offline mode was on is told as refused when it is off again."""
     downloads.install(MAIN)
     tell(harness, DownloadFailed(FIRST, MAIN, HubOffline(MAIN), 0))
     assert harness.store.asked == [MAIN, MAIN]
+    assert states(downloads) == [(DownloadState.WAITING, False)]
+    harness.settings.hub_offline = True
+    harness.settings.hub_offline = False
+    harness.qtbot.waitUntil(lambda: harness.store.asked == [MAIN, MAIN, MAIN])
     assert states(downloads) == [(DownloadState.WAITING, False)]
 
 

@@ -391,12 +391,8 @@ def test_a_reply_that_is_done_is_announced_once(
         monkeypatch.setattr(said_by, "QAccessible", SimpleNamespace(updateAccessibility=hear))
     harness.ask(qtbot, "One")
     assert told == [(harness.window, "Reply finished.")]
-    harness.engine.gate.hold()
-    QTest.keyClicks(harness.window.composer.edit, "Two")
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: harness.chats.generating)
+    assert harness.chats.send("Two")
     harness.chats.new_chat()
-    harness.engine.gate.open()
     qtbot.waitUntil(lambda: len(told) == 2)
     assert told[1] == (harness.window, "Reply finished in another chat.")
 

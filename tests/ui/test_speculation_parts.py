@@ -185,17 +185,6 @@ def test_a_pair_that_lost_is_turned_off_and_on_again(app: AppHarness, qtbot: QtB
     assert not cards.off_row.isVisibleTo(cards)
 
 
-def test_the_switch_is_remembered_and_choosing_a_way_undoes_it(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as app:
-        app.application.speculation.switch.set_off(True)
-    with open_app(tmp_path, qtbot) as app:
-        assert [app.application.speculation.switch.is_off] == [True]
-        app.models.choose_speculation("fixed", 3)
-        assert not app.application.speculation.switch.is_off
-        app.models.choose_draft(None)
-        assert not app.application.speculation.switch.is_off
-
-
 def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
@@ -218,6 +207,10 @@ def test_turning_off_and_a_fixed_length_can_be_undone_from_their_banners(app: Ap
     assert [app.application.speculation.switch.is_off] == [True]
     app.window.banner.button.click()
     assert [app.application.speculation.switch.is_off] == [False]
+    for choose in (partial(app.models.choose_speculation, "auto", 3), partial(app.models.choose_draft, None)):
+        app.application.speculation.switch.set_off(True)
+        choose()
+        assert not app.application.speculation.switch.is_off
 
     controls, settings = app.window.picker.panel.more.speculation, app.application.settings
     app.window.picker.open()

@@ -20,7 +20,7 @@ from app.view_models.transcript import ReplyStatus
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import Bubble, PartKind
-from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
+from app.views.transcript.status_parts import FoldPart, NoticePart
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
@@ -206,18 +206,6 @@ def test_thinking_that_goes_on_grows_in_sight_and_can_be_ended(open_transcript: 
     harness.model.append_text(2, "Let me see. ")
     harness.model.append_text(2, "First, ", thinking=True)
     assert harness.parts(PartKind.FOLD)
-
-
-def test_progress_until_the_first_token(open_transcript: Opener) -> None:
-    harness = open_transcript([question(1), reply(2, "", ReplyStatus.QUEUED)])
-    harness.model.change(2, progress=0.4)
-    widget = harness.parts(PartKind.PROGRESS)[0].widget
-    assert isinstance(widget, ProgressPart)
-    assert "40" in widget.accessibleName()
-    harness.model.change(2, status=ReplyStatus.STREAMING)
-    harness.model.append_text(2, "Now")
-    assert not harness.parts(PartKind.PROGRESS)
-    assert texts(harness) == ["Now"]
 
 
 def test_a_notice_says_what_to_do(open_transcript: Opener, qtbot: QtBot) -> None:

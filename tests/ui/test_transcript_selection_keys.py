@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QKeySequence
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -158,22 +158,6 @@ def test_it_goes_through_code_tables_and_formulas_and_back(open_transcript: Open
     for _ in range(60):
         press(harness, LEFT)
     assert harness.view.selection.is_empty
-
-
-def test_a_screen_reader_hears_the_same(open_transcript: Opener) -> None:
-    harness = open_transcript(CHAT)
-    begin_at(harness, "bold")
-    press(harness, Key.SelectNextWord)
-    interface = QAccessible.queryAccessibleInterface(text_with(harness, "Alpha"))
-    assert interface is not None
-    assert interface.textInterface().selectionCount() == 1
-    press(harness, DOWN, DOWN)
-    beta = QAccessible.queryAccessibleInterface(text_with(harness, "Beta"))
-    assert beta is not None
-    assert beta.textInterface().selectionCount() == 1
-    QTest.keyClick(harness.view, Qt.Key.Key_Escape)
-    assert beta.textInterface().selectionCount() == 0
-    assert not any(each.lit_words for each in (text_with(harness, "Alpha"), text_with(harness, "Beta")))
 
 
 def test_wide_code_scrolls_to_what_is_reached(open_transcript: Opener) -> None:

@@ -53,6 +53,12 @@ def test_typed_words_are_one_count_in_the_meter_and_leave_it_with_the_message(
     QTest.keyClicks(app.window.composer.edit, "one two three")  # a word is a token of the scripted engine
     qtbot.waitUntil(lambda: used(app) == before + 3)
     assert app.window.composer.ring.isVisible()
+    chat_id = app.chats.chat_id
+    app.chats.new_chat()  # each chat has the tokens of its own words
+    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 0)
+    assert not app.window.composer.ring.isVisible()
+    app.chats.open_chat(chat_id)
+    qtbot.waitUntil(lambda: used(app) == before + 3)
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
     app.wait_until_quiet(qtbot)
     stats = app.chats.transcript.messages[-1].stats
@@ -90,15 +96,3 @@ def test_words_are_counted_once_and_again_when_they_come_again_and_none_are_told
     assert typed.tokens == 0
     app.models.wake()
     qtbot.waitUntil(lambda: typed.tokens == 3)
-
-
-def test_each_chat_has_the_tokens_of_its_own_words(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "Hello")
-    chat_id, before = app.chats.chat_id, used(app)
-    QTest.keyClicks(app.window.composer.edit, "one two three")
-    qtbot.waitUntil(lambda: used(app) == before + 3)
-    app.chats.new_chat()
-    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 0)
-    assert not app.window.composer.ring.isVisible()
-    app.chats.open_chat(chat_id)
-    qtbot.waitUntil(lambda: used(app) == before + 3)
