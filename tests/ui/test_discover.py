@@ -171,15 +171,24 @@ def test_install_in_a_row_installs_and_stays_but_for_a_click_that_ends_elsewhere
     harness.store.gate.open()
 
 
-def test_a_limit_that_is_chosen_right_after_a_key_keeps_what_was_typed(
+def test_only_what_fits_with_a_chat_is_shown_where_that_is_asked_for(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
+    """Weights that fill the memory leave no room for a chat. Where nothing of a page fits, the next is asked for."""
+    memory = model_memory_bytes()
+    full = HubModel("org/Full", parameters=10**9, size_bytes=int(memory * 0.99))
+    harness.store.on_hub = [*(replace(full, repository=f"org/Full-{number}") for number in range(10)), MODEL]
+    results = harness.models.discover.results
+    panel.fits_only.click()
+    qtbot.waitUntil(lambda: [entry.model for entry in results.entries] == [MODEL])
+    panel.fits_only.click()
+    qtbot.waitUntil(lambda: len(results.entries) == 10)
+
     QTest.keyClicks(panel.text, "gemma")
-    QTest.mouseClick(panel.fits_only, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.fits_only, Qt.MouseButton.LeftButton)  # right after the last key
     wait_for_rest(harness, qtbot)
-    assert panel.text.text() == "gemma"
     query = harness.store.queries[-1]
-    assert (query.text, query.most_bytes > 0) == ("gemma", True)
+    assert (panel.text.text(), query.text, query.most_bytes > 0) == ("gemma", "gemma", True)
 
 
 def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
@@ -300,26 +309,29 @@ def test_the_page_of_a_drafter_tells_what_it_brings_with_its_main_model(
     assert not panel.page.partner.isVisibleTo(panel.page)
 
 
-def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+def test_a_card_shows_words_loads_nothing_and_may_end_its_lines_as_it_likes(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
     """The tests' audit hook would tell of a connection."""
-    harness.store.pages[MODEL.repository] = page_of(MODEL)
-    panel.list._choose(panel.list.model().index(0, 0))
-    qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
-    shown = "\n".join(text.toPlainText() for text in panel.page.card.findChildren(CardText))
-    assert "<script>x</script>" in shown
-    assert "cat (https://evil.example/cat.png)" in shown
-    panel.page.card.findChildren(CardText)[1].anchorClicked.emit(QUrl("https://ok.example/x"))
-    (box,) = panel.page.findChildren(Dialog)
-    assert "ok.example" in box.title.text()
-    box.reject()
-
-
-def test_a_card_may_end_its_lines_as_it_likes(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    harness.store.pages[MODEL.repository] = page_of(MODEL, "one\r\r\r\rtwo\r\n\r\nthree\n\rfour")
-    panel.list._choose(panel.list.model().index(0, 0))
+    odd = replace(MODEL, repository="org/Odd")
+    lines = "one\r\r\r\rtwo\r\n\r\nthree\n\rfour"
+    harness.store.pages = {MODEL.repository: page_of(MODEL), odd.repository: page_of(odd, lines)}
+    panel.list.chosen.emit(odd.repository)
     qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
     shown = " ".join(text.toPlainText() for text in panel.page.card.findChildren(CardText))
     assert shown.split() == ["one", "two", "three", "four"]
+
+    panel.page.back_button.click()
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardLink)))
+    texts = [text for text in panel.page.card.findChildren(CardText) if text.isVisible()]
+    shown = "\n".join(text.toPlainText() for text in texts)
+    assert "<script>x</script>" in shown
+    assert "cat (https://evil.example/cat.png)" in shown
+    texts[1].anchorClicked.emit(QUrl("https://ok.example/x"))
+    (box,) = panel.page.findChildren(Dialog)
+    assert "ok.example" in box.title.text()
+    box.reject()
 
 
 def test_a_card_that_is_read_stays_as_it_is_when_something_is_installed(
@@ -528,20 +540,6 @@ def test_what_the_hub_has_told_stays_when_the_rest_fails(
     wait_for_rest(harness, qtbot)
     assert (panel.status.text(), panel.again_button.isVisible()) == ("10 models", False)
     assert len(harness.store.queries) == asked
-
-
-def test_only_what_fits_with_a_chat_is_shown_where_that_is_asked_for(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
-    """Weights that fill the memory leave no room for a chat. Where nothing of a page fits, the next is asked for."""
-    memory = model_memory_bytes()
-    full = HubModel("org/Full", parameters=10**9, size_bytes=int(memory * 0.99))
-    harness.store.on_hub = [*(replace(full, repository=f"org/Full-{number}") for number in range(10)), MODEL]
-    results = harness.models.discover.results
-    panel.fits_only.click()
-    qtbot.waitUntil(lambda: [entry.model for entry in results.entries] == [MODEL])
-    panel.fits_only.click()
-    qtbot.waitUntil(lambda: len(results.entries) == 10)
 
 
 def test_what_the_catalog_knows_a_draft_for_says_so(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

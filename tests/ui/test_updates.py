@@ -61,6 +61,10 @@ def asked(tmp_path: Path, server: NoticeServer, qtbot: QtBot) -> Asked:
 
 def test_it_is_asked_once_a_day_and_told_once_a_version(asked: Asked, server: NoticeServer) -> None:
     assert [each.version for each in asked.look()] == ["9.1"]
+    ((path, headers),) = server.asked  # and it says nothing of the user
+    assert path == "/notice.json"
+    assert headers.keys() <= {"Host", "Accept", "Accept-Encoding", "Connection", "User-Agent"}
+    assert headers["User-Agent"] == "hunch"
     asked.clock.now += DAY_S - 1
     asked.look()
     assert len(server.asked) == 1
@@ -73,14 +77,6 @@ def test_it_is_asked_once_a_day_and_told_once_a_version(asked: Asked, server: No
     asked.clock.now += DAY_S
     server.body = answer("9.1")  # once more
     assert [each.version for each in asked.look()] == ["9.1", "9.2"]
-
-
-def test_the_request_says_nothing_of_the_user(asked: Asked, server: NoticeServer) -> None:
-    asked.look()
-    ((path, headers),) = server.asked
-    assert path == "/notice.json"
-    assert headers.keys() <= {"Host", "Accept", "Accept-Encoding", "Connection", "User-Agent"}
-    assert headers["User-Agent"] == "hunch"
 
 
 @pytest.mark.parametrize("name", ["hub_offline", "tells_updates"])
