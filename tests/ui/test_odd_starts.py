@@ -203,7 +203,7 @@ def test_zeros_in_the_place_of_the_chats_are_put_aside(tmp_path: Path, qtbot: Qt
 @pytest.mark.parametrize("place", fair(["database", "unsent.txt", "left.json"], "database"))
 def test_megabytes_that_were_not_sent_wait_as_an_attachment(tmp_path: Path, qtbot: QtBot, place: str) -> None:
     """A field that gets them holds up the start."""
-    long, short, data = "말\n" * 300_000, "half a thought", tmp_path / "data"
+    long, short, data = "말\n" * 600_000, "half a thought", tmp_path / "data"
     with closing(Database(data / "chats.db")) as database:
         Stores(database).unsent.put(0, long if place == "database" else short)
         Stores(database).unsent.put(QUICK_ASK, long)
