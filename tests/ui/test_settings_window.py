@@ -18,7 +18,6 @@ from app.controllers.replies import FOOTER_EVERY
 from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.chat_options import Scope
-from app.view_models.downloads import DownloadState
 from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
 from app.views.models.model_row import FolderRow, ModelRow
@@ -52,6 +51,10 @@ def test_it_changes_its_language_at_once_shows_a_ring_for_keys_and_escape_closes
     window.general.language.chosen.emit("en")
     QApplication.processEvents()
     assert window.general.title.text() == "General"
+    window.appearance.appearance.chosen.emit("dark")
+    window.appearance.text_scale.chosen.emit(2.0)
+    assert (harness.application.theme.dark, harness.application.theme.scale) == (True, 2.0)
+    window.appearance.text_scale.chosen.emit(1.0)
 
     pages = window.list
     QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
@@ -123,30 +126,17 @@ def test_where_the_list_has_no_room_a_menu_has_the_pages_and_the_list_what_is_fo
     assert window.index.text() == "Chat"
 
 
-def test_appearance_and_size_apply_at_once(harness: AppHarness, window: SettingsWindow) -> None:
-    seen: list[int] = []
-    for appearance in ("dark", "light"):
-        window.appearance.appearance.chosen.emit(appearance)
-        seen.append(harness.application.theme.dark)
-    assert seen == [True, False]
-    window.appearance.text_scale.chosen.emit(2.0)
-    assert harness.application.theme.scale == 2.0
-
-
-@pytest.mark.parametrize(
-    ("rounding", "told"),
-    [(0.00004, "(under 0.00008 nats)."), (0.0, "same reply with any draft.")],
-)
 def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
-    harness: AppHarness, window: SettingsWindow, qtbot: QtBot, rounding: float, told: str
+    harness: AppHarness, window: SettingsWindow, qtbot: QtBot
 ) -> None:
     pair, times = harness.models.pair, ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041)))
     explained = partial(_words_of, window, "Same seed, same reply")
     with qtbot.waitSignal(harness.models.library.changed):
         harness.application.bridge.post(ModelMeasured("/models/another", times, rounding=1.0))
     assert explained().endswith("but for near-ties.")
-    harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
-    qtbot.waitUntil(lambda: told in explained())
+    for rounding, told in ((0.00004, "(under 0.00008 nats)."), (0.0, "same reply with any draft.")):
+        harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
+        qtbot.waitUntil(lambda: told in explained())  # noqa: B023
 
 
 def _words_of(window: SettingsWindow, beginning: str) -> str:
@@ -199,45 +189,7 @@ def test_sampling_fields_write_their_options_within_limits_and_go_back_to_the_de
     assert field.value() == settings.temperature
 
 
-def test_a_download_shows_bytes_and_ends_among_the_installed(
-    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
-) -> None:
-    harness.store.gate.hold()
-    install(view)
-    harness.store.gate.let_through(1)
-    qtbot.waitUntil(lambda: "100 MB of 400 MB" in read(download(page).words.text()))
-    harness.store.gate.open()
-    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
-    row = download(page)
-    assert row.words.text() == "Installed"
-    assert [button.isVisible() for button in (row.bar, row.go_button, row.try_button)] == [False] * 3
-    click(row.use_button)
-    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Tiny-4bit")
-    qtbot.waitUntil(harness.window.isActiveWindow)
-    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
-
-
-def test_a_cancelled_download_leaves_the_page_and_another_is_paused_and_resumed(
-    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
-) -> None:
-    harness.store.gate.hold()
-    install(view)
-    click(download(page).cancel_button)
-    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
-    harness.store.gate.open()
-
-    harness.store.gate.hold()
-    install(view)
-    harness.store.gate.let_through(1)
-    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.RUNNING)
-    click(download(page).go_button)
-    qtbot.waitUntil(lambda: "Paused" in read(download(page).words.text()))
-    harness.store.gate.open()
-    click(download(page).go_button)
-    qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
-
-
-def test_a_failed_download_says_why_and_is_tried_again(
+def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_among_the_installed(
     harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
 ) -> None:
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
@@ -246,8 +198,29 @@ def test_a_failed_download_says_why_and_is_tried_again(
     row = download(page)
     assert (row.try_button.text(), row.bar.isVisible(), row.go_button.isVisible()) == ("Try again", False, False)
     harness.store.failures.clear()
+    harness.store.gate.hold()
     click(row.try_button)
+    qtbot.waitUntil(lambda: not download(page).try_button.isVisible())
+    click(download(page).cancel_button)
+    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
+    harness.store.gate.open()
+
+    harness.store.gate.hold()
+    install(view)
+    harness.store.gate.let_through(1)
+    qtbot.waitUntil(lambda: "100 MB of 400 MB" in read(download(page).words.text()))
+    click(download(page).go_button)
+    qtbot.waitUntil(lambda: "Paused" in read(download(page).words.text()))
+    harness.store.gate.open()
+    click(download(page).go_button)
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
+    row = download(page)
+    assert row.words.text() == "Installed"
+    assert [button.isVisible() for button in (row.bar, row.go_button, row.try_button)] == [False] * 3
+    click(row.use_button)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Tiny-4bit")
+    qtbot.waitUntil(harness.window.isActiveWindow)
+    assert all(row.isHidden() for row in page.findChildren(DownloadRow))
 
 
 def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
@@ -272,9 +245,10 @@ def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
     assert list(harness.store.folders) == []
 
 
-def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_settings(
+def test_hub_address_and_token_reach_the_shelf_and_what_was_reset_is_not_kept_again_when_its_field_is_left(
     harness: AppHarness, hub: HubCard
 ) -> None:
+    settings = harness.application.settings
     hub.endpoint.setText("https://hub.example")
     hub.endpoint.editingFinished.emit()
     hub.token.setText("hf_secret")
@@ -283,8 +257,20 @@ def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_se
     hub.proxy.setText(" proxy.example:3128 ")  # as systems show it
     hub.proxy.editingFinished.emit()
     assert (harness.store.hub.proxy, hub.proxy.text()) == ("http://proxy.example:3128",) * 2
-    harness.application.settings.save()
+    settings.save()
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
+
+    hub.mirrors.setText("https://mirror.example")
+    hub.mirrors.editingFinished.emit()
+    hub.offline.click()
+    hub.proxy.setText("http://half typ")  # a switch takes no focus from it
+    settings.reset("hub_offline")
+    assert hub.proxy.text() == "http://half typ"
+    settings.reset_all()
+    assert (hub.mirrors.text(), hub.offline.isChecked()) == ("", False)
+    hub.mirrors.editingFinished.emit()
+    assert settings.hub_mirrors == ()
+    assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
 
 
 def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCard) -> None:
@@ -350,23 +336,6 @@ def test_a_token_that_could_not_be_read_for_a_moment_stays_when_its_empty_field_
             disk.undo()
             window.advanced.hub.token.editingFinished.emit()
     assert "hf_secret" in token.read_text("utf-8")
-
-
-def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHarness, hub: HubCard) -> None:
-    settings = harness.application.settings
-    hub.endpoint.setText("https://hub.example")
-    hub.endpoint.editingFinished.emit()
-    hub.mirrors.setText("https://mirror.example")
-    hub.mirrors.editingFinished.emit()
-    hub.offline.click()
-    hub.proxy.setText("http://half typ")  # a switch takes no focus from it
-    settings.reset("hub_offline")
-    assert hub.proxy.text() == "http://half typ"
-    settings.reset_all()
-    assert (hub.mirrors.text(), hub.offline.isChecked()) == ("", False)
-    hub.mirrors.editingFinished.emit()
-    assert settings.hub_mirrors == ()
-    assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
 
 
 def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(harness: AppHarness, qtbot: QtBot) -> None:
