@@ -68,6 +68,7 @@ def main() -> int:
     resources = app / "Contents" / "Resources"
     packages = resources / "python" / "lib" / f"python{target.python}" / "site-packages"
     install(options.tools, target, packages)
+    forget_build(packages)
     compile_sentences(packages / "i18n")
     pruning.prune(packages, target.name)
     if target.name == "mac":
@@ -120,6 +121,16 @@ def install(tools: Path, target: Target, packages: Path) -> None:
             shutil.copytree(source, copied, ignore=ignored) if source.is_dir() else shutil.copy(source, copied)
         own = ["--python", tools / "bin" / "python", "--no-deps", "--no-build-isolation", copy]
         run([tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, *own], environment)
+
+
+def forget_build(packages: Path) -> None:
+    """When and in which folder Hunch's own package was built, and what its list of files says of that."""
+    (folder,) = packages.glob("hunch_chat-*.dist-info")
+    names = ("uv_cache.json", "direct_url.json")
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    lines = (folder / "RECORD").read_text("utf-8").splitlines(keepends=True)
+    (folder / "RECORD").write_text("".join(line for line in lines if not line.split(",")[0].endswith(names)), "utf-8")
 
 
 def compile_sentences(folder: Path) -> None:

@@ -25,7 +25,6 @@ _LEFT_OUT = (
     "shiboken6/include",
     "shiboken6/lib",
     "*.pyi",
-    "*/direct_url.json",  # has the path of the folder that it was made in
     "*/REQUESTED",
     ".lock",
 )

@@ -246,6 +246,16 @@ def test_entitlements_are_those_of_ours_and_none_without_a_developer_id(
     assert all(problem in each for each, problem in zip(found, problems, strict=True))
 
 
+def test_nothing_of_when_and_where_it_was_built_is_left(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    """Else two builds of the same sources differ."""
+    folder = tmp_path / "hunch_chat-1.dist-info"
+    folder.mkdir()
+    (folder / "uv_cache.json").write_text("now")
+    (folder / "RECORD").write_text(f"app/a.py,sha256=1,2\n{folder.name}/uv_cache.json,sha256=3,4\n")
+    tools("assemble").forget_build(tmp_path)
+    assert {each.name: each.read_text() for each in folder.iterdir()} == {"RECORD": "app/a.py,sha256=1,2\n"}
+
+
 def test_a_python_is_copied_without_what_only_developers_need(tmp_path: Path, tools: Callable[[str], Any]) -> None:
     for name in ("libpython3.13.dylib", "python3.13/os.py", "python3.13/test/a.py", "python3.13/site-packages/a.py"):
         file = tmp_path / "standalone" / "lib" / name
