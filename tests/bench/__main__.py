@@ -24,6 +24,7 @@ from tests.bench.costs import COSTS  # noqa: E402
 from tests.bench.drafters import DRAFTERS  # noqa: E402
 from tests.bench.library import LIBRARY  # noqa: E402
 from tests.bench.long_texts import LONG_TEXTS  # noqa: E402
+from tests.bench.machines import MACHINES  # noqa: E402
 from tests.bench.models import MODELS  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
@@ -37,7 +38,7 @@ from tests.bench.vision import VISION  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *SERVING, *VISION)
+ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *SERVING, *VISION, *MACHINES)
 APP = (*LIBRARY, *SEARCHING, *LONG_TEXTS, *PAIR_CHECK, *MODELS, *WINDOW)
 MEASURES = (*ENGINE, *APP, *NATURAL)
 

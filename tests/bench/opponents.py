@@ -29,6 +29,7 @@ from engine import (
     Message,
     ModelFailed,
     ModelReady,
+    RankPlan,
     Request,
     RequestStats,
     Sampling,
@@ -60,11 +61,19 @@ class Run:
 class Ours:
     """Our engine, with a pair loaded."""
 
-    def __init__(self, main: Path, draft: Path | None = None, kept_share: float = 0.0, *, rests: bool = True) -> None:
+    def __init__(
+        self,
+        main: Path,
+        draft: Path | None = None,
+        kept_share: float = 0.0,
+        *,
+        rests: bool = True,
+        plan: RankPlan | None = None,
+    ) -> None:
         self.engine = Engine(cache_memory_share=kept_share)
         self._main, self._draft = main, draft
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self.engine.load(main, self._events.put, draft)
+        self.engine.load(main, self._events.put, draft, plan=plan)
         for _ in range(1 if draft is None else 2):
             self._await_model()
         if rests:
