@@ -21,9 +21,6 @@ _ADVANTAGE = 1.02  # by this factor another plan must be faster
 _FIRST_TOKENS = 4  # length <= 2 * max(longest accepted run, this)
 _START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 3.0  # in plain tokens
 _LEAST_CREDIT = 0.0
-_PROBE_EVERY_ROUNDS = 3
-# No tries in the first rounds of a reply: the text settles in its first words, where accept rates are lowest.
-_START_ROUNDS = 4
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
 _COMPARED_ROUND = 2  # this round of a reply is plain while few plain passes are known: replies may be short
 _TYPICAL_REPLY_TOKENS = 200.0
@@ -41,10 +38,9 @@ class History:
     records: defaultdict[str, Record] = field(default_factory=partial(defaultdict, Record))
     credit: float = _START_CREDIT  # plain tokens that tries of drafts may still cost
     trusted: bool = False  # the credit has reached its maximum, and not its minimum since
-    rounds: int = 0
     longest: dict[str, int] = field(default_factory=dict)  # accepted run, by source
     draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
-    last_drafted: dict[str, int] = field(default_factory=dict)  # `rounds` when a source last drafted
+    drafted: set[str] = field(default_factory=set)  # sources that ever did
     _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
@@ -200,7 +196,7 @@ class AutoController:
         self._costs.observe_reading(source, tokens, seconds)
         self._uncached[source] = max(0, self._uncached.get(source, 0) - tokens)
         # Without a price nothing is charged: else no credit would be left for the first try.
-        if self.parked and self._costs.plain_s and source in self._history.last_drafted:
+        if self.parked and self._costs.plain_s and source in self._history.drafted:
             self._spend(self._costs.reading_s(source, tokens) / self._costs.plain_s)
 
     def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
@@ -226,7 +222,6 @@ class AutoController:
         """The outcome of the planned round. If the plan was put off, it is PLAIN."""
         history = self._history
         self._rounds += 1
-        history.rounds += 1
         if outcome.seconds is not None:
             self._costs.observe(plan.source, outcome.checked, outcome.seconds)
         for rates in history.rates.values():
@@ -235,7 +230,7 @@ class AutoController:
         self._since_plain = self._since_plain + 1 if outcome.checked else 0
         cost = -_CREDIT_PER_ROUND
         if outcome.checked:
-            history.last_drafted[plan.source] = history.rounds
+            history.drafted.add(plan.source)
             history.learn(plan, outcome)
             price_s = self._costs.price_s(plan.source, outcome.checked)
             cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices at the same load
@@ -264,18 +259,15 @@ class AutoController:
         return chosen
 
     def _try(self, options: Sequence[Option], plain_s: float) -> Option | None:
-        """The fastest option of the sources that are due for a try, if the credit covers its cost."""
-        due = [option for option in options if self._may_try(option.plan.source)]
-        best = max(due, key=lambda option: option.rate, default=None)
+        """The fastest option of the sources that may be tried, if the credit covers its cost."""
+        possible = [option for option in options if self._may_try(option.plan.source)]
+        best = max(possible, key=lambda option: option.rate, default=None)
         if best is None or best.seconds / plain_s - 1 > self._history.credit:
             return None
         return best
 
     def _may_try(self, source: str) -> bool:
-        history = self._history
-        rest = _PROBE_EVERY_ROUNDS * history.replies
-        rested = history.rounds - history.last_drafted.get(source, -rest)
-        return self._rounds >= _START_ROUNDS and rested >= rest and history.credit > self._cost_before_a_try(source)
+        return self._history.credit > self._cost_before_a_try(source)
 
     def _cost_before_a_try(self, source: str) -> float:
         """Cost in plain tokens of prefilling its uncached tokens and drafting one; prefill alone is waste."""

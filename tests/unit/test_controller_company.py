@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.drafting.controller import AutoController
-from engine.drafting.plans import PLAIN, Outcome, Plan
-from tests.unit.test_controller import FIXED_ONLY, FLAT, STEEP, history, plain, rounds
+from engine.drafting.plans import PLAIN, Outcome
+from tests.unit.test_controller import FLAT, history, plain, rounds
 
 
 @pytest.mark.parametrize(("speed", "parked"), [(0.0, False), (0.5, True), (1.0, False), (2.0, False)])
@@ -32,25 +32,6 @@ def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: 
     assert known.rates_of("draft", 0).by_position(hopeful=True) == pytest.approx(
         alone.rates_of("draft", 0).by_position(hopeful=True)
     )
-
-
-@pytest.mark.parametrize("replies", [1, 2, 5])
-def test_a_source_rests_for_as_many_steps_in_company_as_alone(replies: int) -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    known.shared_by(replies).credit = 2.0
-    company = [AutoController(known) for _ in range(replies)]
-    for controller in company:
-        controller.share(replies)
-        controller.plan([FIXED_ONLY])
-    steps_of(company, 10)
-    assert company[-1].parked
-    company[0].observe(Plan("draft", 1), Outcome(1, 0, 2.05))
-    wanted = []
-    for _ in range(4):
-        known.shared_by(replies).credit = 2.0
-        steps_of(company, 1)
-        wanted.append(company[-1].wants("draft"))
-    assert wanted == [False, False, True, True]
 
 
 def steps_of(company: list[AutoController], count: int) -> None:
