@@ -35,6 +35,7 @@ _SAME = re.compile(
     r"|https?|Fusion|Qt|OpenBLAS|Linux|Shift|Return|Finder|App|nat|M\d (?:Pro|Max|Ultra)"
     r"|Gemma|Qwen|GLM|GPT OSS|Flash"
     r"|\b[A-Za-z][\w.]*-[\w.-]+"  # names of models
+    r"|[\w.-]+\.(?:json|toml|ya?ml)"  # and of files
 )
 
 
