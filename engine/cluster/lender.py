@@ -5,13 +5,15 @@ The rank's process gets the plain end of the connection; this process carries th
 
 from __future__ import annotations
 
+import logging
 import socket
-import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from engine.api.ranks import Machine, MachineRefusal
@@ -27,7 +29,11 @@ from engine.models.model_files import FileError
 
 QUIET_S = 60.0  # of a connection that asks nothing and has no rank
 END_S = 3.0
-_MOST_CONNECTIONS = 16
+MOST_CONNECTIONS = 16
+LOOK_S = 1.0  # between two looks whether the machine that is helped is still paired
+_AGAIN_S = 0.5  # until a connection is accepted again after a failure: no descriptor was free, say
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,12 @@ class Lending:
 
     machine: Machine
     folder: str
+
+
+@dataclass(eq=False, slots=True)
+class _Connection:
+    socket: socket.socket
+    machine: Machine | None = None  # whose certificate it showed; until then, and without one, it may only be paired
 
 
 class Lender:
@@ -54,8 +66,7 @@ class Lender:
         self._on_change = on_change
         self._memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
         self._lock = threading.Lock()
-        self._connections: set[ssl.SSLSocket] = set()
-        self._open = 0  # connections, those before their handshake included
+        self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
         self._lending: Lending | None = None
         self._invitation: Invitation | None = None
         self._listening: socket.socket | None = None
@@ -65,7 +76,7 @@ class Lender:
         """Returns the port that it listens at. Raises OSError."""
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listening = socket.create_server((host, port), family=family)
-        self._run(self._accept, self._listening)
+        self._run(partial(self._accept, self._listening))
         return int(self._listening.getsockname()[1])
 
     def stop(self) -> None:
@@ -84,9 +95,8 @@ class Lender:
         """Close all connections: a reply that runs partly here ends with its words kept."""
         with self._lock:
             connections = list(self._connections)
-        for secure in connections:
-            with suppress(OSError):
-                socket.socket.shutdown(secure, socket.SHUT_RDWR)  # its relay's thread reads the end
+        for connection in connections:
+            _end(connection)
 
     def invite(self) -> str:
         """New digits, for one machine to be paired with this one; former ones no longer hold."""
@@ -97,8 +107,8 @@ class Lender:
     def lending(self) -> Lending | None:
         return self._lending
 
-    def _run(self, work: Callable[[socket.socket], None], connected: socket.socket) -> None:
-        thread = threading.Thread(target=work, args=(connected,), name="lender", daemon=True)
+    def _run(self, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=work, name="lender", daemon=True)
         with self._lock:
             self._threads = [other for other in self._threads if other.is_alive()] + [thread]
             thread.start()
@@ -110,54 +120,74 @@ class Lender:
             except OSError:
                 if self._listening is None:
                     return
+                time.sleep(_AGAIN_S)
                 continue
-            with self._lock:
-                welcome = self._listening is not None and self._open < _MOST_CONNECTIONS
-                self._open += welcome
-            if welcome:
-                self._run(self._serve, connected)
+            connection = _Connection(connected)
+            if self._takes(connection):
+                self._run(partial(self._serve, connection))
             else:
                 connected.close()
 
-    def _serve(self, connected: socket.socket) -> None:
-        """One connection, to its end."""
-        with suppress(OSError, WireEnded, WireBroken), connected:
-            connected.settimeout(HANDSHAKE_S)
-            secure = self._identity.server_context().wrap_socket(kept_alive(connected), server_side=True)
-            with self._lock:
-                self._connections.add(secure)
-            try:
-                secure.send(bytes([PROTOCOL]))
-                self._talk(*relayed(secure), self._machine(secure))
-            finally:
-                with self._lock:
-                    self._connections.discard(secure)
-                secure.close()
+    def _takes(self, connection: _Connection) -> bool:
+        """In place of the oldest that may only be paired, if need be: strangers keep out none that is paired."""
         with self._lock:
-            self._open -= 1
+            if len(self._connections) >= MOST_CONNECTIONS:
+                oldest = next((each for each in self._connections if each.machine is None), None)
+                if oldest is None:
+                    return False
+                self._connections.remove(oldest)
+                _end(oldest)
+            if self._listening is not None:
+                self._connections.append(connection)
+            return self._listening is not None
 
-    def _machine(self, secure: ssl.SSLSocket) -> Machine | None:
-        """Whose certificate it showed; None: none, and it may only be paired."""
-        shown = secure.getpeercert(binary_form=True)
-        known = (
-            machine for machine in self._identity.machines() if shown and machine.fingerprint == fingerprint(shown)
+    def _serve(self, connection: _Connection) -> None:
+        """One connection, to its end."""
+        try:
+            with connection.socket, suppress(OSError, WireEnded, WireBroken):
+                self._shake_hands(connection)
+        except Exception as error:  # noqa: BLE001  this connection alone ends
+            _log.error("a connection to another machine failed: %s", type(error).__name__)
+        finally:
+            with self._lock, suppress(ValueError):  # it may have made room
+                self._connections.remove(connection)
+
+    def _shake_hands(self, connection: _Connection) -> None:
+        connection.socket.settimeout(HANDSHAKE_S)
+        secure = self._identity.server_context().wrap_socket(
+            kept_alive(connection.socket), server_side=True, do_handshake_on_connect=False
         )
-        return next(known, None)
+        connection.socket = secure
+        with secure:
+            secure.do_handshake()
+            connection.machine = self._machine(secure.getpeercert(binary_form=True))
+            secure.send(bytes([PROTOCOL]))
+            self._talk(*relayed(secure), connection)
 
-    def _talk(self, plain: socket.socket, relay: threading.Thread, machine: Machine | None) -> None:
-        """`machine`: None: one that is not paired."""
-        wire = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0)
-        with closing(plain):
-            while wire.arrives(QUIET_S):
-                try:
-                    folder = self._answer(wire, machine)
-                    if folder and machine is not None:
-                        self._lend(wire, plain, relay, Lending(machine, folder))
+    def _machine(self, shown: bytes | None) -> Machine | None:
+        """That certificate's."""
+        machines = self._identity.machines() if shown else ()
+        return next((machine for machine in machines if machine.fingerprint == fingerprint(shown or b"")), None)
+
+    def _is_paired(self, machine: Machine) -> bool:
+        """Still: the command line removes one in a process of its own."""
+        return any(known.fingerprint == machine.fingerprint for known in self._identity.machines())
+
+    def _talk(self, plain: socket.socket, relay: threading.Thread, connection: _Connection) -> None:
+        wire, machine = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0), connection.machine
+        try:
+            with closing(plain):
+                while wire.arrives(QUIET_S):
+                    try:
+                        folder = self._answer(wire, machine)
+                        if folder and machine is not None:
+                            self._lend(wire, plain, relay, Lending(machine, folder))
+                            break
+                    except Declined as error:
+                        wire.send(Refused(error.why.value, error.detail))
                         break
-                except Declined as error:
-                    wire.send(Refused(error.why.value, error.detail))
-                    break
-        relay.join()  # what was sent last arrives first
+        finally:
+            relay.join()  # what was sent last arrives first
 
     def _answer(self, wire: Wire, machine: Machine | None) -> str:
         """The folder of a model that is to be started; else ""."""
@@ -168,10 +198,10 @@ class Lender:
             case Share():
                 answer_to_pair(wire, self._identity, self._invitation, value)
                 self._on_change()
-            case Ask(digest=digest) if machine is not None:
+            case Ask(digest=digest) if machine is not None and self._is_paired(machine):
                 self._folder_of(digest)
                 wire.send(Offer(self._memory_bytes))
-            case Start(digest=digest) if machine is not None:
+            case Start(digest=digest) if machine is not None and self._is_paired(machine):
                 return self._folder_of(digest)
             case _:
                 raise Declined(MachineRefusal.STRANGER)
@@ -195,9 +225,17 @@ class Lender:
             wire.send(Offer(self._memory_bytes))
             process = start_rank(plain, lending.folder)
             plain.close()  # the process has its own
-            relay.join()
+            while relay.is_alive() and self._is_paired(lending.machine):
+                relay.join(LOOK_S)
+            if relay.is_alive():
+                process.kill()
         finally:
             if process is not None:
                 end_rank(process, END_S)
             self._lending = None
             self._on_change()
+
+
+def _end(connection: _Connection) -> None:
+    with suppress(OSError):
+        socket.socket.shutdown(connection.socket, socket.SHUT_RDWR)  # whoever waits for it reads the end

@@ -9,9 +9,11 @@ import select
 import socket
 import ssl
 import threading
+import time
 from contextlib import suppress
 
 HANDSHAKE_S = 10.0
+LAST_WORDS_S = 10.0  # for what is still to be sent to one side when the other has ended
 _BLOCK_BYTES = 1 << 16
 _MOST_BYTES = 1 << 20  # that wait for a slow reader before the writer waits, too
 # A machine that vanished without a word (asleep, unplugged) is noticed after about half a minute.
@@ -49,17 +51,26 @@ class _Side:
 
 
 def relay(one: socket.socket, other: socket.socket) -> None:
-    """Until one of them ends, and what came from it was sent on. Closes both."""
+    """Until one of them ends, and what came from it was sent on, if the other reads that in time. Closes both."""
     with one, other, suppress(OSError):
         sides = _Side(one), _Side(other)
+        while not any(side.ended for side in sides):
+            _move(*sides, None)
+        until = time.monotonic() + LAST_WORDS_S
         while not any(side.ended and not beyond.waiting for side, beyond in (sides, sides[::-1])):
-            moved = [side.read(beyond.waiting) for side, beyond in (sides, sides[::-1])]
-            moved += [side.write() for side in sides]
-            if not any(moved):
-                _wait(*sides)
+            if (left_s := until - time.monotonic()) <= 0:
+                return
+            _move(*sides, left_s)
 
 
-def _wait(one: _Side, other: _Side) -> None:
+def _move(one: _Side, other: _Side, within_s: float | None) -> None:
+    moved = [side.read(beyond.waiting) for side, beyond in ((one, other), (other, one))]
+    moved += [side.write() for side in (one, other)]
+    if not any(moved):
+        _wait(one, other, within_s)
+
+
+def _wait(one: _Side, other: _Side, within_s: float | None) -> None:
     """Until one can be read or written: encrypted bytes that wait were read before, or nothing has moved."""
     poll = select.poll()
     for side, beyond in ((one, other), (other, one)):
@@ -67,7 +78,7 @@ def _wait(one: _Side, other: _Side) -> None:
         writes = select.POLLOUT if side.waiting else 0
         if reads or writes:
             poll.register(side.socket, reads | writes)
-    poll.poll()
+    poll.poll(None if within_s is None else within_s * 1000)
 
 
 def relayed(secure: ssl.SSLSocket) -> tuple[socket.socket, threading.Thread]:

@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Helping, InvalidRequest, Machine, MachineRefusal, MachineUnavailable
-from engine.cluster import pairing
+from engine.cluster import lender, pairing
+from engine.cluster import relay as relaying
 from engine.cluster.identity import Identity, shown_name
-from engine.cluster.lender import Lender
-from engine.cluster.lent import LentRank, host_and_port, machine_offer, pair_machines
-from engine.cluster.operations import PROTOCOL, Approach, Proof, Response, Share, Start
+from engine.cluster.lender import MOST_CONNECTIONS, Lender
+from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines
+from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Proof, Refused, Response, Share, Start
 from engine.cluster.relay import relay, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.inspect import content_digest
@@ -166,6 +167,41 @@ def test_a_machine_that_was_removed_is_a_stranger(removed_by: str, lending: Lend
     assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.STRANGER
 
 
+def test_a_machine_that_was_removed_is_a_stranger_on_an_open_connection_too(lending: Lending) -> None:
+    helping = lending.paired()
+    with _connected_to(helping) as connected:
+        wire = Wire(connected, Response)
+        wire.send(Ping())
+        wire.receive()
+        assert Identity(lending.identity.folder).remove(Identity(lending.main).fingerprint)
+
+        wire.send(Ask(content_digest(STARTER_MAIN)))
+
+        assert wire.receive()[0] == Refused(MachineRefusal.STRANGER.value, "")
+
+
+def test_strangers_who_keep_quiet_keep_out_none_that_is_paired(lending: Lending) -> None:
+    helping = lending.paired()
+    with ExitStack() as opened:
+        for _ in range(MOST_CONNECTIONS + 1):
+            opened.enter_context(connection(lending))
+
+        assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
+
+
+@pytest.mark.expect_log("a connection to another machine failed")
+def test_a_connection_that_fails_makes_room_for_others(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lender, "MOST_CONNECTIONS", 2)
+    helping = lending.paired()
+    with monkeypatch.context() as patched:
+        patched.setattr(lending.lender, "_folders", [].pop)
+        for _ in range(3):
+            assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
+            wait_until(lambda: not lending.lender._connections)
+
+    assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
+
+
 def test_another_machine_at_the_same_address_is_a_stranger(lending: Lending, tmp_path: Path) -> None:
     helping, other = lending.paired(), Lending(tmp_path)
     moved = Helping(Machine("Studio", helping.machine.fingerprint, other.address), helping.identity)
@@ -194,8 +230,9 @@ def test_only_one_machine_is_helped_at_a_time(lending: Lending) -> None:
 
     assert refused.value.why is MachineRefusal.BUSY
     assert refused.value.detail == lending.identity.machines()[0].name
-    rank.end(0)
+    lending.identity.remove(lending.identity.machines()[0].fingerprint)
     wait_until(lambda: lending.lender.lending is None)
+    rank.end(0)
 
 
 def test_what_is_lent_can_be_taken_back(lending: Lending) -> None:
@@ -283,6 +320,19 @@ def test_a_relay_carries_everything_both_ways_and_ends_with_either_side() -> Non
     near.close()
     assert received(far, 100) == b"last words"
     thread.join()
+    far.close()
+
+
+def test_a_relay_does_not_wait_for_one_that_never_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaying, "LAST_WORDS_S", 0.01)
+    (near, near_end), (far, far_end) = socket.socketpair(), socket.socketpair()
+    thread = threading.Thread(target=relay, args=(near_end, far_end), daemon=True)
+    thread.start()
+    near.sendall(bytes(1_000_000))
+    near.close()
+
+    thread.join(10)
+    assert not thread.is_alive()
     far.close()
 
 
