@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import json
 import signal
 import sys
 import threading
@@ -122,10 +124,16 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     identity = Identity(options.identity)
     ended = threading.Event()
     lender = Lender(identity, lambda: _folders(scan(options.models)), lambda: _say_state(lender, say), options.memory)
+    host, port = host_and_port(options.listen)
+    try:
+        port = lender.start(host, port)
+    except OSError as error:
+        name = "AddressInUse" if error.errno == errno.EADDRINUSE else "AddressUnusable"
+        say(json.dumps({"error": name, "detail": error.strerror}))
+        return 1
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    host, port = host_and_port(options.listen)
-    say(f"{identity.name} lends its memory at {host}:{lender.start(host, port)} (experimental)")
+    say(f"{identity.name} lends its memory at {f'[{host}]' if ':' in host else host}:{port} (experimental)")
     if options.invite:
         code = lender.invite()
         say(f"Digits for the other machine: {code[:4]} {code[4:]}, for {INVITED_S / 60:.0f} minutes")

@@ -6,35 +6,43 @@ Certificates sign themselves, and each side trusts exactly those of the machines
 from __future__ import annotations
 
 import datetime
+import fcntl
 import hashlib
 import json
 import os
 import platform
 import ssl
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from engine.api.errors import InvalidRequest
 from engine.api.ranks import Machine
 from engine.models.model_files import FileError, entries, parse_object, read_limited
 
 MOST_NAME = 64
 _MOST_BYTES = 1 << 20
 _KEY, _CERTIFICATE, _MACHINES = "key.pem", "certificate.pem", "machines.json"
+_WANTED = f"a folder that can be written, with {_KEY} and its {_CERTIFICATE} or neither"
 
 
 class Identity:
-    """Any thread. Made where the folder has none."""
+    """Any thread, and any process. Made where the folder has none; raises InvalidRequest for what cannot be used."""
 
     def __init__(self, folder: Path, name: str = "") -> None:
         self.folder = folder
         self.name = (name or platform.node() or "Mac")[:MOST_NAME]
-        self._writing = threading.Lock()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not (folder / _CERTIFICATE).is_file():
-            _make_certificate(folder)
-        self.certificate = (folder / _CERTIFICATE).read_text()
-        self.fingerprint = fingerprint_of(self.certificate)
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with _alone(folder):
+                if not (folder / _CERTIFICATE).is_file():
+                    _make_certificate(folder)
+            self.certificate = (folder / _CERTIFICATE).read_text()
+            self.fingerprint = fingerprint_of(self.certificate)
+            self.server_context()
+        except (OSError, ValueError) as error:
+            raise InvalidRequest("identity", str(folder), _WANTED) from error
 
     def machines(self) -> tuple[Machine, ...]:
         """Those that this one is paired with, the newest last."""
@@ -42,7 +50,7 @@ class Identity:
 
     def pair_with(self, machine: Machine, certificate: str) -> None:
         """In place of what is known of it, or of another one at the same address."""
-        with self._writing:
+        with _alone(self.folder):
             others = [known for known in self._known() if known[0].fingerprint != machine.fingerprint]
             if machine.address:
                 others = [known for known in others if known[0].address != machine.address]
@@ -50,7 +58,7 @@ class Identity:
 
     def remove(self, fingerprint: str) -> bool:
         """False if it was not paired. From then on neither side's connections are accepted here."""
-        with self._writing:
+        with _alone(self.folder):
             known = self._known()
             kept = [each for each in known if each[0].fingerprint != fingerprint]
             self._write(kept)
@@ -75,7 +83,8 @@ class Identity:
         if shows:
             context.load_cert_chain(self.folder / _CERTIFICATE, self.folder / _KEY)
         for certificate in trusted:
-            context.load_verify_locations(cadata=certificate)
+            with suppress(ssl.SSLError):  # what is no certificate is not trusted, and keeps out no other
+                context.load_verify_locations(cadata=certificate)
         return context
 
     def _known(self) -> list[tuple[Machine, str]]:
@@ -138,6 +147,18 @@ def _make_certificate(folder: Path) -> None:
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     _write(folder / _KEY, private)
     _write(folder / _CERTIFICATE, certificate.public_bytes(pem))
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """No other thread or process changes what is in it meanwhile."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some disks of other machines have no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _write(path: Path, data: bytes) -> None:

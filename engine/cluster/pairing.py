@@ -10,6 +10,7 @@ import hmac
 import secrets
 import threading
 import time
+import unicodedata
 from typing import Any, TypeVar
 
 from engine.api.ranks import Machine, MachineRefusal
@@ -51,7 +52,11 @@ class Invitation:
             return self.code
 
     def close(self) -> None:
-        self._tries = 0
+        """One machine was paired by it. Raises Declined if another one was before."""
+        with self._lock:
+            if self._until < 0:
+                raise Declined(MachineRefusal.NOT_INVITING)
+            self._until = -1.0
 
 
 def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, address: str) -> Machine:
@@ -59,15 +64,14 @@ def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, addres
 
     Raises Declined, WireBroken or WireEnded.
     """
-    digits = "".join(character for character in code if character.isdecimal())
+    digits = "".join(str(unicodedata.decimal(each)) for each in code if each.isdecimal())  # wide ones, too
     exchange = _exchange("SPAKE2_A", digits, bytes.fromhex(identity.fingerprint), theirs)
     wire.send(Share(identity.name, identity.certificate, exchange.start().hex()))
     share = expected(wire, Share)
     if bytes.fromhex(_fingerprint(share)) != theirs:
         raise Declined(MachineRefusal.MISBEHAVED, "another certificate")
     key = _key(exchange, share)
-    if not hmac.compare_digest(expected(wire, Proof).mac, _mac(key, _HELPER)):
-        raise Declined(MachineRefusal.CODE)
+    _check(expected(wire, Proof), key, _HELPER)
     wire.send(Proof(_mac(key, _MAIN)))
     expected(wire, Answer)
     machine = Machine(shown_name(share.name), theirs.hex(), address)
@@ -85,8 +89,7 @@ def answer_to_pair(wire: Wire, identity: Identity, invitation: Invitation | None
     wire.send(Share(identity.name, identity.certificate, exchange.start().hex()))
     key = _key(exchange, share)
     wire.send(Proof(_mac(key, _HELPER)))
-    if not hmac.compare_digest(expected(wire, Proof).mac, _mac(key, _MAIN)):
-        raise Declined(MachineRefusal.CODE)
+    _check(expected(wire, Proof), key, _MAIN)
     invitation.close()
     machine = Machine(shown_name(share.name), theirs.hex(), "")
     identity.pair_with(machine, share.certificate)
@@ -109,6 +112,11 @@ def _key(exchange: Any, share: Share) -> bytes:
 
 def _mac(key: bytes, role: bytes) -> str:
     return hmac.digest(key, role, "sha256").hex()
+
+
+def _check(proof: Proof, key: bytes, role: bytes) -> None:
+    if not hmac.compare_digest(proof.mac.encode("utf-8", "replace"), _mac(key, role).encode()):
+        raise Declined(MachineRefusal.CODE)
 
 
 def _fingerprint(share: Share) -> str:

@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Helping, InvalidRequest, Machine, MachineRefusal, MachineUnavailable
-from engine.cluster import lender, pairing
+from engine.__main__ import main
+from engine.cluster import identity, lender, pairing
 from engine.cluster import relay as relaying
-from engine.cluster.identity import Identity, shown_name
+from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lender import MOST_CONNECTIONS, Lender
 from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Proof, Refused, Response, Share, Start
+from engine.cluster.pairing import Declined, Invitation
 from engine.cluster.relay import relay, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.inspect import content_digest
@@ -90,6 +92,22 @@ def test_machines_are_paired_by_the_digits_that_one_shows(lending: Lending) -> N
     assert Identity(lending.main).machines() == (machine,)
     assert [known.fingerprint for known in lending.identity.machines()] == [Identity(lending.main).fingerprint]
     assert refusal(lambda: pair_machines(lending.main, lending.address, code)) is MachineRefusal.NOT_INVITING
+
+
+def test_digits_may_be_wide(lending: Lending) -> None:
+    code = lending.lender.invite().translate({ord(each): chr(ord(each) + 0xFEE0) for each in "0123456789"})
+
+    assert pair_machines(lending.main, lending.address, code).name == "Studio"
+
+
+def test_an_invitation_is_used_once_though_two_try_at_once() -> None:
+    invitation = Invitation()
+    assert invitation.take_try() == invitation.take_try()
+    invitation.close()
+
+    for use in (invitation.close, invitation.take_try):
+        with pytest.raises(Declined):
+            use()
 
 
 def test_after_five_wrong_tries_the_right_digits_no_longer_hold(lending: Lending) -> None:
@@ -334,6 +352,57 @@ def test_a_relay_does_not_wait_for_one_that_never_reads(monkeypatch: pytest.Monk
     thread.join(10)
     assert not thread.is_alive()
     far.close()
+
+
+@pytest.mark.parametrize("damaged", ["key.pem", "certificate.pem"])
+def test_a_damaged_identity_is_refused(damaged: str, tmp_path: Path) -> None:
+    Identity(tmp_path)
+    (tmp_path / damaged).write_bytes(b"\xff")
+
+    with pytest.raises(InvalidRequest):
+        Identity(tmp_path)
+
+
+def test_two_starts_at_once_make_one_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Path] = []
+    make, both = identity._make_certificate, threading.Barrier(2)
+
+    def make_together(folder: Path) -> None:
+        made.append(folder)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.1)
+        make(folder)
+
+    monkeypatch.setattr(identity, "_make_certificate", make_together)
+    threads = [threading.Thread(target=Identity, args=(tmp_path,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(made) == 1
+
+
+def test_what_is_no_certificate_keeps_out_no_other(lending: Lending) -> None:
+    helping = lending.paired()
+    none = "-----BEGIN CERTIFICATE-----\nMAAA\n-----END CERTIFICATE-----\n"
+    lending.identity.pair_with(Machine("None", fingerprint_of(none), ""), none)
+
+    assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
+
+
+def test_a_proof_of_other_letters_is_a_wrong_one() -> None:
+    with pytest.raises(Declined):
+        pairing._check(Proof("é\ud800"), b"", b"")
+
+
+def test_where_another_listens_lend_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        options = ["--models", str(tmp_path), "--identity", str(tmp_path), "--listen", f"127.0.0.1:{port}"]
+        assert main(["lend", *options]) == 1
+
+    assert "AddressInUse" in capfd.readouterr().err
 
 
 def test_a_key_is_this_users_alone(tmp_path: Path) -> None:
