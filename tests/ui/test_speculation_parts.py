@@ -323,6 +323,11 @@ def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft_and_compares_t
         lane.text.moveCursor(QTextCursor.MoveOperation.Start)
         words = lane.text.viewport().mapTo(lane, lane.text.cursorRect().topLeft())
         assert words.x() == lane.name.x() == lane.figures.x()
+    app.application.settings.text_scale = 2.0
+    window.resize(window.minimumSize())
+    QApplication.processEvents()
+    for lane in window.lanes:
+        assert lane.name.geometry().bottom() < lane.text.y() <= lane.figures.y() - lane.text.height()
 
     window.close()
     app.engine.requests.clear()

@@ -24,7 +24,8 @@ from app.words import formats
 from app.words.notices_for_errors import notice_for
 from app.words.replies import Tone, gain_text, tone_of, why_undrafted
 
-_SIDE_PX, _APART_PX, _LEAST_PX, _LINE_PX = 20, 8, 520, 22
+_SIDE_PX, _APART_PX, _LINE_PX = 20, 8, 22
+_LEAST_PX, _GROWS_PX = (520, 360), (200, 120)  # at 100 %, and more at 200 %
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
 
@@ -172,6 +173,7 @@ class RaceWindow(Translated, SideWindow):
         self.close_button.clicked.connect(self.close)
         race.changed.connect(self._show)
         self._retranslate()
+        theme.changed.connect(self._fold)
 
     def _arrange(self) -> None:
         self.resize(860, 560)
@@ -201,7 +203,9 @@ class RaceWindow(Translated, SideWindow):
         narrow = self.width() < choice_px + _APART_PX + buttons_px + 2 * _SIDE_PX
         direction = QBoxLayout.Direction
         self._foot.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
-        self.setMinimumSize(max(_LEAST_PX, choice_px + 2 * _SIDE_PX, buttons_px + 2 * _SIDE_PX), 360)
+        more = self._theme.scale - 1
+        width, height = (round(least + grows * more) for least, grows in zip(_LEAST_PX, _GROWS_PX, strict=True))
+        self.setMinimumSize(max(width, choice_px + 2 * _SIDE_PX, buttons_px + 2 * _SIDE_PX), height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
