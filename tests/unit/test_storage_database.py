@@ -300,6 +300,9 @@ def test_a_copy_that_is_busy_stays_until_it_can_be_cleaned(path: Path) -> None:
     assert [b"chat 1" in copy.read_bytes() for copy in (held, other)] == [True, False]
     rescue.forget_in_copies(path, purged)
     assert b"chat 1" not in held.read_bytes()
+    for copy in (held, other):
+        with closing(sqlite3.connect(copy)) as kept:  # its messages are gone as well, and no other chat's
+            assert kept.execute("SELECT count(*) FROM messages").fetchone()[0] == 80
 
 
 def test_words_are_for_their_owner_only(path: Path) -> None:
