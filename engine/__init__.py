@@ -112,7 +112,6 @@ from engine.api.hub import (
     Retry,
     SearchId,
 )
-from engine.api.limits import SAMPLING_LIMITS, Limits
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.ranks import Helping, Machine, MachineRefusal, RankEnd, ShardRefusal
@@ -120,6 +119,7 @@ from engine.api.stats import RequestStats
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
+    SAMPLING_LIMITS,
     Acceptance,
     CacheSizes,
     Constraint,
@@ -135,6 +135,7 @@ from engine.api.types import (
     FinishReason,
     FitLevel,
     ForwardTimes,
+    Limits,
     MemoryFit,
     Message,
     MessageRole,
@@ -166,8 +167,8 @@ from engine.hub.catalog import (
     PredictedGain,
     load_catalog,
 )
+from engine.hub.client import JsonQuestion
 from engine.hub.library import default_hub_cache
-from engine.hub.question import JsonQuestion
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
 from engine.models.children import CHILDREN, run_child

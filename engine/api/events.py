@@ -11,6 +11,7 @@ DownloadProgress in any number, then exactly one of DownloadFinished, DownloadSt
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -376,3 +377,7 @@ Event = ModelEvent | RequestEvent | StoreEvent
 
 # Called on the thread that has the event, so it must be quick. What it raises is logged and goes no further.
 Sink = Callable[[Event], None]
+
+
+class OwnThread(threading.Thread):
+    """May call sinks. What a sink calls there must not wait for the engine thread, which may wait for this one."""

@@ -46,6 +46,7 @@ from engine.models.model_files import KIB, MIB
 if TYPE_CHECKING:
     import httpcore2
     import httpx2
+from engine.hub.stop import StopKind, Stopped
 
 _ANSWER_LIMIT_BYTES = 4 * MIB  # a page with a thousand files is a tenth of it
 _PIECE_BYTES = 256 * KIB  # of a file
@@ -398,3 +399,27 @@ def from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
 
 def _path_of(url: httpx2.URL | None) -> str | None:
     return None if url is None else url.raw_path.decode("ascii").lstrip("/")
+
+
+class JsonQuestion:
+    """Asked once, on the caller's thread. No token is sent, nor anything else that differs between users."""
+
+    def __init__(self, address: str, access: HubAccess) -> None:
+        endpoint, _, self._name = address.rpartition("/")
+        self._hub = Hub(endpoint, proxy=access.proxy.strip(), offline=access.offline)
+        self._stop = StopSignal()
+
+    def ask(self) -> object:
+        """None after `stop`. Raises DownloadError."""
+        try:
+            client = HubClient(self._hub, self._hub.endpoint, self._stop, Patience(question_tries=1))
+            try:
+                return client.ask(self._name)[0]
+            finally:
+                client.close()
+        except Stopped:
+            return None
+
+    def stop(self) -> None:
+        """From any thread: `ask` returns within a moment."""
+        self._stop.request(StopKind.CANCEL)

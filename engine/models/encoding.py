@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from engine.models.threads import OwnThread
+from engine.api.events import OwnThread
 from engine.models.watch import Aborted, Question, never
 
 BETWEEN_S = 0.01  # between two questions

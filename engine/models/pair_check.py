@@ -6,14 +6,18 @@ Takes tenths of a second for large vocabularies, so never on the UI thread. No M
 from __future__ import annotations
 
 import filecmp
+import json
+import logging
+import subprocess
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from engine.api.errors import EngineError
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.types import ModelInfo
 from engine.models.about import template_text
-from engine.models.children import PROBES
+from engine.models.children import OUR_FAULTS, PROBE, PROBES, TRY_MODEL, command, environment
 from engine.models.compatibility import draft_problem, draft_refusal
 from engine.models.inspect import inspect_model, read_config
 from engine.models.model_files import (
@@ -22,15 +26,20 @@ from engine.models.model_files import (
     JsonObject,
     object_at,
     read_object,
+    stamp,
 )
-from engine.models.probes import cuts
 from engine.models.token_map import TokenMap
 from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, readable, tokenizer_file
 
+_PATIENCE_S = 5.0  # wall time
+_MOST_KEPT = 64
 _EXAMPLES = 8
 _EXAMPLE_LETTERS = 40
 _STATES = ("mamba", "linear_attention", "recurrent", "conv", "ssm", "rwkv", "gated_delta")
 _STATE_KEYS = ("state_size", "ssm_state_size", "mamba_d_state", "linear_num_value_heads", "conv_L_cache", "lru_width")
+
+Cuts = dict[str, list[int]]  # tokens, by language
+_log = logging.getLogger(__name__)
 
 
 def check_pair(main_folder: Path | str, draft_folder: Path | str) -> PairCheck:
@@ -169,3 +178,43 @@ def _object_in(path: Path) -> JsonObject:
         return read_object(path, CONFIG_LIMIT_BYTES)
     except FileError:
         return {}
+
+
+# How a folder's tokenizer cuts a few texts, in a process of its own with limits of time and memory: a tokenizer from
+# elsewhere may run for ever, and while it is loaded or used no other Python thread runs.
+
+
+def cuts(folder: Path) -> Cuts | None:
+    """None if the tokenizer cannot be used, or takes too long."""
+    try:
+        return _cuts(folder, *stamp((folder / "tokenizer.json").stat()))
+    except (OSError, subprocess.CalledProcessError) as error:
+        _log.info("a tokenizer cannot be probed now: %s", error)
+        return None
+
+
+@lru_cache(_MOST_KEPT)
+def _cuts(folder: Path, *_identity: int) -> Cuts | None:
+    """Raises OSError or CalledProcessError, which is not cached, if the failure says nothing about the file."""
+    try:
+        child = subprocess.run(
+            command(TRY_MODEL, str(folder), PROBE),
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE_S,
+            check=True,
+        )
+        result = json.loads(child.stdout)
+    except (subprocess.SubprocessError, ValueError) as error:
+        if isinstance(error, subprocess.CalledProcessError) and error.returncode in OUR_FAULTS:
+            raise
+        _log.info("a tokenizer cannot be probed: %s", error)
+        return None
+    return result if isinstance(result, dict) and result.keys() == PROBES.keys() else None
+
+
+def forget() -> None:
+    """Clear the cache."""
+    _cuts.cache_clear()

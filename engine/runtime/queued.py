@@ -19,8 +19,7 @@ from engine.decoding.text import Prompt, encode, grammar_of, prompt_tokens, repl
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, Ahead, apart
 from engine.models.watch import Question
-from engine.runtime.faults import logged
-from engine.runtime.reply import Reply
+from engine.runtime.reply import Reply, logged
 from engine.runtime.requests import check_tokens, context_limit, speculating
 from engine.vision.seeing import Eyes, View
 from engine.vision.spelling import spans_in

@@ -5,8 +5,9 @@ Knows its own model pair only; `scheduler.py` decides which reply runs when.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
 from enum import Enum, auto
@@ -14,12 +15,23 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta, ToolCalled
+from engine.api.errors import EngineError, as_engine_error
+from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
+from engine.api.types import (
+    MAX_DRAFT_TOKENS,
+    DraftingState,
+    FinishReason,
+    Request,
+    RequestId,
+    RoundTrace,
+    SpeculationMode,
+    TokenScore,
+)
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_round
 from engine.decoding.sampling import Sampler
+from engine.decoding.scores import Score, Scores
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import Prompt, ReplyText, Span, goes_on, spared_tokens
 from engine.decoding.tool_calls import ToolSyntax
@@ -31,15 +43,17 @@ from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.predicted import PredictedProposer
 from engine.runtime.draft_marks import DraftMarks
-from engine.runtime.faults import logged
 from engine.runtime.requests import context_limit
-from engine.runtime.scoring import ReplyScores
 from engine.vision.values import without_names
 
 if TYPE_CHECKING:
+    import mlx.core as mx
+
     from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
     from engine.runtime.queued import QueuedReply
+
+_log = logging.getLogger(__name__)
 
 # Timing the parts of a round costs a wait for the device, so only one round in this many is timed.
 TIMED_EVERY_ROUNDS = 8
@@ -479,3 +493,42 @@ def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt,
     sampler = Sampler(request.sampling, seed, model.logit_width, *given)
     sampler.guide = text.guide(prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens)
     return sampler
+
+
+def logged(error: BaseException) -> EngineError:
+    """As a typed error; an unexpected one is logged with its traceback."""
+    if not isinstance(error, EngineError):
+        _log.error("a reply failed", exc_info=error)
+    return as_engine_error(error)
+
+
+class ReplyScores:
+    """A reply's log-probabilities as events: which token is which, spelled."""
+
+    def __init__(self, ends: Collection[int], prompt: Prompt, request: Request) -> None:
+        """The prompt has a spelling, and the request says how many tokens of each place are wanted."""
+        assert prompt.spelling is not None
+        assert request.logprobs is not None
+        self.scores = Scores(request.logprobs, len(prompt.tokens))
+        self._ends = ends
+        self._spell = prompt.spelling
+        self._prompt = [TokenScore(prompt.tokens[0], self._spell(prompt.tokens[0]), None)]
+        self._reads = request.prompt_logprobs
+
+    def read(self, logits: mx.array, position: int, following: list[int]) -> None:
+        """`following`: the prompt's tokens after those that were fed, from `position` on, perhaps once more."""
+        del self._prompt[position + 1 :]
+        self._prompt.extend(self._spelled(self.scores.of_prompt(logits, following)))
+
+    def events(self, request: RequestId) -> Iterator[TokensScored]:
+        """Of the latest round; before the first one of all, the prompt's."""
+        if self._reads:
+            self._reads = False
+            yield TokensScored(request, tuple(self._prompt), of_prompt=True)
+        yield TokensScored(request, tuple(self._spelled(self.scores.take())))
+
+    def _spelled(self, scores: Iterable[Score]) -> Iterator[TokenScore]:
+        for score in scores:
+            likeliest = (TokenScore(token, self._spell(token), logprob) for token, logprob in score.likeliest)
+            text = b"" if score.token in self._ends else self._spell(score.token)
+            yield TokenScore(score.token, text, score.logprob, tuple(likeliest))

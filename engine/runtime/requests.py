@@ -7,11 +7,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from engine.api.errors import EmptyConversation, InvalidRequest
-from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import (
     LARGEST_PICTURE_SIDE,
     MAX_DRAFT_TOKENS,
     MOST_LOGPROBS,
+    SAMPLING_LIMITS,
     Acceptance,
     Constraint,
     ConstraintKind,

@@ -22,10 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
-from engine.api.events import Event, ModelEvent, Queued, Sink
+from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
 from engine.api.ranks import RankPlan
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
-from engine.models.threads import OwnThread
 from engine.runtime.commands import (
     AnswerNow,
     Cancel,

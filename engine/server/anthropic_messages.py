@@ -11,8 +11,15 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
-from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, stops_of, thinking_of
-from engine.server.constraints import constraint_of
+from engine.server.asked import (
+    constraint_of,
+    model_of,
+    most_tokens_of,
+    sampling_of,
+    speculation_of,
+    stops_of,
+    thinking_of,
+)
 from engine.server.contents import seen, source_of, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of

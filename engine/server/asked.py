@@ -1,7 +1,8 @@
-"""What a request asks of the engine, field by field: sampling, limits and drafting, under each dialect's names."""
+"""What a request asks of the engine, field by field: sampling, limits, drafting, schemas, by each dialect's names."""
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from collections.abc import Sequence
@@ -9,8 +10,16 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from engine.api.limits import SAMPLING_LIMITS
-from engine.api.types import MAX_DRAFT_TOKENS, EngineState, Request, Sampling, Speculation
+from engine.api.types import (
+    MAX_DRAFT_TOKENS,
+    SAMPLING_LIMITS,
+    Constraint,
+    ConstraintKind,
+    EngineState,
+    Request,
+    Sampling,
+    Speculation,
+)
 from engine.server.contents import text_of
 from engine.server.fields import Fields
 from engine.server.problems import draft_not_loaded, invalid, unsupported
@@ -24,6 +33,7 @@ _DURATION = re.compile(rf"[-+]?(?:0|(?:{_PARTS.pattern})+)", re.ASCII)  # as Go 
 _THINKING = ("enabled", "adaptive", "disabled")
 # What templates know of what clients say; "": no thinking.
 _EFFORTS = {"none": "", "minimal": "", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
+_ANY_OBJECT = {"type": "object"}
 _OUR_VARIABLES = ("messages", "tools", "add_generation_prompt", "enable_thinking", "documents")
 
 
@@ -199,3 +209,33 @@ def choices_of(fields: Fields) -> int:
     if count is not None and not 1 <= count <= _MOST_CHOICES:
         raise invalid(f"'n' is {count}; allowed: 1..{_MOST_CHOICES}.", "n")
     return count or 1
+
+
+def constraint_of(form: Fields | None, param: str) -> Constraint | None:
+    """Of OpenAI's `response_format` and `text.format`, and Anthropic's `output_config.format`."""
+    if form is None:
+        return None
+    match form.text("type"):
+        case None | "text":
+            return None
+        case "json_object":
+            return _of_schema(_ANY_OBJECT)
+        case "json_schema":
+            within = form.object("json_schema") or form
+            if not within.has("schema"):
+                raise within.wrong("schema", "a JSON schema")
+            return _of_schema(within.raw("schema"))
+        case kind:
+            raise unsupported(param, f" as '{kind}'")
+
+
+def ollama_constraint(fields: Fields) -> Constraint | None:
+    """`format`: "json", or a schema."""
+    form = fields.any("format")
+    if form in (None, ""):
+        return None
+    return _of_schema(_ANY_OBJECT if form == "json" else fields.raw("format"))
+
+
+def _of_schema(schema: dict[str, Any]) -> Constraint:
+    return Constraint(ConstraintKind.JSON, json.dumps(schema, ensure_ascii=False))

@@ -9,8 +9,15 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Picture, Request, SpanKind, ToolCall
-from engine.server.asked import keep_alive_of, model_of, sampling_of, speculation_of, stops_of, thinking_of
-from engine.server.constraints import ollama_constraint
+from engine.server.asked import (
+    keep_alive_of,
+    model_of,
+    ollama_constraint,
+    sampling_of,
+    speculation_of,
+    stops_of,
+    thinking_of,
+)
 from engine.server.contents import settled
 from engine.server.fields import Fields
 from engine.server.pictures import SentPictures

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from engine.api.events import Event, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
-from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, TokenScore
+from engine.api.types import MOST_LOGPROBS, FinishReason, Message, MessageRole, Request, SpanKind, TokenScore
 from engine.server.asked import (
     choices_of,
+    constraint_of,
     model_of,
     most_tokens_of,
     prediction_of,
@@ -21,18 +22,10 @@ from engine.server.asked import (
     stops_of,
     thinking_of,
 )
-from engine.server.constraints import constraint_of
 from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, predicted_of, timings_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
-from engine.server.logprobs import (
-    characters,
-    chat_logprobs,
-    chat_logprobs_of,
-    completion_logprobs,
-    completion_logprobs_of,
-)
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
 from engine.server.replies import Outcome
@@ -49,6 +42,8 @@ _ROLES = {
 _LENGTHS = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
 # Of other services, without effect on the text.
 _WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier")
+_MOST_OF_COMPLETIONS = 5  # log-probabilities of each place
+_LEAST = -9999.0  # OpenAI's; -inf, of a token that a model cannot say, is no JSON
 
 
 class OpenAIShape(Shape):
@@ -313,3 +308,74 @@ def _delta(index: int, delta: dict[str, Any], finish: str | None = None, logprob
 
 def _text_choice(index: int, text: str, finish: str | None = None, logprobs: _Logprobs = None) -> dict[str, Any]:
     return {"index": index, "text": text, "logprobs": logprobs, "finish_reason": finish}
+
+
+# Log-probabilities, in the forms of a chat's answer and of a completion
+
+
+def chat_logprobs_of(fields: Fields) -> int | None:
+    """How many tokens of each place are wanted; None: none, not even the one that was drawn."""
+    most = fields.integer("top_logprobs")
+    if not fields.flag("logprobs"):
+        if most is not None:
+            raise invalid("'top_logprobs' needs 'logprobs'.", "top_logprobs")
+        return None
+    return _checked("top_logprobs", most or 0, MOST_LOGPROBS)
+
+
+def completion_logprobs_of(fields: Fields) -> int | None:
+    most = fields.integer("logprobs")
+    return None if most is None else _checked("logprobs", most, _MOST_OF_COMPLETIONS)
+
+
+def _checked(name: str, most: int, limit: int) -> int:
+    if not 0 <= most <= limit:
+        raise invalid(f"'{name}' is {most}; allowed: 0..{limit}.", name)
+    return most
+
+
+def chat_logprobs(scores: Sequence[TokenScore]) -> dict[str, Any]:
+    """Of the tokens that have a text: the end of a reply has none."""
+    content = [
+        _entry(score) | {"top_logprobs": [_entry(each) for each in score.likeliest]} for score in scores if score.text
+    ]
+    return {"content": content, "refusal": None}
+
+
+def _entry(score: TokenScore) -> dict[str, Any]:
+    return {"token": shown(score), "logprob": _number(score), "bytes": list(score.text)}
+
+
+def completion_logprobs(scores: Sequence[TokenScore], offset: int, most: int) -> dict[str, Any]:
+    """`offset`: of the first token's text, in characters. The drawn token is among the likeliest in any case."""
+    offsets = []
+    for score in scores:
+        offsets.append(max(0, offset))
+        offset += characters(score)
+    return {
+        "tokens": [shown(score) for score in scores],
+        "token_logprobs": [_number(score) for score in scores],
+        "top_logprobs": [_by_text(score) for score in scores] if most else None,
+        "text_offset": offsets,
+    }
+
+
+def _by_text(score: TokenScore) -> dict[str, float | None] | None:
+    if score.logprob is None:
+        return None
+    likeliest = {shown(each): _number(each) for each in reversed(score.likeliest)}  # of one text the likelier counts
+    return {shown(score): _number(score)} | likeliest
+
+
+def _number(score: TokenScore) -> float | None:
+    return None if score.logprob is None else max(score.logprob, _LEAST)
+
+
+def characters(score: TokenScore) -> int:
+    """That begin in it: of a character in several tokens the first one has it."""
+    return sum(byte & 0xC0 != 0x80 for byte in score.text)
+
+
+def shown(score: TokenScore) -> str:
+    """A part of a character as no text could be: its bytes."""
+    return score.text.decode(errors="backslashreplace")

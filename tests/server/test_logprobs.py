@@ -12,8 +12,7 @@ import pytest
 from app.controllers.server import WatchedEngine
 from engine import Engine, EngineState, Event, Request, Sampling, ServerOptions, TextDelta, TokenScore, TokensScored
 from engine.server.fields import Fields
-from engine.server.logprobs import chat_logprobs, completion_logprobs
-from engine.server.openai_chat import Completion
+from engine.server.openai_chat import Completion, chat_logprobs, completion_logprobs
 from engine.server.pictures import SentPictures
 from engine.server.replies import Outcome as Brought
 from engine.server.shapes import House

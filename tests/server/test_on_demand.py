@@ -31,9 +31,9 @@ from engine import (
 )
 from engine.server import replies, supply
 from engine.server.asked import keep_alive_of
+from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
 from engine.server.problems import Problem
-from engine.server.shelf import EngineShelf, served_models
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving

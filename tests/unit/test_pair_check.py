@@ -27,9 +27,10 @@ from engine import (
     TokenDifference,
     TokenizerBroken,
 )
-from engine.models import first_use_child, pair_check, probes
+from engine.models import first_use_child, pair_check
 from engine.models.children import PROBES
 from engine.models.pair_check import cache_kinds, check_pair
+from engine.models.pair_check import cuts as real_cuts
 from tests.helpers.model_folders import TENSORS, model_files, write_folder
 
 LARGE = {**TENSORS, "model.layers.0.weight": ("F32", (64, 64))}
@@ -165,8 +166,8 @@ def test_samples_that_are_cut_into_as_many_other_tokens_are_told_apart_from_the_
 
 def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is used in this process keeps all of its other threads from running, the window's too."""
-    monkeypatch.setattr(pair_check, "cuts", probes.cuts)
-    monkeypatch.setattr(probes, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(pair_check, "cuts", real_cuts)
+    monkeypatch.setattr(pair_check, "_PATIENCE_S", 2.0)
     found: list[PairCheck] = []
     bad = tokenizer(WORDS, [], pre_tokenizer=SLOW_IN_A_ROW)
     thread = threading.Thread(target=lambda: found.append(checked(tmp_path, tokenizer(WORDS, []), bad)), daemon=True)
@@ -185,9 +186,9 @@ def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeyp
 def test_a_probe_that_died_by_a_fault_of_ours_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tokenizer.json").write_bytes(tokenizer(WORDS, []))
     with monkeypatch.context() as broken:
-        broken.setattr(probes, "command", lambda *_: [sys.executable, "-c", "raise SystemExit(1)"])
-        assert probes.cuts(tmp_path) is None
-    assert probes.cuts(tmp_path) is not None
+        broken.setattr(pair_check, "command", lambda *_: [sys.executable, "-c", "raise SystemExit(1)"])
+        assert real_cuts(tmp_path) is None
+    assert real_cuts(tmp_path) is not None
 
 
 def test_ends_and_templates_are_compared_by_what_they_say(tmp_path: Path) -> None:

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from engine.models import system_memory
+from engine.models import memory
 from engine.models.fit import physical_bytes
-from engine.models.system_memory import free_bytes
+from engine.models.memory import free_bytes
 
 MEMINFO = b"MemTotal:       24683420 kB\nMemFree:          120000 kB\nMemAvailable:   10400300 kB\nBuffers: 1 kB\n"
 
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    system_memory._free_in.cache_clear()
-    monkeypatch.setattr(system_memory, "time", Clock())
+    memory._free_in.cache_clear()
+    monkeypatch.setattr(memory, "time", Clock())
 
 
 class Clock:
@@ -44,13 +44,13 @@ def test_linux_tells_what_is_available(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, expected: int | None
 ) -> None:
     (tmp_path / "meminfo").write_bytes(content)
-    monkeypatch.setattr(system_memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
     monkeypatch.setattr(sys, "platform", "linux")
     assert free_bytes() == expected
 
 
 def test_without_the_file_nothing_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system_memory, "_MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
     monkeypatch.setattr(sys, "platform", "linux")
     assert free_bytes() is None
 
@@ -79,14 +79,14 @@ def test_a_mac_tells_its_free_and_inactive_pages(
 ) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     mac = Mac(answer)
-    monkeypatch.setattr(system_memory, "_system", lambda: mac)
-    monkeypatch.setattr(system_memory, "_host", lambda system: ctypes.c_uint32(system.mach_host_self()))
+    monkeypatch.setattr(memory, "_system", lambda: mac)
+    monkeypatch.setattr(memory, "_host", lambda system: ctypes.c_uint32(system.mach_host_self()))
     assert free_bytes() == (None if pages is None else pages * os.sysconf("SC_PAGE_SIZE"))
 
 
 def test_a_mac_without_that_call_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(system_memory, "_system", lambda: ctypes.CDLL(None))
+    monkeypatch.setattr(memory, "_system", lambda: ctypes.CDLL(None))
     if sys.platform == "darwin" and hasattr(ctypes.CDLL(None), "host_statistics64"):
         pytest.skip("it has")
     assert free_bytes() is None
@@ -94,8 +94,8 @@ def test_a_mac_without_that_call_says_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_system_is_asked_twice_a_second_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr(system_memory, "time", clock)
-    monkeypatch.setattr(system_memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "time", clock)
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
     monkeypatch.setattr(sys, "platform", "linux")
     found = []
     for number, now in enumerate((0.0, 0.4, 0.5, 0.9, 1.1)):
