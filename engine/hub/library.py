@@ -28,9 +28,8 @@ from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
     FileError,
-    JsonObject,
     object_at,
-    read_object,
+    object_in,
     stamp,
     start_of,
 )
@@ -386,7 +385,7 @@ def neighbours(home: Path) -> tuple[tuple[ModelSource, Path], ...]:
 
 
 def _lm_studio(home: Path) -> Iterator[tuple[ModelSource, Path]]:
-    moved = _settings(home / _LM_STUDIO_SETTINGS).get("downloadsFolder")
+    moved = object_in(home / _LM_STUDIO_SETTINGS, CONFIG_LIMIT_BYTES).get("downloadsFolder")
     for folder in (moved, *_LM_STUDIO_FOLDERS):
         if path := _folder(folder, home):
             yield ModelSource.LM_STUDIO, path
@@ -394,7 +393,7 @@ def _lm_studio(home: Path) -> Iterator[tuple[ModelSource, Path]]:
 
 def _omlx(home: Path) -> Iterator[tuple[ModelSource, Path]]:
     base = _omlx_base(home)
-    given = object_at(_settings(base / "settings.json"), "model")
+    given = object_at(object_in(base / "settings.json", CONFIG_LIMIT_BYTES), "model")
     folders = given.get("model_dirs")
     named = list(folders) if isinstance(folders, list) and folders else [given.get("model_dir")]
     for folder in named if any(named) else [str(base / "models")]:
@@ -409,13 +408,6 @@ def _omlx_base(home: Path) -> Path:
     except (FileError, OSError):
         moved = ""
     return _folder(os.environ.get("OMLX_BASE_PATH") or moved, home) or home / ".omlx"
-
-
-def _settings(path: Path) -> JsonObject:
-    try:
-        return read_object(path, CONFIG_LIMIT_BYTES)
-    except FileError:
-        return {}
 
 
 def _folder(given: object, home: Path) -> Path | None:

@@ -36,10 +36,9 @@ from engine.hub.writer import part_path, sync_folder
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
-    FileError,
     JsonObject,
     object_at,
-    read_object,
+    object_in,
 )
 
 STAGING = ".downloads"
@@ -62,10 +61,7 @@ def write_manifest(folder: Path, repository: str, revision: str, files: Sequence
 
 def read_manifest(folder: Path) -> JsonObject:
     """{} if there is none, or an invalid one."""
-    try:
-        return read_object(folder / MANIFEST, INDEX_LIMIT_BYTES)
-    except FileError:
-        return {}
+    return object_in(folder / MANIFEST, INDEX_LIMIT_BYTES)
 
 
 def repository_of(folder: Path) -> str:
@@ -156,10 +152,7 @@ def recorded_bytes(staging: Path, name: str) -> int:
 
 def recorded(staging: Path) -> JsonObject:
     """The record of the process that works there, or did last; {} if there is none, or an invalid one."""
-    try:
-        return read_object(staging / RECORD, CONFIG_LIMIT_BYTES)
-    except FileError:
-        return {}
+    return object_in(staging / RECORD, CONFIG_LIMIT_BYTES)
 
 
 def recover(root: Path, repository: str) -> None:

@@ -20,7 +20,7 @@ from engine.models.model_files import (
     JsonObject,
     entries,
     object_at,
-    read_object,
+    object_in,
 )
 from engine.models.numbers import MOST_ADDED
 
@@ -83,14 +83,10 @@ def _check_lists(path: Path) -> None:
             _check_count(path.name, key[:100], len(value), MOST_ADDED if key == "added_tokens_decoder" else MOST_NAMED)
 
 
+def _content(path: Path) -> JsonObject:
+    return object_in(path, _LIMITS[path.name])  # what a file that cannot be read means is its reader's to decide
+
+
 def _check_count(name: str, what: str, count: int, most: int) -> None:
     if count > most:
         raise FileError(f"{name}: {count} {what}, more than {most}")
-
-
-def _content(path: Path) -> JsonObject:
-    """{} if it cannot be read as an object: its reader decides what that means."""
-    try:
-        return read_object(path, _LIMITS[path.name])
-    except FileError:
-        return {}

@@ -35,6 +35,7 @@ from engine.models.model_files import (
     JsonObject,
     Tensor,
     object_at,
+    object_in,
     parse_object,
     read_header,
     read_limited,
@@ -125,10 +126,7 @@ def model_name(folder: Path) -> str:
         return f"{model_name(folder.parent)}-{folder.name}"
     if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
         return _printable(folder.parent.parent.name.rpartition("--")[2])
-    try:
-        name = read_object(folder / "hunch.json", INDEX_LIMIT_BYTES).get("name")
-    except FileError:
-        return _printable(folder.name)
+    name = object_in(folder / "hunch.json", INDEX_LIMIT_BYTES).get("name")
     return name[:100] if isinstance(name, str) and name.isprintable() and name.strip() else _printable(folder.name)
 
 

@@ -65,6 +65,14 @@ def read_object(path: Path, limit_bytes: int) -> JsonObject:
     return parse_object(read_limited(path, limit_bytes), path.name)
 
 
+def object_in(path: Path, limit_bytes: int) -> JsonObject:
+    """{} if there is none that can be read."""
+    try:
+        return read_object(path, limit_bytes)
+    except FileError:
+        return {}
+
+
 def object_at(value: JsonObject, key: str) -> JsonObject:
     """The object under `key`; {} if there is none, or something else."""
     found = value.get(key)

@@ -22,10 +22,9 @@ from engine.models.compatibility import draft_problem, draft_refusal
 from engine.models.inspect import inspect_model, read_config
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
-    FileError,
     JsonObject,
     object_at,
-    read_object,
+    object_in,
     stamp,
 )
 from engine.models.token_map import TokenMap
@@ -165,19 +164,11 @@ def cache_kinds(config: JsonObject) -> tuple[CacheKind, ...]:
 def _ends(folder: Path, table: TokenTable) -> set[str]:
     """The texts of the tokens that end a reply."""
     for name in ("generation_config.json", "config.json"):
-        value = _object_in(folder / name).get("eos_token_id")
+        value = object_in(folder / name, CONFIG_LIMIT_BYTES).get("eos_token_id")
         if value is not None:
             ids = value if isinstance(value, list) else [value]
             return {table.texts.get(token, "") for token in ids if isinstance(token, int)}
     return set()
-
-
-def _object_in(path: Path) -> JsonObject:
-    """{} if there is none that can be read."""
-    try:
-        return read_object(path, CONFIG_LIMIT_BYTES)
-    except FileError:
-        return {}
 
 
 # How a folder's tokenizer cuts a few texts, in a process of its own with limits of time and memory: a tokenizer from

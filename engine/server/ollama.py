@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
-from engine.api.types import FinishReason, Message, MessageRole, Picture, Request, SpanKind, ToolCall
+from engine.api.types import Message, MessageRole, Picture, Request, SpanKind, ToolCall
 from engine.server.asked import (
     keep_alive_of,
     model_of,
@@ -23,11 +23,10 @@ from engine.server.fields import Fields
 from engine.server.pictures import SentPictures
 from engine.server.problems import Dialect, Problem, invalid, unsupported
 from engine.server.replies import Outcome
-from engine.server.shapes import House, Shape, packed
+from engine.server.shapes import CUT, House, Shape, packed
 from engine.server.tools import arguments_of, openai_tools
 
 _OPTIONS = {"repeat_penalty": "repetition_penalty"}  # its name for ours
-_CUT = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
 _NANOSECONDS = 1_000_000_000
 
 
@@ -109,7 +108,7 @@ class OllamaShape(Shape):
         stats = end.stats
         return {
             "done": True,
-            "done_reason": "length" if end.reason in _CUT else "stop",
+            "done_reason": "length" if end.reason in CUT else "stop",
             "total_duration": int((time.monotonic() - self._started) * _NANOSECONDS),
             "load_duration": 0,
             "prompt_eval_count": stats.prompt_tokens,

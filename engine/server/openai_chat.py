@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.api.events import Event, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
-from engine.api.types import MOST_LOGPROBS, FinishReason, Message, MessageRole, Request, SpanKind, TokenScore
+from engine.api.types import MOST_LOGPROBS, Message, MessageRole, Request, SpanKind, TokenScore
 from engine.server.asked import (
     choices_of,
     constraint_of,
@@ -29,7 +29,7 @@ from engine.server.figures import speculation_of as measured_speculation
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
 from engine.server.replies import Outcome
-from engine.server.shapes import House, Shape, sse
+from engine.server.shapes import CUT, House, Shape, sse
 from engine.server.tools import as_openai, openai_calls, openai_tools
 
 _ROLES = {
@@ -39,7 +39,6 @@ _ROLES = {
     "assistant": MessageRole.ASSISTANT,
     "tool": MessageRole.TOOL,
 }
-_LENGTHS = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
 # Of other services, without effect on the text.
 _WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier")
 _MOST_OF_COMPLETIONS = 5  # log-probabilities of each place
@@ -65,7 +64,7 @@ class OpenAIShape(Shape):
         self._created = int(time.time())
 
     def finish_of(self, finished: Finished, calls: int = 0) -> str:
-        if finished.reason in _LENGTHS:
+        if finished.reason in CUT:
             return "length"
         return "tool_calls" if calls else "stop"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.stats import RequestStats
-from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
+from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
 from engine.server.asked import constraint_of, model_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.contents import seen, settled, text_of
 from engine.server.fields import Fields
@@ -18,7 +18,7 @@ from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import Outcome
-from engine.server.shapes import House, Shape, sse
+from engine.server.shapes import CUT, House, Shape, sse
 from engine.server.tools import responses_tools
 
 _ROLES = {
@@ -28,7 +28,6 @@ _ROLES = {
     "assistant": MessageRole.ASSISTANT,
 }
 _WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier", "include")
-_CUT = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
 
 
 class OpenAIResponse(Shape):
@@ -149,7 +148,7 @@ class OpenAIResponse(Shape):
         """All fields that the vendor's schema requires, of the usage too: nothing, until the end."""
         end = outcome.finished if outcome is not None else None
         asked, sampling = self.fields.values, self.requests[0].sampling
-        cut = end is not None and end.reason in _CUT
+        cut = end is not None and end.reason in CUT
         status = "in_progress" if end is None else "incomplete" if cut else "completed"
         response: dict[str, Any] = {
             "id": self._id,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.api.events import Event
-from engine.api.types import EngineState, Request
+from engine.api.types import EngineState, FinishReason, Request
 from engine.server.asked import identifier, ttl_of
 from engine.server.fields import Fields
 from engine.server.options import ServerOptions
@@ -30,6 +30,9 @@ class House:
     def draft(self) -> str | None:
         """The loaded draft's name."""
         return None if self.state.draft is None else identifier(self.state.draft.name)
+
+
+CUT = frozenset({FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY})  # ends of answers that go on
 
 
 class Shape(ABC):
