@@ -17,7 +17,7 @@ from types import MappingProxyType
 from engine.api.errors import InvalidRequest, ModelDamaged, ModelNotShardable
 from engine.api.ranks import MOST_RANKS, Helping, RankPlan, RankShare, ShardRefusal
 from engine.api.types import CacheSizes, ModelInfo
-from engine.models.architectures import SAME_AS
+from engine.models.families import SAME_AS
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD
 from engine.models.inspect import inspect_model, read_config, text_tensors
 from engine.models.model_files import FileError, Tensor, whole

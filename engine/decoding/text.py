@@ -26,8 +26,8 @@ from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
 from engine.models.sight import Sight, refusal_of
 from engine.models.watch import Aborted, Question, TooLong, never
-from engine.vision.spelling import broken_up, framed, spelled
 from engine.vision.values import Span as PictureSpan
+from engine.vision.values import broken_up, framed, spelled
 
 if TYPE_CHECKING:
     from mlx_lm.tokenizer_utils import StreamingDetokenizer

@@ -12,12 +12,11 @@ A wrong reading shows only in a lower accept rate.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.api.types import DrafterInfo, DrafterKind
-from engine.models import drafter_needs
 from engine.models.model_files import FileError, JsonObject, Tensor, entries, flag, object_at, positive, real, whole
 from engine.models.mtp_families import FAMILIES, family_of, own_name
 from engine.models.numbers import check_numbers
@@ -31,6 +30,16 @@ BODY = -1  # in place of a layer: the input of the main model's head
 _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
+ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
+ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
+_MARKOV_HEADS = ("vanilla", "gated")
+_PARTS = ("transformer_layer_config", "text_config", "dflash_config")
+_GEMMA = "gemma4"
+_ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
+_GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
+_LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma 4 has
+_GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # by default
+_NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +142,10 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
     kind = drafter_kind(config, tensors)
     if kind is None:
         return None
-    flat = drafter_needs.flat(config)
+    flat = flattened(config)
     check_numbers(flat)
     try:
-        if config.get("model_type") in drafter_needs.ASSISTANTS:
+        if config.get("model_type") in ASSISTANTS:
             return _assistant(config)
         if kind is DrafterKind.MTP:
             return _mtp(config, tensors)
@@ -163,7 +172,7 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
     if "eagle3" in classes or marked or "eagle_config" in config:
         return DrafterKind.EAGLE3
     model_type = str(config.get("model_type", ""))
-    return DrafterKind.MTP if model_type.endswith("_mtp") or model_type in drafter_needs.ASSISTANTS else None
+    return DrafterKind.MTP if model_type.endswith("_mtp") or model_type in ASSISTANTS else None
 
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
@@ -289,11 +298,11 @@ def _assistant(config: JsonObject) -> AssistantConfig:
             raise FileError(f"config.json: {likeliest} of {clusters} clusters of {rows} tokens")
         if config.get("tie_word_embeddings") is False:
             raise FileError("config.json: clusters with a head of their own")
-    if lacking := drafter_needs.unsupported_rope(text, types):
+    if lacking := unsupported_rope(text, types):
         raise FileError(f"config.json: {lacking}")
     return AssistantConfig(
         DrafterInfo(DrafterKind.MTP, positive(config, "backbone_hidden_size"), 0, rows, ()),
-        {**text, **dict.fromkeys(drafter_needs.ASSISTANT_LACKS, 0), "num_kv_shared_layers": len(types)},
+        {**text, **dict.fromkeys(ASSISTANT_LACKS, 0), "num_kv_shared_layers": len(types)},
         types,
         clusters,
         likeliest,
@@ -311,9 +320,9 @@ def _info(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, layers: t
 
 
 def _backbone(flat: dict[str, Any]) -> Backbone:
-    is_gemma = drafter_needs.is_gemma(flat)
-    if is_gemma:
-        flat = drafter_needs.of_full_layers(flat)
+    gemma = is_gemma(flat)
+    if gemma:
+        flat = of_full_layers(flat)
     rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
     heads, width = positive(flat, "num_attention_heads"), positive(flat, "hidden_size")
     scaled = (rope.get("rope_type") or rope.get("type") or "default") != "default"
@@ -330,8 +339,8 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
         rope_interleaved=not flag(flat, "rope_is_neox_style", flag(flat, "is_neox_style", default=True)),
         context_tokens=whole(flat, "max_position_embeddings", 32_768),
         attention_bias=flag(flat, "attention_bias"),
-        is_gemma=is_gemma,
-        values_are_keys=is_gemma and flag(flat, "attention_k_eq_v"),
+        is_gemma=gemma,
+        values_are_keys=gemma and flag(flat, "attention_k_eq_v"),
     )
 
 
@@ -386,3 +395,82 @@ def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
 def _reduced_vocabulary(flat: dict[str, Any]) -> int:
     rows = whole(flat, "draft_vocab_size")
     return rows if rows != whole(flat, "vocab_size") else 0
+
+
+# Parts of a drafter that are not implemented here, by its config alone. Drafters are published with layers of several
+# families. One read as another family's would still draft, but badly. So anything unknown is reported, and the drafter
+# refused.
+
+
+def unmet_need(config: JsonObject) -> str:
+    """The name of an unimplemented part, as in the config; "" if there is none.
+
+    Only for drafters with layers of their own kind: a main model's head has that model's layers.
+    """
+    said, gemma = flattened(config), is_gemma(config)
+    for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
+        if said.get(key):
+            return key
+    head = str(said.get("markov_head_type") or _MARKOV_HEADS[0])
+    if said.get("markov_rank") and head not in _MARKOV_HEADS:
+        return f"markov_head_type {head}"[:100]
+    for key in _ACTIVATION_KEYS:
+        if (named := said.get(key)) is None:
+            continue
+        if str(named).lower() not in (_GEMMA_ACTIVATIONS if gemma else _ACTIVATIONS):
+            return f"{key} {named}"[:100]
+    if odd := _odd_layer(said, gemma=gemma):
+        return odd
+    if gemma:
+        layers = object_at(said, "per_layer_config").values()
+        return unsupported_rope(said, [_FULL_LAYER]) or (
+            "" if len({str(layer) for layer in layers}) < 2 else "per_layer_config"
+        )
+    rope = object_at(said, "rope_parameters")
+    return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
+
+
+def _odd_layer(said: JsonObject, *, gemma: bool) -> str:
+    types = set(map(str, entries(said, "layer_types")))
+    if gemma:
+        return "layer_types" if types - {_FULL_LAYER} else ""  # sliding layers have sizes of their own
+    return next((f"layer_types {each}"[:100] for each in sorted(types - {_FULL_LAYER, _SLIDING_LAYER})), "")
+
+
+def assistant_need(config: JsonObject) -> str:
+    """The same for a Gemma 4 assistant; "" for any other head."""
+    text = object_at(config, "text_config") if config.get("model_type") in ASSISTANTS else {}
+    return next((key for key in ASSISTANT_LACKS if text.get(key)), "")
+
+
+def unsupported_rope(said: JsonObject, types: Iterable[str]) -> str:
+    """Gemma 4 has rotations for each type of layer, or no entry."""
+    rope = object_at(said, "rope_parameters")
+    lacking = next((kind for kind in types if not isinstance(rope.get(kind), dict)), "") if rope else ""
+    return f"rope_parameters.{lacking}"[:100] if lacking else ""
+
+
+def is_gemma(config: JsonObject) -> bool:
+    """Whether a drafter has Gemma 4's layers; drafters of such a main model may also have others."""
+    classes = config.get("architectures")
+    return any(str(name).lower().startswith(_GEMMA) for name in (classes if isinstance(classes, list) else []))
+
+
+def of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
+    """Gemma 4 has two kinds of layers with different sizes and rotations; drafters have the full kind.
+
+    Newer versions of transformers write its sizes for each layer.
+    """
+    given = object_at(object_at(flat, "per_layer_config"), "0")
+    shared = flat.get("attention_k_eq_v") and flat.get("num_global_key_value_heads")
+    return flat | {
+        "head_dim": given.get("head_dim") or flat.get("global_head_dim") or flat.get("head_dim"),
+        "num_key_value_heads": given.get("num_key_value_heads") or shared or flat.get("num_key_value_heads"),
+        "rope_parameters": object_at(flat, "rope_parameters").get(_FULL_LAYER) or _GEMMA_ROPE,
+    }
+
+
+def flattened(config: JsonObject) -> dict[str, Any]:
+    """The top-level entries and those of parts like `dflash_config` in one object; nulls in parts are ignored."""
+    parts = (object_at(config, part).items() for part in _PARTS)
+    return {**config, **{key: value for part in parts for key, value in part if value is not None}}

@@ -7,13 +7,31 @@ and values.
 
 from __future__ import annotations
 
+import importlib.util
+import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cache
 from types import MappingProxyType
 
-from engine.models.architectures import SAME_AS
+# mlx-lm's table of types that share another one's code; a test compares it with mlx_lm.utils.MODEL_REMAPPING.
+SAME_AS = {
+    "mistral": "llama",
+    "llava": "mistral3",
+    "phi-msft": "phixtral",
+    "falcon_mamba": "mamba",
+    "joyai_llm_flash": "deepseek_v3",
+    "kimi_k2": "deepseek_v3",
+    "qwen2_5_vl": "qwen2_vl",
+    "minimax_m2": "minimax",
+    "iquestcoder": "llama",
+    "xverse": "llama",
+    "gemma4_unified": "gemma4",
+    "deepseek_v41_text": "deepseek_v41",
+    "bailing_hybrid": "bailing_moe_v3",
+}
 
 
 class Caches(Enum):
@@ -235,3 +253,19 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "youtu_llm": Family("Youtu", Caches.LATENT_WIDE, _LATENT),
     }
 )
+
+
+def is_known(model_type: str) -> bool:
+    """Whether mlx-lm has code for it, without importing mlx-lm (which would import MLX)."""
+    known = _known_types()
+    return not known or model_type in known or SAME_AS.get(model_type) in known
+
+
+@cache
+def _known_types() -> frozenset[str]:
+    """Empty if mlx-lm is not installed; loading then reports it."""
+    spec = importlib.util.find_spec("mlx_lm")
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
+        return frozenset()
+    return frozenset(module.name for module in pkgutil.iter_modules([f"{folder}/models" for folder in folders]))

@@ -21,12 +21,17 @@ from engine.api.errors import (
 )
 from engine.api.types import DrafterKind, ModelInfo
 from engine.models.about import read_about
-from engine.models.architectures import is_known
 from engine.models.cache_sizes import cache_sizes
-from engine.models.drafter_needs import assistant_need, unmet_need
 from engine.models.drafter_tensors import gated, unplaced
-from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind, own_drafter_config
-from engine.models.families import family_for
+from engine.models.drafters import (
+    DrafterConfig,
+    assistant_need,
+    drafter_config,
+    drafter_kind,
+    own_drafter_config,
+    unmet_need,
+)
+from engine.models.families import family_for, is_known
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,

@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.models.architectures import SAME_AS
+from engine.models.families import SAME_AS
 
 
 @dataclass(frozen=True, slots=True)

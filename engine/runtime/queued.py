@@ -22,8 +22,7 @@ from engine.models.watch import Question
 from engine.runtime.reply import Reply, logged
 from engine.runtime.requests import check_tokens, context_limit, speculating
 from engine.vision.seeing import Eyes, View
-from engine.vision.spelling import spans_in
-from engine.vision.values import without_names
+from engine.vision.values import spans_in, without_names
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel

@@ -35,8 +35,7 @@ from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel, load_model
 from engine.models.templates import ChatTemplate
 from engine.vision.seeing import Eyes, View
-from engine.vision.spelling import spans_in
-from engine.vision.values import FIRST_NAME, without_names
+from engine.vision.values import FIRST_NAME, spans_in, without_names
 from tests.helpers import tiny_assistants, tiny_drafters
 from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.tiny_eyes import (

@@ -24,8 +24,7 @@ from engine.models.loading import LoadedModel, load_model
 from engine.models.sight import Sight, read_sight
 from engine.vision.pixels import patches_of
 from engine.vision.seeing import Eyes, View
-from engine.vision.spelling import spans_in
-from engine.vision.values import FIRST_NAME, Span, readable
+from engine.vision.values import FIRST_NAME, Span, readable, spans_in
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
 _PICTURES = (picture(40, 30), picture(70, 30, seed=1))

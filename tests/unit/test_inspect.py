@@ -20,8 +20,8 @@ from engine import (
     may_share_tokens,
     memory_fit,
 )
-from engine.models.architectures import SAME_AS
 from engine.models.compatibility import token_map
+from engine.models.families import SAME_AS
 from tests.helpers.fake_engine import model_info
 from tests.helpers.model_folders import TENSORS, TOKENS, model_files, safetensors, tokenizer, write_folder
 
