@@ -36,12 +36,12 @@ from app.system import updates
 from app.system.bundle import can_write_app, home_applications, is_in_applications, is_mounted, own_bundle
 from app.system.crash_marker import SessionMark
 from app.system.energy import Machine, this_machine
-from app.system.later_imports import import_in_steps
 from app.system.logs import ErrorWatch, open_log
 from app.system.machine import machine_name
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
+from app.system.qt_imports import import_in_steps
 from app.system.secrets import Secrets, system_keychain
 from app.system.services import offer_service
 from app.system.unix_signals import Interrupts, end_process_after

@@ -15,7 +15,7 @@ from app.bridge import EngineBridge
 from app.controllers.asides import Asides
 from app.controllers.chat_lists import ChatActs, Folders, Places, Unseen, folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
-from app.controllers.deletions import Deletions
+from app.controllers.deletions import Deletions, TrashReading
 from app.controllers.exchanges import Exchanges
 from app.controllers.keeping import Changes, Keeping
 from app.controllers.message_changes import MessageChanges
@@ -23,7 +23,6 @@ from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.controllers.shown_branch import ShownBranch
 from app.controllers.titles import Titles
-from app.controllers.trash_reading import TrashReading
 from app.settings import Settings
 from app.storage import Asked, ChatSummary, Storage, StoredMessage
 from app.view_models.attached import AttachedRow

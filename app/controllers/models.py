@@ -18,8 +18,7 @@ from app.controllers.draft_choices import (
     needs_check,
     pair_problem,
 )
-from app.controllers.library import LibraryController
-from app.controllers.model_sources import ModelSources
+from app.controllers.library import LibraryController, ModelSources
 from app.controllers.pair_loading import PairLoading, StarterPair
 from app.settings import Settings
 from app.storage.pair_records import PairRecords

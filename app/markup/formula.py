@@ -22,8 +22,7 @@ from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Sig
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-from app.markup.cjk_tex import Letter, take_letters, with_dashes
-from app.markup.tex import UNKNOWN_COMMAND, NotWhole, prepared
+from app.markup.tex import UNKNOWN_COMMAND, Letter, NotWhole, prepared, take_letters, with_dashes
 
 KEPT_FORMULAS = 400
 KEPT_IMAGE_BYTES = 32 << 20

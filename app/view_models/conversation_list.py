@@ -21,7 +21,7 @@ from PySide6.QtCore import (
 )
 
 from app.view_models.conversation_rows import ConversationRow, FolderTree, Listing, rows_of, with_writing
-from app.words.chat_rows import spoken_row
+from app.words.chat_groups import spoken_row
 
 __all__ = ["PAGE_CHATS", "PAGE_FOUND", "ROW", "ConversationListModel", "ConversationRow"]
 

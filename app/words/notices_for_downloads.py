@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import engine
-from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
-from app.words.notices import NoticeAction
+from app.words.notices import QT_TRANSLATE_NOOP, NoticeAction, Row
 from engine import HubSilence
 
 DOWNLOAD_TABLE = (

@@ -17,8 +17,7 @@ import engine
 from app.storage import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.codec import as_name
 from app.words.formats import count, fill, listed, number, size
-from app.words.notice_rows import QT_TRANSLATE_NOOP, Row, translated
-from app.words.notices import Notice, NoticeAction
+from app.words.notices import QT_TRANSLATE_NOOP, Notice, NoticeAction, Row, translated
 from app.words.notices_for_downloads import DOWNLOAD_TABLE
 from engine import DeleteFailed, DeleteRefusal, DrafterExamined, EngineError
 

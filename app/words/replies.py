@@ -13,8 +13,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 from app.storage import ReplyStatus
 from app.system.energy import Strain
 from app.words import formats
-from app.words.notice_rows import QT_TRANSLATE_NOOP, translated
-from app.words.notices import Notice, NoticeAction, drafting_sentence
+from app.words.notices import QT_TRANSLATE_NOOP, Notice, NoticeAction, drafting_sentence, translated
 from app.words.notices_for_errors import notice_for
 from engine import DraftingState, EngineError, RequestStats
 

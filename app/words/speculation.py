@@ -10,7 +10,7 @@ import math
 from PySide6.QtCore import QCoreApplication
 
 from app.words import formats
-from app.words.notice_rows import QT_TRANSLATE_NOOP
+from app.words.notices import QT_TRANSLATE_NOOP
 from app.words.replies import (
     Tone,
     against_text,

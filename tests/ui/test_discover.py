@@ -15,9 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.library import open_catalog
 from app.view_models.hub import DiscoverState
-from app.views.models.card_link import CardLink
 from app.views.models.find import DiscoverPanel
-from app.views.models.model_card import CardText
+from app.views.models.model_card import CardLink, CardText
 from app.views.widgets.dialog import Dialog
 from app.words.hub import hub_line
 from app.words.model_names import human_name

@@ -12,7 +12,7 @@ from app.controllers.energy import EnergyController
 from app.system.energy import Activity, Heat, Power
 from app.view_models.tuning import TuningState
 from app.views.settings import speculation
-from app.views.settings.tune_words import tuning_sentence
+from app.views.settings.tune import tuning_sentence
 from app.words.replies import reply_footer
 from engine import Failed, OutOfMemory, PromptProgress, RequestId, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app

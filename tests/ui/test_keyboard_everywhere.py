@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.link_dialog import ask_to_open
-from app.views.shell.about import show_about
+from app.views.shell.help_wiring import show_about
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.widgets.fields import Segment
 from tests.helpers.app_harness import AppHarness, open_app

@@ -14,8 +14,8 @@ from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
 from app.portable import own
+from app.views.shell.file_wiring import prompt_in
 from app.views.shell.import_dialog import ImportDialog
-from app.views.shell.opened import prompt_in
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose

@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 from app.storage import AttachmentKind, Purged
 from app.storage.trash import Trash
 from app.view_models.transcript import ReplyStatus
+from app.views.shell.composer import UnseenNote
 from app.views.shell.picture_viewer import PictureViewer
-from app.views.shell.unseen_note import UnseenNote
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.buttons import PillButton

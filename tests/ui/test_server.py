@@ -21,7 +21,7 @@ from app.controllers.server import ServerController
 from app.storage import ReplyStatus
 from app.view_models.model_list import PairState
 from app.view_models.request_table import RequestRow
-from app.views.settings.client_file_dialog import ClientFileDialog
+from app.views.settings.connect_card import ClientFileDialog
 from app.views.settings.search import search
 from app.views.settings.server import ServerPage
 from app.words.clients import CLIENTS

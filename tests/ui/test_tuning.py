@@ -21,8 +21,7 @@ from app.storage.pair_records import PairRecords
 from app.system.machine import machine_name
 from app.theme import Theme
 from app.view_models.tuning import AUTO, WAYS, Content, TuningState, TuningView, Way, mean_gains, ways_shown
-from app.views.settings.tune import TuneCard
-from app.views.settings.tune_words import tuning_sentence, way_text
+from app.views.settings.tune import TuneCard, tuning_sentence, way_text
 from app.words.notices_for_errors import notice_for
 from engine import DraftingState, OutOfMemory
 from tests.helpers.controller_harness import ControllerHarness, open_harness

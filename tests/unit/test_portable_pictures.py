@@ -13,7 +13,7 @@ import pytest
 
 from app.controllers import exports
 from app.controllers.exports import Exported
-from app.controllers.imported_pictures import chat_of, keep_pictures
+from app.controllers.imports import chat_of, keep_pictures
 from app.documents.picture_values import as_stored, read_image
 from app.portable import own
 from app.portable.child import understood
@@ -54,7 +54,7 @@ def imported(folder: Path, line: str, pictures: Pictures) -> Attachment:
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the process that decodes a picture does, without starting one."""
-    decode = "app.controllers.imported_pictures.picture_of"
+    decode = "app.controllers.imports.picture_of"
     monkeypatch.setattr(decode, lambda file, kind, _stop: as_stored(read_image(file, kind)))
 
 

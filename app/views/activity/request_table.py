@@ -13,14 +13,15 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from app.theme import FOOTER_PX, Theme
+from app.theme import FOOTER_PX, Palette, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
-from app.views.activity.speed_color import speed_color
+from app.view_models.transcript import RequestStats
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.tooltips import show_item_tooltips
 from app.views.widgets.translated import Translated
+from app.words.replies import Tone, tone_of
 from app.words.requests import RequestColumn, all_state_words
 from app.words.speculation import has_charts
 
@@ -238,3 +239,7 @@ class RequestDelegate(QStyledItemDelegate):
             shown = metrics.elidedText(str(text), Qt.TextElideMode.ElideRight, place.width())
             line = QRect(place.left(), place.top() + top, place.width(), half - 3)
             painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+def speed_color(stats: RequestStats, colors: Palette) -> QColor:
+    return {Tone.GAIN: colors.gain, Tone.COST: colors.cost}.get(tone_of(stats), colors.text)

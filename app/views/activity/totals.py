@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.controllers.statistics import Grouping, Statistics, Total
 from app.theme import Theme
 from app.view_models.transcript import RequestStats
-from app.views.activity.speed_color import speed_color
+from app.views.activity.request_table import speed_color
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.dialog import Dialog, DialogText

@@ -12,6 +12,7 @@ from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.link_dialog import ask_to_open
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
+from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
@@ -249,3 +250,31 @@ class FileLines(QWidget):
             row.setDirection(QBoxLayout.Direction.TopToBottom if stacked else QBoxLayout.Direction.LeftToRight)
             row.setSpacing(0 if stacked else 8)
             figures.setAlignment(Qt.AlignmentFlag.AlignLeft if stacked else Qt.AlignmentFlag.AlignRight)
+
+
+class DownloadsCard(Card):
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._models = models
+        self._rows: dict[int, DownloadRow] = {}
+        models.downloads.changed.connect(self.show_downloads)
+        self.show_downloads()
+
+    def show_downloads(self) -> None:
+        """Existing rows are updated in place, so that their buttons do not move under the pointer."""
+        entries = {entry.id: entry for entry in self._models.downloads.entries}
+        for gone in self._rows.keys() - entries.keys():
+            row = self._rows.pop(gone)
+            row.hide()
+            row.deleteLater()
+        for key, entry in entries.items():
+            if key not in self._rows:
+                self._rows[key] = self._download_row()
+            self._rows[key].show_entry(entry)
+        self.setVisible(bool(entries))
+
+    def _download_row(self) -> DownloadRow:
+        row = DownloadRow(self.theme, self)
+        row.bind(self._models)
+        self.column.addWidget(row)
+        return row

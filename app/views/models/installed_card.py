@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPalette, QTextOption
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.system.file_manager import reveal
-from app.theme import Theme
+from app.theme import CODE_PX, Theme
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown, starter_as_one
 from app.view_models.model_list import ModelEntry
 from app.views.models.model_row import ModelRow
-from app.views.models.template_dialog import TemplateDialog
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.long_text import LongText
+from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, size
 
@@ -208,3 +211,42 @@ class FilterButton(PillButton):
 
     def _show_state(self, on: bool) -> None:
         self.set_emphasis(Emphasis.PRIMARY if on else Emphasis.PLAIN)
+
+
+_WIDTH_PX = 720
+_HEIGHT_PX = 420
+
+
+class TemplateDialog(Dialog):
+    def __init__(self, theme: Theme, parent: QWidget, model: str, template: str) -> None:
+        super().__init__(theme, parent, lambda: self._words(model, template), width_px=_WIDTH_PX)
+        self.text = LongText(self)
+        self.text.setReadOnly(True)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setUndoRedoEnabled(False)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text.setMinimumHeight(theme.px(_HEIGHT_PX))
+        self.text.setAccessibleName(self.title.text())
+        self.text.setVisible(bool(template))
+        ThinScrollBars(self.text, theme)
+        self.text.set_text(template)
+        self.content.addWidget(self.text)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._fit()
+
+    def _words(self, model: str, template: str) -> DialogText:
+        title = fill(self.tr("Chat template of %1"), model)
+        told = self.tr("How chats are formatted for the model.")
+        none = self.tr("No readable chat template found.")
+        return DialogText(title, told if template else none, act=self.tr("Close"))
+
+    def _restyle(self) -> None:
+        inner = QPalette(self.text.palette())
+        inner.setColor(QPalette.ColorRole.Base, self.theme.palette.surface)
+        inner.setColor(QPalette.ColorRole.Text, self.theme.palette.text)
+        self.text.setPalette(inner)
+        self.text.setFont(self.theme.mono_font(CODE_PX))

@@ -6,23 +6,23 @@ INVARIANT: it loads nothing and opens nothing: no HTML, no images, and a link on
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QImage, QPalette, QResizeEvent, QTextOption
-from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QImage, QPalette, QResizeEvent, QTextOption
+from PySide6.QtWidgets import QFrame, QScrollArea, QTextBrowser, QVBoxLayout, QWidget
 
 from app.markup.block import Block, BlockKind
 from app.markup.blocks import split
 from app.markup.document import DocumentBuilder, nothing_to_load
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import KnownFormulas
-from app.markup.links import links_of
+from app.markup.links import Link, links_of, places_of
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
 from app.views.link_dialog import may_open
-from app.views.models.card_link import CardLink
 from app.views.widgets.clipboard import safe_mime_data
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.link_ring import AROUND_PX
+from app.views.widgets.link_ring import AROUND_PX, LinkRing
 
 MOST_BLOCKS, MOST_CHARS = 150, 30_000  # the rest is on the model's page
 _AT_ONCE = 8  # blocks
@@ -138,3 +138,54 @@ def _style(theme: Theme) -> DocumentStyle:
         scale=theme.scale,
         ratio=QGuiApplication.primaryScreen().devicePixelRatio(),
     )
+
+
+class CardLink(LinkRing):
+    """One button for all links of a text, on the words of the one that it has come to."""
+
+    chosen = Signal(str)  # an address
+
+    def __init__(self, theme: Theme, text: QTextBrowser, links: Sequence[Link], card: QWidget) -> None:
+        super().__init__(theme, card)
+        self._text, self._card = text, card
+        self._links = links
+        self._number = 0
+        self.name_after(links[0])
+        text.installEventFilter(self)
+        self.clicked.connect(lambda: self.chosen.emit(self._links[self._number].address))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() is Qt.FocusReason.TabFocusReason:
+            self._go_to(0)
+        elif event.reason() is Qt.FocusReason.BacktabFocusReason:
+            self._go_to(len(self._links) - 1)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        number = self._number + (1 if forward else -1)
+        if not 0 <= number < len(self._links):
+            return super().focusNextPrevChild(forward)
+        self._go_to(number)
+        self.have_heard()
+        return True
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        """Where its words are now."""
+        corner = self._text.viewport().mapTo(self._card, QPoint(0, 0))
+        places = places_of(self._links[self._number], self._text.document())
+        self.surround(place.translated(corner) for place in places)
+
+    def _go_to(self, number: int) -> None:
+        self._number = number
+        self.name_after(self._links[number])
+        self._place()
+        around = self.parentWidget()
+        while around is not None and not isinstance(around, QScrollArea):
+            around = around.parentWidget()
+        if around is not None:
+            around.ensureWidgetVisible(self)

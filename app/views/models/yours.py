@@ -12,7 +12,7 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import COLUMN_PX, Theme
 from app.view_models.model_list import ModelEntry
-from app.views.models.downloads_card import DownloadsCard
+from app.views.models.download_row import DownloadsCard
 from app.views.models.installed_card import InstalledCard
 from app.views.models.model_facts import uses_text
 from app.views.models.model_row import FolderRow

@@ -12,8 +12,8 @@ from app.markup.folding import occurrences_of_any
 from app.theme import Theme
 from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
-from app.views.widgets.found_format import found_format
 from app.views.widgets.long_text import LongText
+from app.views.widgets.painting import found_format
 from app.views.widgets.reading_dialog import ReadingDialog
 
 # What a search has found in the text of an attachment, while it is laid out: lit, and the first brought into sight.

@@ -61,8 +61,7 @@ from app.view_models.conversation_rows import FolderTree, Match
 from app.views.icons import icon
 from app.views.shell.menu_editing import deletes_all
 from app.views.widgets.fields import LineField
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
-from app.views.widgets.menu_key import asks_for_menu
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, is_held
 from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
 from app.words.formats import in_menu

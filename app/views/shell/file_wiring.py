@@ -1,4 +1,5 @@
-"""Connects the window with what comes from files and goes to them: attachments, export, import."""
+"""Connects the window with what comes from files and goes to them: attachments, pictures, export,
+import, what macOS hands over."""
 
 from __future__ import annotations
 
@@ -24,9 +25,7 @@ from app.views.shell.composer import Composer
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.import_dialog import ImportDialog
 from app.views.shell.main_window import MainWindow
-from app.views.shell.opened import Opener
 from app.views.shell.picture_viewer import PictureViewer
-from app.views.shell.picture_wiring import PictureWiring
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.drop_target import DropTarget, TakesDrops
 from app.words.notices_for_files import not_attached
@@ -34,6 +33,22 @@ from app.words.notices_for_files import not_attached
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
     from app.views.transcript.editing import Editing
+
+from itertools import chain
+from urllib.parse import parse_qs
+
+from PySide6.QtCore import QLocale, QUrl
+from PySide6.QtGui import QImage
+
+from app.controllers.attachments import AttachmentController
+from app.controllers.models import ModelController
+from app.markup.safe_code import safe_code
+from app.settings import STARTER_EYES
+from app.view_models.installed_list import best_that_sees
+from app.views.models.model_facts import coming_text
+from app.views.shell.window_parts import WindowParts
+from app.views.widgets.side_window import bring_to_front
+from app.words.notices import NoticeAction
 
 _OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
 _LEAST_ROOM = 100  # tokens; in a chat with less, the end would be no more than some words
@@ -276,3 +291,139 @@ class FileWiring(QObject):
         else:
             again = partial(QTimer.singleShot, 0, self, partial(self._import, path))
             dialog.finished.connect(lambda _result: again())
+
+
+SCHEME, _ASK = "hunch", "ask"
+_MOST_CHARACTERS = 20_000  # in an address, which any program may send, and in the composer
+_MOST_FIELDS = 8
+
+
+class Opener:
+    """What macOS hands to the app: files to attach, and words for the composer, which come by an address such as
+    hunch://ask?text=… or from another app's Services menu. None is ever sent by itself: the user sees it first.
+
+    `attach` takes the path of a file, `attach_text` what is longer than one reads in a composer.
+    """
+
+    def __init__(
+        self,
+        composer: Composer,
+        chats: ChatController,
+        attach: Callable[[str], None],
+        attach_text: Callable[[str], None],
+    ) -> None:
+        self._composer, self._chats, self._attach, self._attach_text = composer, chats, attach, attach_text
+
+    def open(self, given: QUrl | str) -> None:
+        """In the chat that is open; one in the Trash takes nothing, so a new one begins there."""
+        file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
+        prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
+        if not (file or prompt):
+            return
+        bring_to_front(self._composer.window())
+        if self._chats.reading.chat_id:
+            self._chats.new_chat()
+        self._chats.chat_wanted.emit()
+        if file:
+            self._attach(file)
+        elif len(prompt) > _MOST_CHARACTERS:
+            self._attach_text(prompt)
+        else:
+            there = self._composer.edit.text_with_composed()
+            self._composer.set_text("\n\n".join(filter(None, (there, prompt))))
+            self._composer.take_focus()
+
+
+def prompt_in(url: QUrl) -> str:
+    """ "" where the address is for nothing that Hunch knows."""
+    if url.scheme() != SCHEME or url.host() != _ASK:
+        return ""
+    try:
+        query = url.query(QUrl.ComponentFormattingOption.FullyEncoded)
+        words = parse_qs(query, errors="replace", max_num_fields=_MOST_FIELDS).get("text", [""])
+    except ValueError:
+        return ""
+    return _visible(words[0][:_MOST_CHARACTERS])
+
+
+def _visible(words: str) -> str:
+    """Without what a terminal or a reader would not see."""
+    return safe_code(words)[0].strip()
+
+
+class PictureWiring(QObject):
+    def __init__(
+        self,
+        parts: WindowParts,
+        theme: Theme,
+        chats: ChatController,
+        models: ModelController,
+        attached: AttachmentController,
+        find_model: Callable[[], None],
+    ) -> None:
+        super().__init__(parts.window)
+        self._window, self._composer, self._theme = parts.window, parts.composer, theme
+        self._chats, self._models, self.attached = chats, models, attached
+        note = parts.composer.unseen_note
+        note.use_requested.connect(models.use)
+        note.install_requested.connect(models.install)
+        note.find_requested.connect(find_model)
+        models.pair_changed.connect(self._show_sight)
+        models.library.changed.connect(self._show_sight)
+        models.downloads.changed.connect(self._show_sight)
+        attached.model.changed.connect(self._show_sight)
+        shown = chats.transcript
+        for rows in (shown.was_reset, shown.message_inserted, shown.messages_prepended, shown.messages_removed):
+            rows.connect(self._show_sight)
+        self._show_sight()
+
+    def _has_picture(self) -> bool:
+        """In the chat so far, or with the message that is being written."""
+        sent = (each for message in self._chats.transcript.messages for each in message.attachments)
+        waiting = (row.attachment for row in self.attached.model.rows if row.attachment is not None)
+        return any(each.is_picture for each in chain(sent, waiting))
+
+    def _used_before(self) -> tuple[str, str]:
+        """Name and folder of the main model of the pair before the chosen one; of its kind there is only one."""
+        here = {each.folder: each.name for each in self._models.models if each.error is None and not each.is_main}
+        folders = (each for each in self._models.last_drafts.mains() if each in here)
+        return next(((here[each], each) for each in folders), ("", ""))
+
+    def follow(self, message_id: int, action: NoticeAction) -> None:
+        """Of the notice of a reply that could not begin because its model does not see."""
+        if action is NoticeAction.WITHOUT_PICTURES:
+            self._chats.options.go_without_pictures()
+            self._chats.exchanges.regenerate(message_id)
+
+    def show(self, picture: Attachment, *, can_remove: bool) -> PictureViewer:
+        viewer = PictureViewer(self._theme, picture, self._window, can_remove=can_remove)
+        is_open = [True]
+        viewer.destroyed.connect(is_open.clear)
+
+        def read(image: QImage | None, file: str) -> None:
+            if is_open:
+                viewer.show_image(image, file)
+
+        viewer.open()
+        self.attached.stored.read(picture.digest, read)
+        return viewer
+
+    def _show_sight(self) -> None:
+        """What was attached is judged by the present model, not by the one that it was attached for."""
+        models, note, chosen = self._models, self._composer.unseen_note, self._models.main_info()
+        lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
+        self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
+        if lacks_picture:
+            note.set_models(models.pair.main_name, self._used_before(), only_sees=True)
+            return
+        if not self._composer.attached.unseen:
+            return
+        some_see = any(each.info is not None and each.info.sees for each in models.library.installed)
+        here = best_that_sees(models.models) if some_see else None
+        installed = ("", "") if here is None else (here.name, here.folder)
+        if here is not None and not here.comes_with_app:
+            note.set_models(models.pair.main_name, installed)
+        else:
+            offer = models.library.offer_that_sees(QLocale().name())
+            coming = coming_text(models.downloads.coming.get(offer.repository)) if offer is not None else ""
+            note.set_models(models.pair.main_name, installed, offer, coming)

@@ -18,8 +18,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
 from app.views.widgets.page_list import PageEntry
 from app.views.widgets.pages_side import PagesSide
-from app.views.widgets.scrolled_text import ScrolledText
-from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
+from app.views.widgets.scrolling import ScrolledText, ThinScrollBars, keep_room_for_bar
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated

@@ -15,7 +15,6 @@ from app.settings import Settings
 from app.system import licences
 from app.system.worker import Asked
 from app.theme import Theme
-from app.views.shell.about import LicencesDialog, show_about
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets import clipboard
 from app.views.widgets.banner import BannerText
@@ -25,6 +24,13 @@ from app.words.languages import Translation
 
 if TYPE_CHECKING:
     from app.views.shell.help_window import HelpWindow
+
+from PySide6.QtCore import Qt
+
+from app.system import build
+from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.mark import Mark
+from app.words.formats import fill
 
 
 class HelpWiring(QObject):
@@ -118,3 +124,36 @@ class ReportDialog(ReadingDialog):
             self.tr("Hunch sends nothing. Copy it into your report."),
         )
         self.copy_button.setText(self.tr("Copy"))
+
+
+def show_about(theme: Theme, parent: QWidget) -> Dialog:
+    """`other_chosen`: the user wants to read the licences."""
+    dialog = Dialog(theme, parent, _words)
+    dialog.content.addSpacing(4)
+    dialog.content.addWidget(Mark(theme), 0, Qt.AlignmentFlag.AlignLeft)
+    dialog.open()
+    return dialog
+
+
+def _words() -> DialogText:
+    version = fill(QCoreApplication.translate("About", "Hunch %1"), build.own_version())
+    libraries = " · ".join(f"{name} {number}" for name, number in build.libraries().items())
+    made = fill(QCoreApplication.translate("About", "Build %1"), build.build()) if build.build() else ""
+    return DialogText(
+        version,
+        QCoreApplication.translate("About", "A small draft guesses, the main model checks."),
+        "\n".join(filter(None, (QCoreApplication.translate("About", "Apache License 2.0."), libraries, made))),
+        act=QCoreApplication.translate("About", "Close"),
+        other=QCoreApplication.translate("About", "Licenses"),
+    )
+
+
+class LicencesDialog(ReadingDialog):
+    """Its text comes later: many files are read for it."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.name(self.tr("Licenses"), self.tr("Everything that Hunch is built on"))

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 from app.theme import Theme
 from app.views.shell.menu import IS_MAC, MenuBar
 from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.held_keys import MENU_KEY
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.menu_key import MENU_KEY
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 
 _WIDTH_PX, _MOST_HEIGHT_PX = 480, 460

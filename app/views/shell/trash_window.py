@@ -253,7 +253,7 @@ class TrashWindow(Translated, SideWindow):
 
 # The card in place of the composer while a chat in the Trash is read: where it is, and the ways out.
 #
-# Here: its words and buttons. Not here: reading such a chat (`controllers/trash_reading.py`).
+# Here: its words and buttons. Not here: reading such a chat (`controllers/deletions.py`).
 
 
 _GAP_PX = 8  # between the buttons

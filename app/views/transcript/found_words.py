@@ -11,7 +11,7 @@ from PySide6.QtGui import QAbstractTextDocumentLayout, QPainter, QTextCursor, QT
 from app.markup.lines import stretches
 from app.theme import Theme
 from app.views.transcript.selection import Stretch
-from app.views.widgets.found_format import found_format
+from app.views.widgets.painting import found_format
 
 Selection = QAbstractTextDocumentLayout.Selection
 # Qt paints a line again for each selection on it. MEASURED: 1,000 selections in one text, 1.6 s.

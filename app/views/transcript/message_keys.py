@@ -23,8 +23,7 @@ from app.views.transcript.message_column import MessageColumn, Sight
 from app.views.transcript.message_footer import MessageMenu, can_change
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
-from app.views.widgets.held_keys import RETURN_KEYS, is_held
-from app.views.widgets.menu_key import asks_for_menu
+from app.views.widgets.held_keys import RETURN_KEYS, asks_for_menu, is_held
 from app.words.formats import sentences, spoken
 
 _TOLD_CHARS = 2000

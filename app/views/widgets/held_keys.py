@@ -6,6 +6,8 @@ menu, Send in the field that has the focus again.
 
 from __future__ import annotations
 
+import sys
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QMenu, QStyleOptionMenuItem
@@ -40,3 +42,13 @@ class Menu(QMenu):
         super().initStyleOption(option, action)
         if self.style().name() == "fusion":
             option.maxIconWidth = max(option.maxIconWidth, option.fontMetrics.height())
+
+
+MENU_KEY = "Meta+Return" if sys.platform == "darwin" else "Shift+F10"  # Qt's Meta is a Mac's Control
+
+
+def asks_for_menu(event: QKeyEvent) -> bool:
+    """Either key does on any system. A menu key comes as an event of its own."""
+    modifiers, kinds = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier, Qt.KeyboardModifier
+    by_return = event.key() in RETURN_KEYS and modifiers == kinds.MetaModifier
+    return by_return or (event.key() == Qt.Key.Key_F10 and modifiers == kinds.ShiftModifier)

@@ -6,13 +6,15 @@ MEASURED: an antialiased rounded rectangle as large as a code block costs 0.7 ms
 it that is each update; corners and plain rectangles cost a fiftieth.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
-from app.theme import RADIUS_CARD, RADIUS_ROW, Palette
+from app.theme import RADIUS_CARD, RADIUS_ROW, Palette, Theme
 
 
 def paint_card(painter: QPainter, rect: QRect, radius: int, ground: QColor, edge: QColor | None = None) -> None:
@@ -81,3 +83,13 @@ def paint_line(
     painter.setPen(color)
     shown = QFontMetrics(font).elidedText(text, elide, place.width())
     painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+def found_format(theme: Theme, current: bool) -> QTextCharFormat:
+    colors = theme.palette
+    form = QTextCharFormat()
+    form.setBackground(colors.cost if current else colors.found)
+    if current:
+        form.setForeground(colors.window)
+        form.setFontUnderline(True)
+    return form

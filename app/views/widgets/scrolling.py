@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
-from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QStyle, QWidget
+from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QLinearGradient, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QStyle, QWidget
 
 from app.theme import Theme
+from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.painting import paint_row_ground
 
 _FADE_PX = 10
 
@@ -87,3 +89,28 @@ class ThinScrollBars(QObject):
     def _restyle(self) -> None:
         for bar in self._bars:
             bar.setStyleSheet(self._theme.scroll_bar_style())
+
+
+class ScrolledText(FocusRing, QScrollArea):
+    """Arrow keys scroll it where it has the focus."""
+
+    accessible_role = QAccessible.Role.Document
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.has_ring:
+            painter = QPainter(self.viewport())
+            paint_row_ground(painter, self.viewport().rect(), self._theme.palette, filled=False, ring=True)
+            painter.end()
