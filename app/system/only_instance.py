@@ -31,8 +31,8 @@ class OnlyInstance(QObject):
     quick_ask_called = Signal()  # likewise, with --quick-ask
     answered = Signal()  # the other one, later than `call_the_other` waits
 
-    def __init__(self, lock_file: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, lock_file: Path) -> None:
+        super().__init__()
         self.has_window: Callable[[], bool] = lambda: True
         self._name = _socket_name(lock_file)
         self._file = lock_file

@@ -49,8 +49,8 @@ class Interrupts(QObject):
 
     received = Signal()
 
-    def __init__(self, deadline_s: float, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, deadline_s: float) -> None:
+        super().__init__()
         self._deadline_s = deadline_s
         self._out, self._in = os.pipe()
         os.set_blocking(self._in, False)

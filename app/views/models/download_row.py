@@ -213,8 +213,8 @@ def _problem_of_half(entry: DownloadEntry) -> str:
 class FileLines(QWidget):
     """Names at the left, figures at the right or below where the text is large, in lines that are used again."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._lines: list[tuple[QWidget, NameLabel, TextLabel]] = []
         self._column = QVBoxLayout(self)
@@ -253,8 +253,8 @@ class FileLines(QWidget):
 
 
 class DownloadsCard(Card):
-    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme, models: ModelController) -> None:
+        super().__init__(theme)
         self._models = models
         self._rows: dict[int, DownloadRow] = {}
         models.downloads.changed.connect(self.show_downloads)

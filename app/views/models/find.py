@@ -41,8 +41,8 @@ def _beside(words: QWidget, button: QWidget) -> QHBoxLayout:
 class DiscoverPanel(Translated, QWidget):
     installing = Signal()  # its row is among *Yours*
 
-    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, models: ModelController) -> None:
+        super().__init__()
         self.theme = theme
         self._models = models
         self._discover = models.discover
@@ -305,8 +305,8 @@ class DiscoverPanel(Translated, QWidget):
 class InstallCard(Translated, Card):
     installing = Signal()
 
-    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme, models: ModelController) -> None:
+        super().__init__(theme)
         self._downloads = models.downloads
         self.repository = LineField(theme)
         self.install_button = PillButton(theme, Emphasis.PLAIN)

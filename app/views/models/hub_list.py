@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QCursor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.theme import FOOTER_PX, RADIUS_ROW, Theme
 from app.view_models.downloads import DownloadState
@@ -39,8 +39,8 @@ class HubListView(ChoiceList):
     install_requested = Signal(str)
     current_moved = Signal(QRect)  # where the keyboard is now, for the page that scrolls
 
-    def __init__(self, theme: Theme, results: HubList, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme, results: HubList) -> None:
+        super().__init__(theme)
         self.coming: Mapping[str, DownloadState] = {}  # what is being downloaded, by repository
         self.page_px = 0  # how much of it is in sight at once
         self._pressed_install = ""

@@ -32,8 +32,8 @@ _FEW = 6  # a list so short needs no search
 class InstalledCard(Translated, QWidget):
     delete_requested = Signal(object)  # ModelEntry
 
-    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, models: ModelController) -> None:
+        super().__init__()
         self._theme = theme
         self._models = models
         self._view = ListView()

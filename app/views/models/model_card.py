@@ -31,8 +31,8 @@ _AT_ONCE = 8  # blocks
 class ModelCard(QWidget):
     link_requested = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._source = ""
         self._column = QVBoxLayout(self)
@@ -90,8 +90,8 @@ class CardText(QTextBrowser):
 
     link_requested = Signal(str)
 
-    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, block: Block) -> None:
+        super().__init__()
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

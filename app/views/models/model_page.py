@@ -37,8 +37,8 @@ class ModelPage(Translated, Page):
     use_requested = Signal(str)  # folder
     use_pair_requested = Signal(str, str)  # folders of main model and draft
 
-    def __init__(self, theme: Theme, discover: DiscoverController, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme, discover: DiscoverController) -> None:
+        super().__init__(theme)
         self._discover = discover
         self.back_button = PillButton(theme, Emphasis.PLAIN, "chevron-left")
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
@@ -187,8 +187,8 @@ class DraftRows(Card):
     install_requested = Signal(str)  # repository of the draft
     use_requested = Signal(str)  # its folder
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.rows: list[DraftRow] = []
         self._shown: tuple[Sequence[Partner], bool] = ((), False)
 
@@ -208,8 +208,8 @@ class DraftRow(Translated, QWidget):
     install_requested = Signal(str)
     use_requested = Signal(str)
 
-    def __init__(self, theme: Theme, draft: Partner, *, main_is_here: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, draft: Partner, *, main_is_here: bool) -> None:
+        super().__init__()
         self.draft = draft
         self._main_is_here = main_is_here
         self._usable = bool(draft.folder) and main_is_here

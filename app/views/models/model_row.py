@@ -42,8 +42,8 @@ class ModelRow(Card):
     mend_requested = Signal()
     opened = Signal(bool)
 
-    def __init__(self, theme: Theme, entry: ModelEntry, context_tokens: int, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme, entry: ModelEntry, context_tokens: int) -> None:
+        super().__init__(theme)
         self._theme = theme
         self._entry = entry
         self._context_tokens = context_tokens
@@ -282,8 +282,8 @@ class ModelRow(Card):
 class FolderRow(QWidget):
     remove_requested = Signal()
 
-    def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, path: str) -> None:
+        super().__init__()
         name = NameLabel(theme)
         name.setText(path)
         self.remove_button = IconButton(theme, "x", 28)

@@ -27,8 +27,8 @@ class Recommended(Translated, QWidget):
 
     installing = Signal()
 
-    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, models: ModelController) -> None:
+        super().__init__()
         self._models = models
         self._shown: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
         self._heading = TextLabel(theme, TextStyle.HEADING)
@@ -95,9 +95,8 @@ class OfferRow(QWidget):
         coming: DownloadState | None,
         *,
         is_used: bool,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.offer = offer
         self.install_button = PillButton(theme, Emphasis.PLAIN, "" if offer.installed else "download")
         self._name_button(coming, is_used=is_used)

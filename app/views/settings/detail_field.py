@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
 from app.views.widgets.fields import Segments
@@ -11,8 +10,8 @@ from app.views.widgets.translated import Translated
 
 
 class DetailField(Translated, Segments):
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._retranslate()
 
     def _retranslate(self) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from PySide6.QtWidgets import QWidget
-
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import system_proxy
@@ -22,10 +20,8 @@ _MOST_MEGABYTES = 10_000
 
 
 class HubCard(Translated, Card):
-    def __init__(
-        self, theme: Theme, settings: Settings, models: ModelController, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
+        super().__init__(theme)
         self._settings = settings
         self._models = models
         self.endpoint, self.mirrors, self.proxy, self.token = (LineField(theme) for _ in range(4))

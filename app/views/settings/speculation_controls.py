@@ -20,8 +20,8 @@ class SpeculationControls(Translated, QWidget):
 
     explained = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, *, offers_fixed: bool = False) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, *, offers_fixed: bool = False) -> None:
+        super().__init__()
         self._offers_fixed = self._has_fixed = offers_fixed
         self._only_here = False
         self.modes = Segments(theme, self)

@@ -20,8 +20,8 @@ _TOKENS_PX = 76
 class ThinkingField(Translated, QWidget):
     chosen = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._limits = True
         self.choice = ChoiceButton(theme, self)
         self.tokens = WholeField(theme, 1, LONGEST_THINKING, _TOKENS_PX)

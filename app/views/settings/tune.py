@@ -166,8 +166,8 @@ _SHAPES = {Content.CODE: "square", Content.PROSE: "circle", Content.LANGUAGE: "t
 
 
 class TuneChart(QWidget):
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._view = TuningView()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

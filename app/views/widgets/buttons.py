@@ -196,8 +196,8 @@ class IconButton(NamedButton):
 class OpeningButton(IconButton):
     """An arrow that opens something in place: to the right while that is closed, down while it is open."""
 
-    def __init__(self, theme: Theme, side_px: int, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "chevron-right", side_px, parent)
+    def __init__(self, theme: Theme, side_px: int) -> None:
+        super().__init__(theme, "chevron-right", side_px)
         self._opened = False
 
     def shows_more(self) -> bool:

@@ -21,8 +21,8 @@ CARDS_APART_PX = 12
 class Card(QWidget):
     """A rounded surface; what is added to it is stacked, with a hairline between rows where asked."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.theme = theme
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(16, 12, 16, 12)
@@ -53,8 +53,8 @@ class Card(QWidget):
 
 
 class Hairline(QWidget):
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.setFixedHeight(1)
 

@@ -12,8 +12,8 @@ from app.theme import Theme
 class Mark(QWidget):
     """Hunch's mark: a square and three dots after it."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         theme.changed.connect(self._restyle)
         self._restyle()

@@ -21,8 +21,8 @@ class _Question(PillButton):
 class Meanings(Translated, QWidget):
     """What the figures mean; opens in place."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.button = _Question(theme, Emphasis.PLAIN, "info")
         self.button.setCheckable(True)
         self.button.toggled.connect(lambda _on: tell_shows_more(self.button))
