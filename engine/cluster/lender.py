@@ -129,7 +129,7 @@ class Lender:
                 connected.close()
 
     def _takes(self, connection: _Connection) -> bool:
-        """In place of the oldest that may only be paired, if need be: strangers keep out none that is paired."""
+        """In place of the oldest that may only be paired, if need be: machines that are not paired keep none out that is."""
         with self._lock:
             if len(self._connections) >= MOST_CONNECTIONS:
                 oldest = next((each for each in self._connections if each.machine is None), None)
@@ -238,4 +238,4 @@ class Lender:
 
 def _end(connection: _Connection) -> None:
     with suppress(OSError):
-        socket.socket.shutdown(connection.socket, socket.SHUT_RDWR)  # whoever waits for it reads the end
+        socket.socket.shutdown(connection.socket, socket.SHUT_RDWR)  # the thread that waits for it reads the end

@@ -13,7 +13,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from engine import Helping, RankPlan, Speculation, plan_ranks
+from engine import Helping, Speculation, plan_ranks
+from engine.api.ranks import RankPlan
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines

@@ -29,13 +29,13 @@ from engine import (
     Message,
     ModelFailed,
     ModelReady,
-    RankPlan,
     Request,
     RequestStats,
     Sampling,
     Speculation,
     TextDelta,
 )
+from engine.api.ranks import RankPlan
 from engine.models.loading import LoadedModel
 
 mlx_generate = importlib.import_module("mlx_lm.generate")

@@ -6,10 +6,10 @@ import time
 from itertools import islice
 
 import pytest
-from app.markup.cjk_tex import Letter, take_letters, with_dashes
 
 from app.markup.formula import FormulaKey, draw
 from app.markup.highlight import Role, Span, spans
+from app.markup.tex import Letter, take_letters, with_dashes
 
 
 def roles(code: str, language: str) -> dict[str, Role]:
