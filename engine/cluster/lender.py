@@ -129,7 +129,7 @@ class Lender:
                 connected.close()
 
     def _takes(self, connection: _Connection) -> bool:
-        """In place of the oldest that may only be paired, if need be: machines that are not paired keep none out that is."""
+        """In place of the oldest that may only be paired, if need be: such ones keep out none that is paired."""
         with self._lock:
             if len(self._connections) >= MOST_CONNECTIONS:
                 oldest = next((each for each in self._connections if each.machine is None), None)
