@@ -231,7 +231,10 @@ class Supply:
                 self._line.append(turn)
 
     def _bring(self, model: ServedModel) -> None:
-        if self._asked is not None or self._engine.state().loading_main is not None:
+        state = self._engine.state()
+        if self._asked is not None or state.loading_main is not None:
+            return
+        if model.exact and state.loading_draft is not None:  # perhaps that one, and to ask again would begin it again
             return
         self._asked = model
         if self._shelf is None:

@@ -8,6 +8,7 @@ import queue
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
@@ -220,6 +221,21 @@ def test_a_draft_that_is_named_is_loaded_and_the_former_comes_back(two: FakeEngi
         assert codes.pop("none") == (409, "model_busy", "draft_model")
         assert set(codes.values()) == {misfit}
         assert served.chat("x")["hunch"]["draft_model"] == "Draft-1B"
+
+
+def test_a_draft_that_is_on_its_way_is_not_begun_again(two: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    two._models[LESSER.folder] = LESSER
+    shelf = EngineShelf(two, [ServedModel(MAIN, DRAFT, chosen=True)], [LESSER])
+    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
+        with monkeypatch.context() as loading:
+            state = two.state
+            loading.setattr(two, "state", lambda: replace(state(), loading_draft=LESSER.folder))
+            asked = asking.submit(served.chat, "x", draft_model="Lesser-1B")
+            served.wait_for_requests(1)
+            states_of(served)  # by now that one is in the line
+        two.set_draft(LESSER.folder, lambda event: None)
+        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
+    assert two.drafts.count(LESSER.folder) == 1
 
 
 def test_who_waits_for_another_model_is_told_so_and_has_its_turn(
