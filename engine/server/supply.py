@@ -326,7 +326,8 @@ class Supply:
                     self._since = self._loop.time()
                     self._came(asked, is_whole=True)
                 case ModelFailed(folder=folder, error=error) if Path(folder) == Path(asked.draft.folder):
-                    self._failed(asked, error)
+                    # Without a main model it was another one's, which failed: this one's may be on its way.
+                    self._failed(asked, LoadAborted(folder) if isinstance(error, NoModelLoaded) else error)
         self._look()
 
     def _came(self, asked: ServedModel, *, is_whole: bool) -> None:

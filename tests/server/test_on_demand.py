@@ -24,8 +24,11 @@ from engine import (
     EngineError,
     EngineState,
     Event,
+    ModelFailed,
     ModelReady,
+    ModelRole,
     ModelTooLarge,
+    NoModelLoaded,
     RepliesUnderWay,
     ServedModel,
     ServerOptions,
@@ -345,6 +348,19 @@ class Late(EngineShelf):
 
     def take_away(self, model: ServedModel) -> None:
         self.calls.put(lambda: super(Late, self).take_away(model))
+
+
+def test_a_draft_that_failed_with_another_main_model_refuses_none(two: FakeEngine) -> None:
+    two._models[LESSER.folder] = LESSER
+    shelf = Late(two)
+    shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
+    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
+        asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
+        come = shelf.calls.get(timeout=PATIENCE_S)
+        two._tell(lambda event: None, ModelFailed(ModelRole.DRAFT, LESSER.folder, NoModelLoaded()))
+        states_of(served)  # by now that was heard
+        come()
+        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
 
 
 def test_none_is_let_into_a_model_that_another_is_about_to_replace(two: FakeEngine) -> None:
