@@ -20,7 +20,7 @@ from app.client_files.merging import NotKept, Unreadable, merged
 from app.system.small_file import read_small
 from engine import write_atomically
 
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 18
 _MOST_COPIES = 20
 _AROUND = 2  # lines that are shown beside those that change
 

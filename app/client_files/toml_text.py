@@ -12,6 +12,8 @@ from app.client_files.merging import NotKept, Unreadable
 
 _HEADER = re.compile(r"\s*\[")
 
+_MOST_MARKS = 100  # in a value, before which a comment may begin
+
 
 def parsed(text: str) -> Any:
     """Raises Unreadable."""
@@ -81,8 +83,8 @@ def _with(lines: list[str], values: dict[str, Any]) -> list[str]:
 
 def _value_length(rest: str) -> int:
     """Of the value with which the rest of a line begins: up to a comment, or to its end. Raises NotKept."""
-    ends = [at for at, char in enumerate(rest) if char == "#"] + [len(rest)]
-    for end in ends:
+    marks = [at for at, char in enumerate(rest) if char == "#"]
+    for end in (*marks[:_MOST_MARKS], len(rest)):
         value = rest[:end].rstrip()
         try:
             tomllib.loads(f"x = {value}\n")

@@ -51,8 +51,8 @@ class ClientFiles(QObject):
         self._ask(client, partial(client_file.write, proposal), partial(self._written.__setitem__, client))
 
     def undo(self, client: str) -> None:
-        if (written := self._written.pop(client, None)) is not None:
-            self._ask(client, partial(client_file.undo, written), lambda _: None)
+        if (written := self._written.get(client)) is not None:
+            self._ask(client, partial(client_file.undo, written), lambda _: self._written.pop(client, None))
 
     def _ask(self, client: str, job: Callable[[], _T], done: Callable[[_T], object]) -> None:
         """On a thread of its own, since a home may lie on a slow disk."""

@@ -132,6 +132,6 @@ def this_machine() -> Machine:
     if sys.platform == "darwin":
         try:
             return Mac()
-        except (OSError, AttributeError) as error:
+        except Exception as error:  # noqa: BLE001  the app starts without
             _log.warning("heat and power are not known: %s", type(error).__name__)
     return StillMachine()

@@ -59,6 +59,6 @@ def offer_service(take: Callable[[str], None]) -> Service | None:
     if sys.platform == "darwin":
         try:
             return Service(take)
-        except (OSError, AttributeError) as error:
+        except Exception as error:  # noqa: BLE001  the app starts without
             _log.warning("Services cannot ask Hunch: %s", type(error).__name__)
     return None

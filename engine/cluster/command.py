@@ -26,6 +26,7 @@ from engine.cluster.plan import plan_ranks
 from engine.models.fit import model_memory_bytes
 
 _GB = 1e9
+_FINGERPRINT = 16  # digits of one that are shown
 _IDENTITY = "with this machine's key, and those of the machines that it is paired with"
 Say = Callable[[str], None]
 Scan = Callable[[Sequence[Path]], Iterable[InstalledModel]]
@@ -46,7 +47,7 @@ def add_commands(commands: Any, say: Say, scan: Scan) -> None:
     pair.add_argument("--code", help="the digits; without it they are read from stdin")
     pair.set_defaults(run=partial(_pair, say=say))
     machines = commands.add_parser("machines", help="the machines that this one is paired with")
-    machines.add_argument("--remove", metavar="NAME|HOST:PORT")
+    machines.add_argument("--remove", metavar="NAME|HOST:PORT|FINGERPRINT")
     machines.set_defaults(run=partial(_machines, say=say))
     for command in (lend, pair, machines):
         _add_identity(command)
@@ -113,10 +114,20 @@ def _add_identity(command: argparse.ArgumentParser) -> None:
 
 def _helping(identity: Path, address: str) -> Helping:
     host_and_port(address)
-    known = (machine for machine in Identity(identity).machines() if address in (machine.address, machine.name))
-    if (machine := next(known, None)) is None:
-        raise MachineUnavailable(address, MachineRefusal.STRANGER)
-    return Helping(machine, str(identity))
+    return Helping(_known(Identity(identity), address), str(identity))
+
+
+def _known(identity: Identity, wanted: str) -> Machine:
+    """By its address, by the beginning of its fingerprint, or by a name that no other has: it chose that itself."""
+    machines = identity.machines()
+    for found in (
+        [machine for machine in machines if machine.address == wanted],
+        [machine for machine in machines if len(wanted) >= _FINGERPRINT and machine.fingerprint.startswith(wanted)],
+        [machine for machine in machines if machine.name == wanted],
+    ):
+        if len(found) == 1:
+            return found[0]
+    raise MachineUnavailable(wanted, MachineRefusal.STRANGER)
 
 
 def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
@@ -163,14 +174,11 @@ def _pair(options: argparse.Namespace, say: Say) -> int:
 
 def _machines(options: argparse.Namespace, say: Say) -> int:
     identity = Identity(options.identity)
-    for machine in identity.machines():
-        if options.remove is None:
-            say(_line(machine))
-        elif options.remove in (machine.name, machine.address):
-            identity.remove(machine.fingerprint)
-            say(f"removed {machine.name}")
+    if options.remove is not None:
+        machine = _known(identity, options.remove)
+        identity.remove(machine.fingerprint)
+        say(f"removed {machine.name}")
+    else:
+        for machine in identity.machines():
+            say(f"{machine.name}\t{machine.address or '-'}\t{machine.fingerprint[:_FINGERPRINT]}")
     return 0
-
-
-def _line(machine: Machine) -> str:
-    return f"{machine.name}\t{machine.address or '-'}\t{machine.fingerprint[:16]}"

@@ -96,11 +96,18 @@ class Identity:
         return [known for entry in entries(content, "machines") if (known := _machine(entry)) is not None]
 
     def _write(self, known: list[tuple[Machine, str]]) -> None:
+        """What is there and cannot be read stays beside it."""
+        path = self.folder / _MACHINES
+        try:
+            parse_object(read_limited(path, _MOST_BYTES), _MACHINES)
+        except FileError:
+            if path.exists():
+                path.replace(path.with_suffix(".damaged"))
         content = [
             {"name": machine.name, "address": machine.address, "certificate": certificate}
             for machine, certificate in known
         ]
-        _write(self.folder / _MACHINES, json.dumps({"machines": content}, indent=1).encode())
+        _write(path, json.dumps({"machines": content}, indent=1).encode())
 
 
 def fingerprint(certificate: bytes) -> str:

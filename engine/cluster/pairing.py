@@ -65,6 +65,8 @@ def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, addres
     Raises Declined, WireBroken or WireEnded.
     """
     digits = "".join(str(unicodedata.decimal(each)) for each in code if each.isdecimal())  # wide ones, too
+    if len(digits) != DIGITS:
+        raise Declined(MachineRefusal.CODE)  # and costs no try
     exchange = _exchange("SPAKE2_A", digits, bytes.fromhex(identity.fingerprint), theirs)
     wire.send(Share(identity.name, identity.certificate, exchange.start().hex()))
     share = expected(wire, Share)

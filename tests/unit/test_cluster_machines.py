@@ -412,3 +412,35 @@ def test_a_key_is_this_users_alone(tmp_path: Path) -> None:
     assert Identity(tmp_path / "new").fingerprint == identity.fingerprint
     (tmp_path / "new" / "machines.json").write_text('{"machines": [{"name": 1}, 2, {"name": "", "address": ""}]}')
     assert identity.machines() == ()
+
+
+def test_what_cannot_be_the_digits_costs_no_try(lending: Lending) -> None:
+    code = lending.lender.invite()
+    for _ in range(6):
+        assert refusal(lambda: pair_machines(lending.main, lending.address, "\n")) is MachineRefusal.CODE
+
+    assert pair_machines(lending.main, lending.address, code).name == "Studio"
+
+
+def test_pairings_that_cannot_be_read_stay_beside_the_new_ones(tmp_path: Path) -> None:
+    identity = Identity(tmp_path / "one")
+    (tmp_path / "one" / "machines.json").write_text('{"machines": [')
+
+    identity.pair_with(Machine("Studio", "", "studio:1"), Identity(tmp_path / "other").certificate)
+
+    assert [machine.name for machine in identity.machines()] == ["Studio"]
+    assert (tmp_path / "one" / "machines.damaged").read_text() == '{"machines": ['
+
+
+def test_a_name_that_a_machine_chose_stands_for_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    identity, folder = Identity(tmp_path / "here"), str(tmp_path / "here")
+    for number, name in enumerate(("Mini:1", "studio:1", "twin", "twin")):
+        known = Identity(tmp_path / name / str(number))
+        identity.pair_with(Machine(name, "", f"studio:{number}"), known.certificate)
+
+    assert main(["machines", "--identity", folder, "--remove", "studio:1"]) == 0
+    assert main(["machines", "--identity", folder, "--remove", "twin"]) == 1
+    assert [machine.address for machine in identity.machines()] == ["studio:0", "studio:2", "studio:3"]
+    assert main(["machines", "--identity", folder, "--remove", identity.machines()[1].fingerprint[:16]]) == 0
+    assert [machine.address for machine in identity.machines()] == ["studio:0", "studio:3"]
+    assert "stranger" in capsys.readouterr().err
