@@ -49,6 +49,11 @@ def test_a_reply_that_goes_on_keeps_its_blank_lines(thinker: LoadedModel) -> Non
     assert "".join(span.text for span in said) == "\n\n- two"
 
 
+def test_the_earliest_stop_string_wins(thinker: LoadedModel) -> None:
+    assert spans(thinker, "one two three", stops=("three", "wo t", "two thr"))[SpanKind.ANSWER] == "one t"
+    assert spans(thinker, "one zbc", stops=("c", "zbc"))[SpanKind.ANSWER] == "one "  # both end with the same letter
+
+
 class Counted:
     """A tokenizer that notes what it decodes."""
 
