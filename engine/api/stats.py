@@ -8,7 +8,7 @@ rates leave it out.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from engine.api.types import DraftingState
 
@@ -262,35 +262,16 @@ class StatsRecorder:
 
     def freeze(self) -> RequestStats:
         scale = self.draft_rounds_s / self.timed_rounds_s if self.timed_rounds_s else 0.0
+        counters = {name: getattr(self, name) for name in _COUNTERS}
         return RequestStats(
-            prompt_tokens=self.prompt_tokens,
-            cached_tokens=self.cached_tokens,
-            generated_tokens=self.generated_tokens,
-            rounds=self.rounds,
-            draft_rounds=self.draft_rounds,
-            drafted=self.drafted,
-            accepted=self.accepted,
-            forced=self.forced,
-            drafted_by_position=tuple(self.drafted_by_position),
-            accepted_by_position=tuple(self.accepted_by_position),
-            rounds_by_accepted=tuple(self.rounds_by_accepted),
-            emitted_by_stretch=tuple(self.emitted_by_stretch),
-            stretch_rounds=self.stretch_rounds,
-            proposer=self.proposer,
-            drafting=self.drafting,
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in counters.items()},
             queued_s=max(0.0, self.started_at - self.submitted_at),
             prefill_s=max(0.0, self.first_token_at - self.started_at),
             first_token_s=max(0.0, self.first_token_at - self.submitted_at),
             decode_s=self.last_token_at - self.first_token_at,
             draft_s=self.timed_draft_s * scale,
             verify_s=self.timed_verify_s * scale + self.plain_rounds_s,
-            shared_rounds=self.shared_rounds,
-            shared_gained=self.shared_gained,
-            shared_s=self.shared_s,
-            plain_rounds=self.plain_rounds,
-            plain_rounds_error=self.plain_rounds_error,
-            plain_passes=self.plain_passes,
-            draft_speed=self.draft_speed,
-            context_tokens=self.context_tokens,
-            context_limit_tokens=self.context_limit_tokens,
         )
+
+
+_COUNTERS = {each.name for each in fields(RequestStats)} & {each.name for each in fields(StatsRecorder)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from engine.api.errors import (
@@ -102,20 +103,22 @@ def unknown_model(name: str, known: Sequence[str]) -> Problem:
     return Problem(404, message, code="model_not_found", param="model")
 
 
+def _conflict(message: str, param: str | None = "model") -> Problem:
+    return Problem(409, message, code="model_busy", param=param, retry=False)
+
+
 def not_loaded(name: str) -> Problem:
     """One that is installed, where the owner alone loads models."""
-    message = f"The model '{name[:200]}' is installed, but not loaded, and this server loads none for programs."
-    return Problem(409, message, code="model_busy", param="model", retry=False)
+    return _conflict(f"The model '{name[:200]}' is installed, but not loaded, and this server loads none for programs.")
 
 
 def draft_not_loaded(name: str) -> Problem:
     message = f"'{name[:200]}' is not the loaded draft model, and none that this server loads for programs."
-    return Problem(409, message, code="model_busy", param="draft_model", retry=False)
+    return _conflict(message, "draft_model")
 
 
 def chosen_stays(name: str) -> Problem:
-    message = f"The model '{name}' was chosen by the user and stays loaded."
-    return Problem(409, message, code="model_busy", param="model", retry=False)
+    return _conflict(f"The model '{name}' was chosen by the user and stays loaded.")
 
 
 def overloaded(most: int) -> Problem:
@@ -166,18 +169,6 @@ def _invalid_field(error: InvalidRequest) -> Problem:
     return invalid(f"'{error.field}' is {error.value}; allowed: {error.allowed}.", error.field)
 
 
-def _nothing_to_answer() -> Problem:
-    return invalid("There is nothing to answer: the last message must have content.", "messages")
-
-
-def _busy() -> Problem:
-    return Problem(409, "Another request is running with the loaded model.", code="model_busy", retry=False)
-
-
-def _no_model() -> Problem:
-    return Problem(503, "No model is loaded.", "server_error", "model_not_loaded", retry_after_s=10)
-
-
 def _no_memory() -> Problem:
     message = "There is not enough memory for this request."
     return Problem(503, message, "server_error", "out_of_memory", anthropic=(message, "api_error"), retry=False)
@@ -194,10 +185,10 @@ def no_sight() -> Problem:
 
 _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     CannotSee: no_sight,
-    EmptyConversation: _nothing_to_answer,
+    EmptyConversation: partial(invalid, "There is nothing to answer: the last message must have content.", "messages"),
     EngineClosed: shutting_down,
-    RepliesUnderWay: _busy,
-    NoModelLoaded: _no_model,
+    RepliesUnderWay: partial(_conflict, "Another request is running with the loaded model.", None),
+    NoModelLoaded: partial(Problem, 503, "No model is loaded.", "server_error", "model_not_loaded", retry_after_s=10),
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
     RankLost: _no_rank,
