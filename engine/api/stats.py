@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from engine.api.types import DraftingState
 
@@ -262,9 +263,10 @@ class StatsRecorder:
 
     def freeze(self) -> RequestStats:
         scale = self.draft_rounds_s / self.timed_rounds_s if self.timed_rounds_s else 0.0
-        counters = {name: getattr(self, name) for name in _COUNTERS}
+        counters: dict[str, Any] = {name: getattr(self, name) for name in _COUNTERS}
+        counters |= {name: tuple(value) for name, value in counters.items() if isinstance(value, list)}
         return RequestStats(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in counters.items()},
+            **counters,
             queued_s=max(0.0, self.started_at - self.submitted_at),
             prefill_s=max(0.0, self.first_token_at - self.started_at),
             first_token_s=max(0.0, self.first_token_at - self.submitted_at),
