@@ -204,8 +204,3 @@ def _cuts(folder: Path, *_identity: int) -> Cuts | None:
         _log.info("a tokenizer cannot be probed: %s", error)
         return None
     return result if isinstance(result, dict) and result.keys() == PROBES.keys() else None
-
-
-def forget() -> None:
-    """Clear the cache."""
-    _cuts.cache_clear()

@@ -11,7 +11,7 @@ import string
 import time
 from pathlib import Path
 
-from engine.models.pair_check import check_pair, forget
+from engine.models.pair_check import _cuts, check_pair
 from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup
 from tests.helpers.model_folders import TENSORS, model_files, write_folder
@@ -26,7 +26,7 @@ def pair_check_ms(setup: BenchSetup, runs: int) -> Row:
     taken = []
     gc.disable()  # as in the app, where only the thread of the window collects
     for _ in range(max(3, runs)):
-        forget()  # how the tokenizers cut is asked of processes, and kept
+        _cuts.cache_clear()  # how the tokenizers cut is asked of processes, and kept
         started = _processor_s()
         check = check_pair(main, draft)
         taken.append(1000 * (_processor_s() - started))
