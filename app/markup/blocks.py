@@ -4,6 +4,8 @@ Here: cutting Markdown into blocks, and doing so while it grows so that only the
 Not here: how a block looks.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +15,6 @@ from markdown_it.token import Token
 
 from app.markup.block import APART, LIST, NOTE, QUOTE, Block, BlockKind
 from app.markup.cuts import LONGEST_PIECE, cut_before, pieces
-from app.markup.line_feeds import LineFeeds
 from app.markup.open_fence import OpenFence, language
 from app.markup.parser import parse
 from app.markup.plain_growth import grown
@@ -397,3 +398,17 @@ def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:
 
 def _without_lines(text: str, count: int) -> str:
     return text.split("\n", count)[count]
+
+
+class LineFeeds:
+    """Makes every line end a line feed; a carriage return and its line feed may come in two pieces."""
+
+    def __init__(self) -> None:
+        self._after_return = False
+
+    def of(self, piece: str) -> str:
+        if not piece:
+            return piece
+        added = piece.removeprefix("\n") if self._after_return else piece
+        self._after_return = piece.endswith("\r")
+        return added.replace("\r\n", "\n").replace("\r", "\n")

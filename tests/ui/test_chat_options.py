@@ -18,8 +18,7 @@ from app.controllers.chat_options import OPTIONS, known, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
-from app.views.settings.detail_field import DetailField
-from app.views.settings.thinking_field import ThinkingField
+from app.views.settings.sampling import DetailField, ThinkingField
 from app.views.shell.chat_settings import (
     ChatSettings,
     DraftingOption,

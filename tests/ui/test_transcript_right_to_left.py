@@ -15,7 +15,7 @@ from app.markup.copying import table_of
 from app.markup.links import links_of, places_of
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
-from app.views.transcript.table_part import TablePart
+from app.views.transcript.text_parts import TablePart
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 HEBREW = """| שם | תיאור ארוך מאוד | Price |

@@ -1,29 +1,68 @@
-"""Most of Settings → Chat: how the next word is drawn, how long replies may be, what the model is told first."""
+"""Settings → Chat: the key that sends, how the next word is drawn, how long replies may be, what comes before them."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
-from PySide6.QtCore import QMimeData, QRegularExpression, QSignalBlocker, Qt
+from PySide6.QtCore import QCoreApplication, QMimeData, QRegularExpression, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.controllers.chat_options import ChatOptions
+from app.option_checks import LONGEST_THINKING
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
-from app.views.settings.detail_field import DetailField, detail_words
-from app.views.settings.thinking_field import ThinkingField, thinking_words
-from app.views.widgets.buttons import PillButton
+from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.composing import Composing
-from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Switch, WholeField, field_style
+from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField, field_style
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import LongText
 from app.views.widgets.tooltips import show_tooltip
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, number, rounded_up, sentences
+from app.words.formats import count, fill, number, rounded_up, sentences
+
+
+class ChatCard(Translated, Card):
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme)
+        self._settings = settings
+        self.send_key = ChoiceButton(theme)
+        self.titles = Switch(theme)
+        self.notifications = Switch(theme)
+        self.words = Switch(theme)
+        self._key_row = Row(theme, self.send_key)
+        self._titles_row = Row(theme, self.titles)
+        self._notifications_row = Row(theme, self.notifications)
+        self._words_row = Row(theme, self.words)
+        for row in (self._key_row, self._titles_row, self._notifications_row, self._words_row):
+            self.add(row)
+        self.send_key.chosen.connect(lambda value: setattr(settings, "send_key", value))
+        self.titles.toggled.connect(lambda on: setattr(settings, "automatic_titles", on))
+        self.notifications.toggled.connect(lambda on: setattr(settings, "notifications", on))
+        self.words.toggled.connect(lambda on: setattr(settings, "notification_words", on))
+        settings.changed.connect(self._show)
+        self._retranslate()
+
+    def _show(self) -> None:
+        self.send_key.set_value(self._settings.send_key)
+        self.titles.setChecked(self._settings.automatic_titles)
+        self.notifications.setChecked(self._settings.notifications)
+        self.words.setChecked(self._settings.notification_words)
+        self.words.setEnabled(self._settings.notifications)
+
+    def _retranslate(self) -> None:
+        self._key_row.set_words(self.tr("Send with"), self.tr("Shift-Return always starts a new line."))
+        self._titles_row.set_words(self.tr("Automatic titles"))
+        self._notifications_row.set_words(self.tr("Notifications"), self.tr("When a reply finishes in the background."))
+        self._words_row.set_words(self.tr("Show previews"))
+        both = "⌘↩" if sys.platform == "darwin" else self.tr("Ctrl+Return")
+        self.send_key.set_choices((("return", self.tr("Return")), ("control_return", both)))
+        self._show()
+
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
@@ -270,3 +309,84 @@ class PromptField(Composing, LongText):
         self.setFont(self._theme.ui_font())
         self.setStyleSheet(field_style(self._theme))
         self.setFixedHeight(self._theme.px(88))
+
+
+class DetailField(Translated, Segments):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.set_choices([(each, detail_words(each)) for each in ("low", "normal", "high")])
+
+
+def detail_words(value: object) -> str:
+    return {
+        "low": QCoreApplication.translate("DetailField", "Low"),
+        "high": QCoreApplication.translate("DetailField", "High"),
+    }.get(str(value), QCoreApplication.translate("DetailField", "Normal"))
+
+
+_LIMIT = "limit"
+_USUAL_LIMIT = 1024
+_TOKENS_PX = 76
+
+
+class ThinkingField(Translated, QWidget):
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._limits = True
+        self.choice = ChoiceButton(theme, self)
+        self.tokens = WholeField(theme, 1, LONGEST_THINKING, _TOKENS_PX)
+        self.tokens.setValue(_USUAL_LIMIT)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.choice)
+        row.addWidget(self.tokens)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setFocusProxy(self.choice)
+        self.choice.chosen.connect(self._on_chosen)
+        self.tokens.valueChanged.connect(lambda tokens: self.chosen.emit(tokens))  # noqa: PLW0108  another signature
+        self._retranslate()
+
+    def offer_limit(self, offered: bool) -> None:
+        """Where the model cannot be held to one, only if it is set all the same."""
+        if offered != self._limits:
+            self._limits = offered
+            self._retranslate()
+
+    def set_value(self, value: object) -> None:
+        limit = value if isinstance(value, int) else None
+        self.choice.set_value(value if limit is None else _LIMIT)
+        if limit is not None:
+            self.tokens.blockSignals(True)
+            self.tokens.setValue(limit)
+            self.tokens.blockSignals(False)
+        self.tokens.setVisible(limit is not None)
+        self._retranslate()
+
+    def setAccessibleName(self, name: str) -> None:  # noqa: N802 - Qt's name
+        self.choice.setAccessibleName(name)
+
+    def setAccessibleDescription(self, words: str) -> None:  # noqa: N802 - Qt's name
+        self.choice.setAccessibleDescription(words)
+
+    def _on_chosen(self, value: object) -> None:
+        self.chosen.emit(self.tokens.value() if value == _LIMIT else value)
+
+    def _retranslate(self) -> None:
+        limit = [(_LIMIT, self.tr("Up to a limit"))] if self._limits or self.choice.value == _LIMIT else []
+        self.choice.set_choices([*((each, thinking_words(each)) for each in ("free", "off", "short")), *limit])
+        self.tokens.setAccessibleName(self.tr("Tokens of thinking"))
+
+
+def thinking_words(value: object) -> str:
+    if isinstance(value, int):
+        return fill(QCoreApplication.translate("ThinkingField", "Up to %1 tokens"), count(value))
+    return {
+        "free": QCoreApplication.translate("ThinkingField", "As the model decides"),
+        "short": QCoreApplication.translate("ThinkingField", "Briefly"),
+    }.get(str(value), QCoreApplication.translate("ThinkingField", "No"))

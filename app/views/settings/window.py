@@ -20,9 +20,8 @@ from app.system.paths import Paths
 from app.theme import Theme
 from app.views.settings.advanced import AdvancedPage
 from app.views.settings.appearance import AppearancePage
-from app.views.settings.chat_card import ChatCard
 from app.views.settings.general import GeneralPage
-from app.views.settings.sampling import SamplingPage
+from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
 from app.views.widgets.cards import Page

@@ -20,10 +20,8 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairState
-from app.views.settings.detail_field import DetailField
-from app.views.settings.sampling import PromptField
+from app.views.settings.sampling import DetailField, PromptField, ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
-from app.views.settings.thinking_field import ThinkingField
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row

@@ -22,8 +22,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import AttachmentsPart, FoldPart, NoticePart, ProgressPart
-from app.views.transcript.table_part import TablePart
-from app.views.transcript.text_parts import BubblePart, TextPart
+from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
 from app.views.widgets.tab_order import chain
 
 # Widgets are also made this far above and below the visible range, so that scrolling finds them ready.
