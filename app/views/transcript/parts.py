@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QEnterEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from app.views.transcript.selection import Address, Stretch, Unit
+from app.views.widgets.mixins import BeforeWidget
 
 
 class PartKind(StrEnum):
@@ -81,13 +82,7 @@ class PartWidget(Protocol):
         """Shows the part and returns the height that it needs at this width."""
 
 
-if TYPE_CHECKING:
-    _Widget = QWidget
-else:
-    _Widget = object
-
-
-class Hovered(_Widget):
+class Hovered(BeforeWidget):
     """Comes before the Qt class of a part's widget, which reports by itself the pointer's coming: an event filter would
     be asked about every event of every part.
     """

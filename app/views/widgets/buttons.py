@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -29,17 +28,13 @@ from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
+from app.views.widgets.mixins import BeforeButton
 from app.views.widgets.plain_words import PlainWords
 from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 
-if TYPE_CHECKING:
-    _Button = QAbstractButton
-else:
-    _Button = object
 
-
-class MeantClicks(_Button):
+class MeantClicks(BeforeButton):
     """Comes before the Qt class of a button: a click does what the user meant, or nothing.
 
     A click is for what the button did when it was pressed, and the second one of a double click for what the first one

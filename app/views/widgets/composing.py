@@ -5,18 +5,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QHideEvent, QInputMethodEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
-if TYPE_CHECKING:
-    _Field = QWidget
-else:
-    _Field = object
+from app.views.widgets.mixins import BeforeWidget
 
 
-class Composing(_Field):
+class Composing(BeforeWidget):
     composed = ""  # what an input method has not committed yet
 
     @property

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import RADIUS_BUBBLE, TITLE_PX, Theme
+from app.views.widgets.mixins import BeforeWidget
 from app.views.widgets.translated import Translated
 
 _INSET_PX = 12
 
-if TYPE_CHECKING:
-    _Widget = QWidget
-else:
-    _Widget = object
 
-
-class TakesDrops(_Widget):
+class TakesDrops(BeforeWidget):
     """Comes before the Qt class of a window, and leaves drags to its `drop_target` once there is one."""
 
     drop_target: DropTarget | None = None

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QWidget
 
-if TYPE_CHECKING:
-    _Widget = QWidget
-else:
-    _Widget = object
+from app.views.widgets.mixins import BeforeWidget
 
 _BY_KEY = (
     Qt.FocusReason.TabFocusReason,
@@ -22,7 +16,7 @@ _BY_KEY = (
 _FOR_A_WHILE = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
 
 
-class FocusRing(_Widget):
+class FocusRing(BeforeWidget):
     """Comes before the Qt class of a widget that paints its own ring."""
 
     _by_key = False

@@ -5,17 +5,12 @@ A chat may be called "R&D", or "What does [*] mean".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from PySide6.QtWidgets import QWidget
 
-from PySide6.QtWidgets import QAbstractButton, QWidget
-
-if TYPE_CHECKING:
-    _Button = QAbstractButton
-else:
-    _Button = object
+from app.views.widgets.mixins import BeforeButton
 
 
-class PlainWords(_Button):
+class PlainWords(BeforeButton):
     """Comes before the Qt class of a button that paints its `text` itself. A screen reader gets all of it."""
 
     def text(self) -> str:

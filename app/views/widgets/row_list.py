@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QWidget
@@ -11,12 +9,8 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QWid
 from app.theme import Theme
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
+from app.views.widgets.mixins import BeforeList
 from app.views.widgets.scrolling import ThinScrollBars
-
-if TYPE_CHECKING:
-    _List = QListView
-else:
-    _List = object
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -32,7 +26,7 @@ def set_up_row_list(view: QListView, theme: Theme) -> None:
     ThinScrollBars(view, theme)
 
 
-class RowRing(FocusRing, _List):
+class RowRing(FocusRing, BeforeList):
     """Comes before the Qt class of a list: a ring shows once the keyboard is used in it, until a click."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QWidget
 
-if TYPE_CHECKING:
-    _Widget = QWidget
-else:
-    _Widget = object
+from app.views.widgets.mixins import BeforeWidget
 
 
-class Translated(_Widget):
+class Translated(BeforeWidget):
     """Comes before the Qt class of a widget. The widget sets all its words in `_retranslate` and calls it once itself;
     it is called again whenever the language changes.
     """
