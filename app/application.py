@@ -49,13 +49,13 @@ from app.system.unsent_file import UnsentFile
 from app.system.worker import Worker
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
+from app.views.shell.applications_offer import AppOffer, MoveOffer
 from app.views.shell.file_wiring import FileWiring
 from app.views.shell.help_wiring import HelpWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
-from app.views.shell.move_offer import MoveOffer
 from app.views.shell.server_wiring import ServerWiring
-from app.views.shell.waiting_start import WaitingStart
+from app.views.shell.start_notices import WaitingStart
 from app.views.widgets.banner import BannerText
 from app.views.widgets.side_window import bring_to_front
 from app.words.languages import Translation, compiled_sentences
@@ -446,8 +446,6 @@ def offer_app(application: Application) -> None:
     settings = application.settings
     if settings.app_offered or not can_write_app() or is_in_applications():
         return
-    from app.views.shell.app_offer import AppOffer
-
     AppOffer(application.window.parts, application.calls.post, settings, home_applications())
 
 

@@ -1,4 +1,4 @@
-"""Where the app logs, and what catches unexpected errors.
+"""Where the app logs, what catches unexpected errors, and what a crash of an earlier run left.
 
 No prompt or reply text is ever logged or shown: the text of an exception can hold anything that was being worked on, so
 only its kind and the places in the source are kept, whatever logs it.
@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -18,10 +19,10 @@ from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
 
-from app.system.crash_report import EARLIER, put_aside
 from app.system.failures import CRASHES, kind_of, places
-from app.system.small_file import make_way
+from app.system.small_file import make_way, read_small
 
+EARLIER = "earlier-crash.log"
 _LOG_BYTES = 1_000_000
 _QT_LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -115,3 +116,20 @@ def open_log(folder: Path) -> Path:
 
 def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
     logging.getLogger("qt").log(_QT_LEVELS.get(kind, logging.WARNING), "%s", message)
+
+
+def put_aside(folder: Path) -> None:
+    """Of the run before; the one that was put aside earlier stays where that run has left none. Raises OSError."""
+    file = folder / CRASHES
+    if file.is_file() and file.stat().st_size:
+        file.replace(folder / EARLIER)
+
+
+def earlier_crash(folder: Path) -> str:
+    """When it was, and the stacks; "" where there was none."""
+    file = folder / EARLIER
+    try:
+        moment = time.strftime("%Y-%m-%d %H:%M", time.localtime(file.stat().st_mtime))
+        return f"{moment}\n{read_small(file).decode('utf-8', 'replace').strip()}"
+    except (OSError, ValueError):
+        return ""

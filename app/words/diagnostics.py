@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.settings import Option, Settings, comes_with_app
 from app.system import build
-from app.system.crash_report import earlier_crash
+from app.system.logs import earlier_crash
 from app.system.small_file import read_small
 
 _LOG_LINES = 300

@@ -104,7 +104,7 @@ def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_start_beside_one_that_hangs_opens_once_that_is_gone(tmp_path: Path) -> None:
-    shown = "from app.views.shell import waiting_start as w; show = w.WaitingStart._show\n"
+    shown = "from app.views.shell import start_notices as w; show = w.WaitingStart._show\n"
     shown += "w.WaitingStart._show = lambda self: (show(self), print('waits', self.dialog.isVisible(), flush=True))\n"
     with running(_FIRST_INSTANCE, tmp_path) as first:
         assert said(first) == "open\n"

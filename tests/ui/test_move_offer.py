@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.system.bundle import copy_to, is_mounted, own_bundle
-from app.views.shell.move_offer import MoveOffer
+from app.views.shell.applications_offer import MoveOffer
 from tests.helpers.app_harness import AppHarness, open_app
 
 

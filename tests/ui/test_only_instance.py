@@ -12,8 +12,8 @@ from PySide6.QtNetwork import QLocalSocket
 from pytestqt.qtbot import QtBot
 
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
-from app.views.shell import waiting_start
-from app.views.shell.waiting_start import WaitingStart
+from app.views.shell import start_notices
+from app.views.shell.start_notices import WaitingStart
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_one_has_the_lock_until_it_lets_go_of_it(instance: OnlyInstance, tmp_pat
 @pytest.fixture
 def second(instance: OnlyInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OnlyInstance]:
     """A later start, whose call the first one does not answer: it is ending, or hangs."""
-    monkeypatch.setattr(waiting_start, "_SILENT_MS", 0)
+    monkeypatch.setattr(start_notices, "_SILENT_MS", 0)
     second = OnlyInstance(tmp_path / "lock")
     assert not second.take()
     yield second

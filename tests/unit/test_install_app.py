@@ -15,7 +15,7 @@ from app import __main__ as command_line
 from app import application
 from app.system import bundle, bundle_files
 from app.system.build import own_version
-from app.system.crash_report import earlier_crash, put_aside
+from app.system.logs import earlier_crash, put_aside
 from tests.architecture.project import ROOT
 
 

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from app.system.crash_report import earlier_crash, put_aside
 from app.system.failures import kind_of
-from app.system.logs import ErrorWatch, open_log
+from app.system.logs import ErrorWatch, earlier_crash, open_log, put_aside
 from tests.architecture.project import ROOT
 
 SECRET = "zebra"

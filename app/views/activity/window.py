@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.speculation import SpeculationParts
+from app.controllers.statistics import Grouping, Statistics, Total
 from app.theme import Theme
 from app.view_models.request_table import RequestTableModel
-from app.views.activity.request_table import RequestTable
-from app.views.activity.totals import TotalsCard
+from app.view_models.transcript import RequestStats
+from app.views.activity.request_table import RequestTable, speed_color
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.cards import Page
+from app.views.widgets.cards import Card, Page
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import Segments
+from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.side_window import SideWindow
+from app.views.widgets.sparkline import paint_positions
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.requests import show_more
+from app.words.replies import SEPARATOR
+from app.words.requests import group_name, grouping_name, show_more, total_cells, total_columns
 
 REQUESTS, TOTALS = "requests", "totals"
 _SIDE_PX = 20
@@ -101,3 +108,126 @@ class ActivityWindow(Translated, SideWindow):
         self.table.setAccessibleName(self.tr("Requests"))
         self._show_older()
         self._nothing.setText(self.tr("Replies appear here as they are written."))
+
+
+_MOST_ROWS = 12
+_POSITIONS = 2  # number of the figure that is bars
+_SPEED_UP = 3  # of the first one that is in the colour of a gain or loss
+_BARS_PX = 52, 18
+_BETWEEN_PX = 18
+
+
+class TotalsCard(Translated, Card):
+    def __init__(self, theme: Theme, statistics: Statistics) -> None:
+        super().__init__(theme)
+        self._statistics = statistics
+        self.groups = Segments(theme)
+        self.groups.set_value(Grouping.PAIR)
+        self.nothing = TextLabel(theme, TextStyle.SECONDARY)
+        self.clear_button = PillButton(theme, Emphasis.PLAIN, "trash-2")
+        self._list = QWidget()
+        self._rows = QVBoxLayout(self._list)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(4)
+        for widget in (self.groups, self.nothing, self._list, self.clear_button):
+            aside = widget in (self.groups, self.clear_button)
+            self.column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if aside else _NO_SIDE)
+        self.groups.chosen.connect(lambda _group: self._show())
+        self.clear_button.clicked.connect(self._ask_to_clear)
+        statistics.totals_changed.connect(self._show)
+        theme.changed.connect(self._show)
+        self._retranslate()
+
+    @property
+    def totals(self) -> list[Total]:
+        return self._statistics.totals.get(Grouping(str(self.groups.value)), [])
+
+    def _show(self) -> None:
+        while (item := self._rows.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.nothing.setVisible(not self.totals)
+        self._list.setVisible(bool(self.totals))
+        self.clear_button.setVisible(bool(self.totals))
+        for total in self.totals[:_MOST_ROWS]:
+            self._add(total)
+
+    def _add(self, total: Total) -> None:
+        """Its name, and its figures below it, in as many lines as they need."""
+        requests = total.requests
+        words = group_name(Grouping(str(self.groups.value)), total.key)
+        name = self._label(words + SEPARATOR + self.tr("%Ln reply(s)", "", requests), TextStyle.HEADING)
+        figures = QWidget()
+        flow = Flow(figures)
+        flow.setSpacing(self.theme.px(_BETWEEN_PX))
+        for number, (caption, text) in enumerate(zip(total_columns(), total_cells(total), strict=True)):
+            if number == _POSITIONS:
+                value: QWidget = _PositionBars(self.theme, total.drafted, text)
+            else:
+                value = label = self._label(text, TextStyle.BODY, wraps=False)
+                if number >= _SPEED_UP:
+                    palette = label.palette()
+                    color = speed_color(total.judged, self.theme.palette)
+                    palette.setColor(QPalette.ColorRole.WindowText, color)
+                    label.setPalette(palette)
+            flow.addWidget(self._figure(self._label(caption, TextStyle.FINE, wraps=False), value))
+        self._rows.addWidget(name)
+        self._rows.addWidget(figures)
+
+    def _figure(self, caption: QWidget, value: QWidget) -> QWidget:
+        figure = QWidget()
+        column = QVBoxLayout(figure)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(caption)
+        column.addWidget(value)
+        return figure
+
+    def _label(self, text: str, style: TextStyle, *, wraps: bool = True) -> TextLabel:
+        label = TextLabel(self.theme, style)
+        label.setText(text)
+        label.setWordWrap(wraps)
+        return label
+
+    def _ask_to_clear(self) -> None:
+        def text() -> DialogText:
+            stays = self.tr("Chats and their figures stay.")
+            return DialogText(self.tr("Clear all statistics?"), stays, "", self.tr("Clear"), self.tr("Cancel"))
+
+        dialog = Dialog(self.theme, self, text, danger=True)
+        dialog.accepted.connect(self._statistics.clear)
+        dialog.open()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._statistics.watch(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._statistics.watch(False)
+
+    def _retranslate(self) -> None:
+        self.groups.set_choices(tuple((grouping, grouping_name(grouping)) for grouping in Grouping))
+        self.groups.setAccessibleName(self.tr("Totals"))
+        self.nothing.setText(self.tr("Totals appear after the first reply."))
+        self.clear_button.setText(self.tr("Clear Statistics…"))
+        self._show()
+
+
+class _PositionBars(QWidget):
+    def __init__(self, theme: Theme, stats: RequestStats, words: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._stats = stats
+        self.setFixedSize(theme.px(_BARS_PX[0]), theme.px(_BARS_PX[1]))
+        self.setAccessibleName(words)
+        set_tooltip(self, words)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_positions(painter, QRectF(self.rect()), self._stats, self._theme)
+        painter.end()
+
+
+_NO_SIDE = Qt.AlignmentFlag(0)

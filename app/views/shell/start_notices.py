@@ -1,4 +1,4 @@
-"""Notices of a start: a repair, settings that could not be read, a crash."""
+"""Notices of a start: a repair, settings that could not be read, a crash, another Hunch that is still there."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.settings import STARTER_FOLDER, Settings
 from app.system.crash_marker import SessionMark
+from app.system.only_instance import OnlyInstance
 from app.system.paths import APP_NAME
 from app.theme import Theme
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import count, fill
+from app.words.languages import Translation, compiled_sentences
 
 _PATIENCE_MS = 1500
 
@@ -140,3 +142,57 @@ def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> C
 def crashed() -> BannerText:
     sentence = QCoreApplication.translate("Application", "Hunch quit unexpectedly. Your chats are safe.")
     return BannerText(sentence, button=QCoreApplication.translate("Application", "Show Report"))
+
+
+_SILENT_MS = 1000  # an end takes about that long
+_LOOK_MS = 100
+
+
+class WaitingStart(QObject):
+    """Beside another Hunch that has the chats and does not answer: it is ending, or hangs."""
+
+    def __init__(self, instance: OnlyInstance) -> None:
+        super().__init__()
+        self._instance = instance
+        self._loop = QEventLoop()
+        self._translation: Translation | None = None
+        self.dialog: Dialog | None = None
+        self._look = QTimer(self, interval=_LOOK_MS)
+        self._look.timeout.connect(self._try)
+        self._silence = QTimer(self, singleShot=True, interval=_SILENT_MS)
+        self._silence.timeout.connect(self._show)
+        instance.answered.connect(self._loop.quit)
+
+    def wait(self) -> bool:
+        """Until the other has ended (True), has answered after all, or the user gives up."""
+        self._look.start()
+        self._silence.start()
+        self._loop.exec()
+        self._look.stop()
+        self._silence.stop()
+        if self.dialog is not None and self._translation is not None:
+            self.dialog.finished.disconnect(self._loop.quit)
+            self.dialog.close()
+            self._translation.remove()
+        return self._instance.is_first
+
+    def _try(self) -> None:
+        if self._instance.take():
+            self._loop.quit()
+
+    def _show(self) -> None:
+        self._translation = Translation(compiled_sentences())
+        self._translation.switch("")  # the settings are the other's until it has ended
+        theme = Theme(self)
+        theme.set_language(self._translation.language)
+        self.dialog = Dialog(theme, None, self._text)
+        self.dialog.finished.connect(self._loop.quit)
+        self.dialog.show()
+
+    def _text(self) -> DialogText:
+        return DialogText(
+            APP_NAME,
+            self.tr("Another copy of Hunch has your chats open and is not responding."),
+            self.tr("Force quit it if it does not quit by itself."),
+            cancel=self.tr("Quit Hunch"),
+        )

@@ -1,4 +1,4 @@
-"""Offers to move Hunch.app to Applications, where it was started from its disk image or a place that macOS made up."""
+"""Offers Hunch a place in Applications: moved there from its disk image, or written where a tool has installed it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject
 
+from app.settings import Settings
 from app.system import bundle
+from app.system.bundle import write_app
 from app.system.worker import Worker
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
@@ -18,6 +20,8 @@ _log = logging.getLogger(__name__)
 
 
 class MoveOffer(QObject):
+    """Where Hunch.app was started from its disk image, or from a place that macOS made up."""
+
     def __init__(
         self,
         parts: WindowParts,
@@ -67,4 +71,50 @@ def _refused() -> BannerText:
     return BannerText(
         QCoreApplication.translate("MoveOffer", "Drag Hunch to the Applications folder in Finder."),
         QCoreApplication.translate("MoveOffer", "Hunch could not move itself"),
+    )
+
+
+class AppOffer(QObject):
+    """Once, where a tool installed Hunch, which has no Hunch.app then: one in the user's Applications."""
+
+    def __init__(
+        self, parts: WindowParts, deliver: Callable[[Callable[[], None]], None], settings: Settings, folder: Path
+    ) -> None:
+        super().__init__(parts.window)
+        self._banner, self._deliver, self._folder = parts.banner, deliver, folder
+        settings.app_offered = True
+        self._banner.show_offer(_offer_to_write, self._write)
+
+    def _write(self) -> None:
+        worker = Worker("writing the app", self._deliver)
+        worker.ask(partial(write_app, self._folder), self._on_written, self._on_refused)
+        worker.close(0.0)  # after that
+
+    def _on_written(self, _app: Path) -> None:
+        self._banner.show_info(_written)
+
+    def _on_refused(self, error: Exception) -> None:
+        if not isinstance(error, OSError):
+            raise error
+        _log.warning("the app cannot be written: %s", error.strerror)
+        self._banner.show_warning(_not_written)
+
+
+def _offer_to_write() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("AppOffer", "Hunch then opens from Spotlight and the Dock, like any app."),
+        QCoreApplication.translate("AppOffer", "Add Hunch to your Applications?"),
+        button=QCoreApplication.translate("AppOffer", "Add"),
+    )
+
+
+def _written() -> BannerText:
+    sentence = QCoreApplication.translate("AppOffer", "Hunch is in the Applications folder in your home folder.")
+    return BannerText(sentence)
+
+
+def _not_written() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("AppOffer", "The Applications folder in your home folder cannot be written to."),
+        QCoreApplication.translate("AppOffer", "Hunch was not added"),
     )
