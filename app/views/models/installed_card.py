@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPalette, QTextOption
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.system.file_manager import reveal
-from app.theme import CODE_PX, Theme
+from app.theme import Theme
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown, starter_as_one
 from app.view_models.model_list import ModelEntry
 from app.views.models.model_row import ModelRow
@@ -20,8 +19,7 @@ from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.long_text import LongText
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.long_text import ShownText
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, size
 
@@ -220,22 +218,12 @@ _HEIGHT_PX = 420
 class TemplateDialog(Dialog):
     def __init__(self, theme: Theme, parent: QWidget, model: str, template: str) -> None:
         super().__init__(theme, parent, lambda: self._words(model, template), width_px=_WIDTH_PX)
-        self.text = LongText(self)
-        self.text.setReadOnly(True)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setUndoRedoEnabled(False)
-        self.text.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text = ShownText(theme, self)
         self.text.setMinimumHeight(theme.px(_HEIGHT_PX))
         self.text.setAccessibleName(self.title.text())
         self.text.setVisible(bool(template))
-        ThinScrollBars(self.text, theme)
         self.text.set_text(template)
         self.content.addWidget(self.text)
-        theme.changed.connect(self._restyle)
-        self._restyle()
         self._fit()
 
     def _words(self, model: str, template: str) -> DialogText:
@@ -243,10 +231,3 @@ class TemplateDialog(Dialog):
         told = self.tr("How chats are formatted for the model.")
         none = self.tr("No readable chat template found.")
         return DialogText(title, told if template else none, act=self.tr("Close"))
-
-    def _restyle(self) -> None:
-        inner = QPalette(self.text.palette())
-        inner.setColor(QPalette.ColorRole.Base, self.theme.palette.surface)
-        inner.setColor(QPalette.ColorRole.Text, self.theme.palette.text)
-        self.text.setPalette(inner)
-        self.text.setFont(self.theme.mono_font(CODE_PX))

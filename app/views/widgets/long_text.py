@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData
-from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QPalette, QTextCursor, QTextOption
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.markup import long_lines
+from app.theme import CODE_PX, Theme
 from app.views.widgets.clipboard import safe_mime_data
+from app.views.widgets.scrolling import ThinScrollBars
 
 
 class LongText(QPlainTextEdit):
@@ -50,3 +52,28 @@ class LongText(QPlainTextEdit):
         other = QPlainTextEdit("x")
         other.selectAll()
         return safe_mime_data(other.createMimeDataFromSelection(), text, self)
+
+
+class ShownText(LongText):
+    """To read and to copy from, in the font of code."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setUndoRedoEnabled(False)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        ThinScrollBars(self, theme)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Base, self._theme.palette.surface)
+        palette.setColor(QPalette.ColorRole.Text, self._theme.palette.text)
+        self.setPalette(palette)
+        self.setFont(self._theme.mono_font(CODE_PX))

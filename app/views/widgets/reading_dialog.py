@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QPalette, QTextOption
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.theme import CODE_PX, Theme
+from app.theme import Theme
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.long_text import LongText
+from app.views.widgets.long_text import ShownText
 from app.views.widgets.plain_words import set_window_title
-from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 
 _STEP_CHARACTERS = 100_000  # laid out at one go
@@ -26,7 +25,7 @@ class ReadingDialog(Translated, QDialog):
         self._theme = theme
         self._left = ""  # of the text, not shown yet
         self.facts = TextLabel(theme, TextStyle.SECONDARY, self)
-        self.text = LongText(self)
+        self.text = ShownText(theme, self)
         self.buttons = QHBoxLayout()
         self.close_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
         self._more = QTimer(self, interval=0)
@@ -52,14 +51,6 @@ class ReadingDialog(Translated, QDialog):
 
     def _arrange(self) -> None:
         self.resize(self._theme.px(720), self._theme.px(560))
-        self.text.setReadOnly(True)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setUndoRedoEnabled(False)
-        self.text.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        ThinScrollBars(self.text, self._theme)
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.close_button)
         column = QVBoxLayout(self)
@@ -83,12 +74,6 @@ class ReadingDialog(Translated, QDialog):
         self.close_button.setText(self.tr("Close"))
 
     def _restyle(self) -> None:
-        colors = self._theme.palette
         palette = QPalette(self.palette())
-        palette.setColor(QPalette.ColorRole.Window, colors.window)
+        palette.setColor(QPalette.ColorRole.Window, self._theme.palette.window)
         self.setPalette(palette)
-        inner = QPalette(self.text.palette())
-        inner.setColor(QPalette.ColorRole.Base, colors.surface)
-        inner.setColor(QPalette.ColorRole.Text, colors.text)
-        self.text.setPalette(inner)
-        self.text.setFont(self._theme.mono_font(CODE_PX))
