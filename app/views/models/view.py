@@ -12,7 +12,7 @@ from app.theme import Theme
 from app.views.models.find import DiscoverPanel
 from app.views.models.yours import ModelsPage
 from app.views.widgets.fields import Segments
-from app.views.widgets.tab_order import in_reading_order
+from app.views.widgets.focus import in_reading_order
 from app.views.widgets.translated import Translated
 
 YOURS, FIND = "yours", "find"

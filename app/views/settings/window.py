@@ -25,11 +25,10 @@ from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
 from app.views.widgets.cards import Page
-from app.views.widgets.page_list import PageEntry
-from app.views.widgets.pages_side import SIDE_PX, PagesSide
+from app.views.widgets.focus import put_in_tab_order
+from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
-from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 
 _LIST_PX, _LIST_GROWS_PX = 200, 100

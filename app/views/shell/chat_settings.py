@@ -27,11 +27,10 @@ from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField
-from app.views.widgets.focus_before import FocusBefore
+from app.views.widgets.focus import FocusBefore, put_in_tab_order
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
-from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.model_names import human_name

@@ -16,8 +16,7 @@ from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import shortcut_text
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
-from app.views.widgets.page_list import PageEntry
-from app.views.widgets.pages_side import PagesSide
+from app.views.widgets.page_list import PageEntry, PagesSide
 from app.views.widgets.scrolling import ScrolledText, ThinScrollBars, keep_room_for_bar
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight

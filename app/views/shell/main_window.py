@@ -36,9 +36,9 @@ from app.views.shell.trash_window import TrashBar
 from app.views.shell.window_parts import ShellWindow, WindowParts
 from app.views.widgets.banner import Banner
 from app.views.widgets.drop_target import TakesDrops
+from app.views.widgets.focus import chain, in_reading_order
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import bar_room_px
-from app.views.widgets.tab_order import chain, in_reading_order
 from app.views.widgets.translated import Translated
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for

@@ -24,7 +24,7 @@ from app.view_models.matching import distance
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import plain_words, shortcut_text
 from app.views.shell.trash_window import SHOW_ALL
-from app.views.widgets.focus_before import FocusBefore
+from app.views.widgets.focus import FocusBefore
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.painting import paint_surface

@@ -56,7 +56,7 @@ from app.views.transcript.status_parts import NoticePart
 from app.views.transcript.text_parts import ReadOnlyText, SelectableInside, TextPart
 from app.views.transcript.visible_parts import VisibleParts
 from app.views.widgets.buttons import PaintedButton
-from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import Menu
 from app.views.widgets.translated import Translated
 

@@ -23,7 +23,7 @@ from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import AttachmentsPart, FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
-from app.views.widgets.tab_order import chain
+from app.views.widgets.focus import chain
 
 # Widgets are also made this far above and below the visible range, so that scrolling finds them ready.
 MARGIN_PX = 300

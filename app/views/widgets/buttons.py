@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QSizePolicy, QWidget
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
-from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 from app.views.widgets.mixins import BeforeButton
 from app.views.widgets.plain_words import PlainWords

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.widgets.composing import Composing
-from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, is_held, is_held_return
 from app.views.widgets.plain_words import PlainWords
 

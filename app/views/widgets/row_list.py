@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QWidget
 
 from app.theme import Theme
-from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.mixins import BeforeList
 from app.views.widgets.scrolling import ThinScrollBars

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QLinearGradient, QPa
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QStyle, QWidget
 
 from app.theme import Theme
-from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.focus import FocusRing
 from app.views.widgets.painting import paint_row_ground
 
 _FADE_PX = 10

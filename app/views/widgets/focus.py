@@ -1,0 +1,112 @@
+"""The focus: where a ring shows it, giving it back to what had it, and the order in which Tab goes through a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
+
+from app.views.widgets.mixins import BeforeWidget
+
+_BY_KEY = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
+# A menu or another window that has the focus for a while: how it came here stays as it was.
+_FOR_A_WHILE = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
+
+
+class FocusRing(BeforeWidget):
+    """Comes before the Qt class of a widget that paints its own ring: on what was reached by key, not by a click."""
+
+    _by_key = False
+
+    @property
+    def reason(self) -> Qt.FocusReason:
+        """How it was reached, for who takes its focus and gives it back."""
+        return Qt.FocusReason.ShortcutFocusReason if self._by_key else Qt.FocusReason.OtherFocusReason
+
+    @property
+    def has_ring(self) -> bool:
+        return self._by_key and self.hasFocus()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if event.reason() not in _FOR_A_WHILE:
+            self._by_key = event.reason() in _BY_KEY
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        if event.reason() not in _FOR_A_WHILE:
+            self._by_key = False
+        super().focusOutEvent(event)
+
+
+class FocusBefore:
+    """Remembers the widget that had the focus. Where that was deleted or hidden meanwhile, `otherwise` takes it."""
+
+    def __init__(self, otherwise: Callable[[], None]) -> None:
+        self.otherwise = otherwise
+        self._widget: QWidget | None = None
+
+    def remember(self) -> None:
+        self._widget = QApplication.focusWidget()
+
+    @property
+    def widget(self) -> QWidget | None:
+        """None where nothing is remembered, or it was deleted."""
+        return self._widget if self._widget is not None and isValid(self._widget) else None
+
+    def forget(self) -> None:
+        """The focus stays where the user has put it."""
+        self._widget = None
+
+    def give_back(self) -> None:
+        widget, self._widget = self._widget, None
+        if widget is not None and isValid(widget) and widget.isVisible():
+            widget.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif widget is not None:
+            self.otherwise()
+
+
+_SAME_LINE_PX = 6  # between the middles of what is beside one another
+
+
+def put_in_tab_order(before: QWidget, page: QWidget) -> None:
+    """Tab goes on from `before` through what the page shows: line by line, from the left.
+
+    Qt goes through widgets as they were made, many of them when they are needed.
+    """
+    chain([before, *in_reading_order(page)])
+
+
+def chain(widgets: Sequence[QWidget]) -> None:
+    """Tab goes from each to the next."""
+    for one, other in pairwise(widgets):
+        QWidget.setTabOrder(one, other)
+
+
+def in_reading_order(page: QWidget) -> list[QWidget]:
+    """All that takes Tab; of a button or field that is higher than its line, the middle counts."""
+    shown = [each for each in page.findChildren(QWidget) if _takes_tab(each) and each.isVisibleTo(page)]
+    lines: list[list[tuple[int, QWidget]]] = []
+    line_y = 0
+    for y, x, widget in sorted(((*_middle(each, page), each) for each in shown), key=lambda found: found[:2]):
+        if not lines or y - line_y > _SAME_LINE_PX:
+            lines.append([])
+            line_y = y
+        lines[-1].append((x, widget))
+    return [widget for line in lines for _, widget in sorted(line, key=lambda found: found[0])]
+
+
+def _middle(widget: QWidget, page: QWidget) -> tuple[int, int]:
+    place = widget.mapTo(page, QPoint(widget.width() // 2, widget.height() // 2))
+    return place.y(), place.x()
+
+
+def _takes_tab(widget: QWidget) -> bool:
+    return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and widget.focusProxy() is None
