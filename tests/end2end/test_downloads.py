@@ -480,6 +480,20 @@ def test_a_model_that_was_a_link_is_replaced_and_its_files_elsewhere_stay(
     assert tree(elsewhere) == {"config.json": b"mine", "note.txt": b"mine"}
 
 
+def test_what_the_disk_is_to_keep_free_is_looked_at_before(
+    tmp_path: Path, hub: TinyHub, recorder: EventRecorder
+) -> None:
+    class RoomyStore(QuickStore):
+        tuning = replace(QuickStore.tuning, disk_reserve_bytes=2**60)
+
+    store = RoomyStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
+    error = refusal(store, recorder)
+    assert isinstance(error, DiskFull)
+    assert error.needed_bytes > 2**60 > error.available_bytes
+    assert not [seen for seen in hub.seen if "/resolve/" in seen.path]
+    assert store.close()
+
+
 def test_a_disk_that_fills_up_meanwhile_keeps_what_it_has(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
