@@ -59,6 +59,7 @@ def test_a_stopped_reply_keeps_what_was_written_and_goes_on_in_the_same_row(harn
     harness.chat.send("Hello")
     harness.engine.gate.let_through(1)
     harness.wait_for_text("A draft ")
+    assert not harness.chat.send("While it is written")
     harness.chat.stop()
     harness.wait_until_quiet()
     stopped = harness.rows[-1]
@@ -105,6 +106,12 @@ def test_a_question_is_not_refused_because_one_of_another_chat_is_on_its_way(har
     assert harness.texts == ["One", REPLY, "Three", REPLY]
     assert aside[0] not in (0, first)
     assert sorted(harness.titles()) == ["Four", "One", "Two"]
+    harness.controller.new_chat()
+    assert harness.controller.send("Five")
+    harness.controller.new_chat()  # another one, in which it is not shown
+    harness.qtbot.waitUntil(lambda: "Five" in harness.titles() and not harness.storage.pending)
+    harness.wait_until_quiet()
+    assert (harness.chat.chat_id, harness.rows) == (0, [])
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
