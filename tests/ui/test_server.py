@@ -287,6 +287,9 @@ def test_a_clients_file_is_written_when_its_changes_were_seen_and_is_as_it_was_a
     shown = dialog.lines.text()
     assert '-model = "other" # fast\n+model = "Main-8B" # fast' in shown
     assert server.reached.key not in shown  # as on the page
+    unlit = dialog.lines.grab().toImage()
+    dialog.lines.setFocus(Qt.FocusReason.TabFocusReason)
+    assert dialog.lines.grab().toImage() != unlit
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert file.read_bytes() == before
     dialog = asked()
@@ -294,9 +297,16 @@ def test_a_clients_file_is_written_when_its_changes_were_seen_and_is_as_it_was_a
         QTest.keyClick(dialog, Qt.Key.Key_Return)
     assert server.reached.key in file.read_text()
     assert card.note.text().startswith("Written to ~/.codex/config.toml. The former file is beside it")
-    card.undo_button.setFocus()
-    with qtbot.waitSignal(server.client_files.changed):
-        QTest.keyClick(card.undo_button, Qt.Key.Key_Space)
+    aside = file.rename(file.with_name("aside"))
+    file.symlink_to(file)
+    for note in ("~/.codex/config.toml cannot be read or written.", ""):  # what the disk refused can be tried again
+        card.undo_button.setFocus()
+        with qtbot.waitSignal(server.client_files.changed):
+            QTest.keyClick(card.undo_button, Qt.Key.Key_Space)
+        assert card.note.text() == note
+        if note:
+            file.unlink()
+            aside.rename(file)
     assert file.read_bytes() == before
     assert (card.note.isHidden(), card.undo_button.isHidden()) == (True, True)
     assert card.window().focusWidget() is card.write_button

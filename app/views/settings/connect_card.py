@@ -6,26 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
-from PySide6.QtCore import QRectF, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
-    QFocusEvent,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-    QPen,
     QResizeEvent,
     QTextCharFormat,
     QTextCursor,
     QTextFormat,
-    QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.client_files.client_file import Proposal
 from app.controllers.server import ServerController
-from app.theme import CODE_PX, RADIUS_ROW, Theme
+from app.theme import Theme
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Row
@@ -33,15 +27,13 @@ from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import WheelPasses
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.long_text import LongText
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.long_text import FramedText
 from app.views.widgets.translated import Translated
 from app.words.clients import CLIENTS, path_words, refusal_words, written_words
 from app.words.formats import fill, sentences
 
 _COPIED_MS = 1400
-_MARGIN_PX = 8
-_SPARE_PX = _MARGIN_PX + 2  # Qt scrolls by a line where less than a margin is left below the last one
+_SPARE_PX = FramedText.MARGIN_PX + 2  # Qt scrolls by a line where less than a margin is left below the last one
 _HIDDEN = "••••••••"
 
 
@@ -165,26 +157,14 @@ class ConnectCard(Translated, Card):
         self._show_file()
 
 
-class PastedText(WheelPasses, LongText):
-    """Read only, as high as its text."""
+class PastedText(WheelPasses, FramedText):
+    """As high as its text."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setReadOnly(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setUndoRedoEnabled(False)
-        self.document().setDocumentMargin(_MARGIN_PX)
-        self.setTabChangesFocus(True)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        super().__init__(theme, parent)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        ThinScrollBars(self, theme)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        self._fit()
 
     def show_text(self, text: str) -> None:
         text = text.removesuffix("\n")
@@ -198,11 +178,7 @@ class PastedText(WheelPasses, LongText):
         self._fit()
 
     def _restyle(self) -> None:
-        inner = QPalette(self.palette())
-        inner.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
-        inner.setColor(QPalette.ColorRole.Text, self._theme.palette.text)
-        self.setPalette(inner)
-        self.setFont(self._theme.mono_font(CODE_PX))
+        super()._restyle()
         self._fit()
 
     def _fit(self) -> None:
@@ -212,25 +188,6 @@ class PastedText(WheelPasses, LongText):
             block = block.next()
         self.setFixedHeight(ceil(height) + _SPARE_PX)
         self.verticalScrollBar().setValue(0)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colors = self._theme.palette
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(colors.window)
-        painter.setPen(QPen(colors.ink if self.hasFocus() else colors.hairline, 1))
-        area = QRectF(self.viewport().rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(area, RADIUS_ROW, RADIUS_ROW)
-        painter.end()
-        super().paintEvent(event)
 
 
 _WIDTH_PX = 620
@@ -243,7 +200,7 @@ class ClientFileDialog(Dialog):
 
     def __init__(self, theme: Theme, parent: QWidget, path: str, lines: list[str], is_new: bool) -> None:
         super().__init__(theme, parent, lambda: self._words(path, is_new), width_px=_WIDTH_PX)
-        self.lines = LongText(self)
+        self.lines = FramedText(theme, self)
         self.content.addWidget(self.lines)
         self._arrange_lines(lines)
         theme.changed.connect(self._restyle)
@@ -258,28 +215,14 @@ class ClientFileDialog(Dialog):
 
     def _arrange_lines(self, lines: list[str]) -> None:
         self.lines.setAccessibleName(self.tr("Changes"))
-        self.lines.setReadOnly(True)
-        self.lines.setFrameShape(QFrame.Shape.NoFrame)
-        self.lines.setTabChangesFocus(True)
-        self.lines.setUndoRedoEnabled(False)
-        self.lines.document().setDocumentMargin(_MARGIN_PX)
-        self.lines.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.lines.setLineWrapMode(LongText.LineWrapMode.NoWrap)
-        ThinScrollBars(self.lines, self.theme)
+        self.lines.setLineWrapMode(FramedText.LineWrapMode.NoWrap)
         self.lines.set_text("\n".join(lines))
         self.lines.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _restyle(self) -> None:
-        colors = self.theme.palette
-        inner = QPalette(self.lines.palette())
-        inner.setColor(QPalette.ColorRole.Base, colors.window)
-        inner.setColor(QPalette.ColorRole.Text, colors.text)
-        self.lines.setPalette(inner)
-        self.lines.setFont(self.theme.mono_font(CODE_PX))
         shown = min(self.lines.blockCount(), _MOST_LINES) + 1
-        self.lines.setFixedHeight(shown * self.lines.fontMetrics().lineSpacing() + 2 * _MARGIN_PX)
+        height = shown * self.lines.fontMetrics().lineSpacing() + 2 * FramedText.MARGIN_PX
+        self.lines.setFixedHeight(min(height, self.screen().availableSize().height() // 2))
         self.lines.setExtraSelections(self._grounds())
         self._fit()
 

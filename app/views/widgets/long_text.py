@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtGui import QPalette, QTextCursor, QTextOption
+from PySide6.QtCore import QMimeData, QRectF, Qt
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPalette, QPen, QTextCursor, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.markup import long_lines
-from app.theme import CODE_PX, Theme
+from app.theme import CODE_PX, RADIUS_ROW, Theme
 from app.views.widgets.clipboard import safe_mime_data
 from app.views.widgets.scrolling import ThinScrollBars
 
@@ -77,3 +77,39 @@ class ShownText(LongText):
         palette.setColor(QPalette.ColorRole.Text, self._theme.palette.text)
         self.setPalette(palette)
         self.setFont(self._theme.mono_font(CODE_PX))
+
+
+class FramedText(ShownText):
+    """In a frame, whose edge shows the focus."""
+
+    MARGIN_PX = 8
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.document().setDocumentMargin(self.MARGIN_PX)
+        self.setTabChangesFocus(True)
+
+    def _restyle(self) -> None:
+        super()._restyle()
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
+        self.setPalette(palette)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.window)
+        painter.setPen(QPen(colors.ink if self.hasFocus() else colors.hairline, 1))
+        area = QRectF(self.viewport().rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(area, RADIUS_ROW, RADIUS_ROW)
+        painter.end()
+        super().paintEvent(event)
