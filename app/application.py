@@ -308,7 +308,7 @@ class Application(QObject):
 
     def has_window(self) -> bool:
         """Or an icon that opens it."""
-        return self.window.isVisible() or (self.is_open and self.window.comfort.stays_without_window)
+        return self.window.isVisible() or (self.is_open and self.window.tools.stays_without_window)
 
     def quit_without_window(self) -> bool:
         """Qt asks windows that are shown. False where something is not saved yet: the user is shown that first."""
@@ -381,7 +381,7 @@ class Application(QObject):
 
     def _keep_unsent(self) -> None:
         """Where the database could not be opened, which keeps it otherwise."""
-        aside = self.window.comfort.outside.unsent() if self.is_open else ""
+        aside = self.window.tools.desktop.unsent() if self.is_open else ""
         text = "\n\n".join(filter(None, [self.window.composer.text_with_pasted(), aside]))
         if text and not (self.is_open and self.storage.keeps):
             self._unsent.add(text)

@@ -39,7 +39,7 @@ def _is_within(module: str, forbidden: list[str]) -> bool:
 def test_only_plain_text_becomes_a_tooltip() -> None:
     """Qt reads as rich text what looks like it. The tray's tooltip is the system's, which knows no tags."""
     files = [name_of(path) for path in python_files("app") if ".setToolTip(" in path.read_text(encoding="utf-8")]
-    assert files == ["app/views/shell/outside.py", "app/views/widgets/tooltips.py"]
+    assert files == ["app/views/shell/desktop.py", "app/views/widgets/tooltips.py"]
 
 
 def test_only_our_own_words_become_a_title_as_they_are() -> None:

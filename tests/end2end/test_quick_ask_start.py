@@ -26,9 +26,9 @@ class Telling(application.Application):
         self.watch = QTimer(self, interval=20, timeout=self.look)
         self.watch.start()
     def look(self):
-        if self.is_open and self.window.comfort.outside.quick_ask.edit.hasFocus():
+        if self.is_open and self.window.tools.desktop.quick_ask.edit.hasFocus():
             self.watch.stop()
-            print("quick ask", self.window.comfort.outside.quick_ask.isVisible(), flush=True)
+            print("quick ask", self.window.tools.desktop.quick_ask.isVisible(), flush=True)
             self.window.close_at_once()
 application.Application = Telling
 sys.exit(application.run(Path(sys.argv[1]), len(sys.argv) > 2))

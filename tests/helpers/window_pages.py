@@ -49,8 +49,8 @@ def palette(app: AppHarness) -> QWidget:
 
 
 def quick_ask(app: AppHarness) -> QWidget:
-    app.window.comfort.outside.open_quick_ask()
-    return app.window.comfort.outside.quick_ask
+    app.window.tools.desktop.open_quick_ask()
+    return app.window.tools.desktop.quick_ask
 
 
 def menu_dialog(name: str) -> Callable[[AppHarness], QWidget]:

@@ -124,7 +124,7 @@ class ScreenshotHarness:
         window = self.application.window
         window.models_view.leave()
         window.picker.panel.hide()
-        window.comfort.palette.close_palette()
+        window.tools.palette.close_palette()
         window.chat_settings.panel.hide()
         window.inspector.set_wanted(False)
         if (deletion := self.application.chats.reading.deletion) is not None:

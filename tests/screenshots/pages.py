@@ -133,8 +133,8 @@ def palette(harness: ScreenshotHarness) -> QWidget:
 
 
 def quick_ask(harness: ScreenshotHarness) -> QWidget:
-    harness.application.window.comfort.outside.open_quick_ask()
-    return harness.application.window.comfort.outside.quick_ask
+    harness.application.window.tools.desktop.open_quick_ask()
+    return harness.application.window.tools.desktop.quick_ask
 
 
 def help_window(harness: ScreenshotHarness) -> QWidget:

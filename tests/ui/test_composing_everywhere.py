@@ -93,12 +93,12 @@ def test_settings(harness: AppHarness, qtbot: QtBot) -> None:
 
 
 def palette(harness: AppHarness) -> QWidget:
-    harness.window.comfort.palette.open_palette()
-    return harness.window.comfort.palette.field
+    harness.window.tools.palette.open_palette()
+    return harness.window.tools.palette.field
 
 
 def quick_ask(harness: AppHarness) -> QWidget:
-    quick = harness.window.comfort.outside.quick_ask
+    quick = harness.window.tools.desktop.quick_ask
     quick.come_to_front()
     return quick.edit
 

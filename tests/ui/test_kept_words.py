@@ -202,13 +202,13 @@ def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_th
 
 def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
-        quick = first.window.comfort.outside.quick_ask
+        quick = first.window.tools.desktop.quick_ask
         quick.come_to_front()
         QTest.keyClicks(quick.edit, "half a ")
         QApplication.sendEvent(quick.edit, QInputMethodEvent("생각", []))
     with open_app(tmp_path, qtbot) as second:
         assert (second.window.composer.text(), unsent(second)) == ("", {})
-        quick = second.window.comfort.outside.quick_ask
+        quick = second.window.tools.desktop.quick_ask
         assert quick.edit.text() == "half a 생각"
         quick.come_to_front()
         QTest.keyClick(quick.edit, Qt.Key.Key_Return)
@@ -227,7 +227,7 @@ def test_what_is_typed_into_quick_ask_while_nothing_is_saved_waits_in_the_next_r
         qtbot.waitUntil(first.window.banner.isVisible)
         with qtbot.waitSignal(first.application.opened):
             first.window.banner.other_button.click()
-        quick = first.window.comfort.outside.quick_ask
+        quick = first.window.tools.desktop.quick_ask
         quick.come_to_front()
         QTest.keyClicks(quick.edit, "precious")
         first.close()

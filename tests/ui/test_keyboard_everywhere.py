@@ -146,7 +146,7 @@ def open_picker(harness: AppHarness) -> QWidget:
 
 
 def open_quick_ask(harness: AppHarness) -> QWidget:
-    quick = harness.window.comfort.outside.quick_ask
+    quick = harness.window.tools.desktop.quick_ask
     quick.come_to_front()
     return quick
 

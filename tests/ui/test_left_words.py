@@ -64,7 +64,7 @@ def end_in_mid_work(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
     harness.chats.open_chat(typed_in)
     harness.chats.edits.begin(edited, EditKind.EDIT)
     harness.chats.edits.type(edited, EDITED)
-    harness.window.comfort.outside.quick_ask.edit.set_text(LONG + "asked")
+    harness.window.tools.desktop.quick_ask.edit.set_text(LONG + "asked")
     harness.window.composer.edit.long_text_given.emit(LONG + "pasted")
     harness.window.composer.set_text(LONG + "typed")
     harness.close()
@@ -84,7 +84,7 @@ def assert_all_is_there(folder: Path, qtbot: QtBot, typed_in: int, reply: int) -
         edit = harness.chats.transcript.messages[0].edit
         assert edit is not None
         assert edit.text == EDITED
-        assert harness.window.comfort.outside.quick_ask.edit.text() == LONG + "asked"
+        assert harness.window.tools.desktop.quick_ask.edit.text() == LONG + "asked"
         assert not list(folder.parent.rglob("*left*.json")) + list(folder.parent.glob("session/*"))
 
 

@@ -34,7 +34,7 @@ def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harne
 
     assert unconnected(harness) <= UNWIRED
 
-    button = harness.window.comfort.menu_button
+    button = harness.window.tools.menu_button
     assert button is not None
     QTest.keyClick(harness.window, Qt.Key.Key_F10)
     shown = QApplication.activePopupWidget()
@@ -238,7 +238,7 @@ def test_entries_act_on_the_message_in_focus_and_on_what_is_selected(harness: Ap
     assert "Continue" in message_entries(harness)
     view.message_keys.show(0)
     QTest.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-    palette = harness.window.comfort.palette
+    palette = harness.window.tools.palette
     (command,) = [each for each in palette._all if each.detail == "Message" and each.text == "Copy as Markdown"]
     QApplication.clipboard().clear()
     command.act()

@@ -20,7 +20,7 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 @pytest.fixture
 def palette(harness: AppHarness, qtbot: QtBot) -> CommandPalette:
     """Open, with the places of the settings in it."""
-    palette = harness.window.comfort.palette
+    palette = harness.window.tools.palette
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette._all))
     return palette
@@ -79,7 +79,7 @@ def test_it_offers_what_can_act_now_in_one_line_each_and_closes_without_running_
 def test_it_runs_also_where_the_field_that_had_the_focus_is_gone(harness: AppHarness, qtbot: QtBot) -> None:
     """The name of a chat is typed into a field that goes when its focus does."""
     harness.ask(qtbot, "Hello")
-    palette = harness.window.comfort.palette
+    palette = harness.window.tools.palette
     harness.window.menu.rename.trigger()
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     qtbot.waitUntil(lambda: harness.window.findChild(RenameField) is None)

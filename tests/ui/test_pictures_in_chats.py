@@ -183,7 +183,7 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
         assert app.application.settings.main_folder == "starter/eyes/main"
         assert app.window.composer.edit.placeholderText() == "Ask about a shape or a digit"
         app.window.menu.quick_ask.trigger()
-        assert app.window.comfort.outside.quick_ask.edit.placeholderText() == "Ask about a shape or a digit"
+        assert app.window.tools.desktop.quick_ask.edit.placeholderText() == "Ask about a shape or a digit"
         send(app, qtbot)
         assert not note.isVisible()  # the chat has a picture
         app.chats.new_chat()

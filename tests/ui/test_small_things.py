@@ -79,7 +79,7 @@ def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) ->
     window.composer.set_context(50, 100)
     ring = QAccessible.queryAccessibleInterface(window.composer.ring)
     assert (ring.role(), ring.text(QAccessible.Text.Value)) == (QAccessible.Role.ProgressBar, "50%")
-    palette = QAccessible.queryAccessibleInterface(window.comfort.palette)
+    palette = QAccessible.queryAccessibleInterface(window.tools.palette)
     assert palette.role() == QAccessible.Role.Dialog
 
 

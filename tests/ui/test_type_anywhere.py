@@ -147,7 +147,7 @@ def test_stray_keys_in_the_settings_of_a_chat_stay_there(harness: AppHarness, qt
 
 def test_quick_ask_takes_letters_after_a_click_on_its_answer(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.menu.quick_ask.trigger()
-    quick = harness.window.comfort.outside.quick_ask
+    quick = harness.window.tools.desktop.quick_ask
     QTest.keyClicks(quick.edit, "Hello")
     QTest.keyClick(quick.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(quick._model.messages) and not quick.writing)
@@ -165,7 +165,7 @@ def test_what_is_pasted_after_a_click_among_the_messages_goes_to_the_composer_an
     for entry in ("paste", "paste_plain"):
         clicked_transcript(harness, qtbot)
         QGuiApplication.clipboard().setText("from elsewhere")
-        harness.window.comfort.edits.judge()
+        harness.window.tools.edits.judge()
         assert entries[entry].isEnabled()
         entries[entry].trigger()
         assert (composer.text(), composer.edit.hasFocus()) == ("from elsewhere", True)

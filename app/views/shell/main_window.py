@@ -22,7 +22,6 @@ from app.view_models.model_list import PairState, PairView
 from app.view_models.transcript import ReplyStatus
 from app.views.link_dialog import ask_to_open
 from app.views.shell.chat_settings import ChatSettingsWiring
-from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
@@ -34,6 +33,7 @@ from app.views.shell.picker import PickerWiring
 from app.views.shell.sidebar import Sidebar, SidebarWiring
 from app.views.shell.trash_window import TrashBar
 from app.views.shell.window_parts import ShellWindow, WindowParts
+from app.views.shell.window_tools import WindowTools
 from app.views.widgets.banner import Banner
 from app.views.widgets.drop_target import TakesDrops
 from app.views.widgets.focus import chain, in_reading_order
@@ -83,7 +83,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         self.inspector = InspectorWiring(self.parts, theme, settings)
         self.chat_settings = ChatSettingsWiring(self.parts, theme)
         self.speculation: SpeculationWiring
-        self.comfort = Comfort(self.parts, theme, settings)
+        self.tools = WindowTools(self.parts, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -158,8 +158,8 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         chats.options.changed.connect(self._show_pair)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
-        self.comfort.bind(chats, models, view, settings_window)
-        self.comfort.outside.tray.quit_wanted.connect(self.quit)
+        self.tools.bind(chats, models, view, settings_window)
+        self.tools.desktop.tray.quit_wanted.connect(self.quit)
 
     def _bind_chats(self, chats: ChatController) -> None:
         menu = self.menu
@@ -438,7 +438,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.composer.edit.commit()
-        if self.comfort.stays_without_window and not self._quits:
+        if self.tools.stays_without_window and not self._quits:
             event.ignore()
             self.hide()
             return

@@ -31,7 +31,7 @@ from app.views.widgets.side_window import bring_to_front
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
-    from app.views.shell.outside import Outside
+    from app.views.shell.desktop import Desktop
     from app.views.transcript import TranscriptView
 
 # These act only once the chats are open.
@@ -48,7 +48,7 @@ _NEED_CHATS = (
 _JUDGED = ("text_scale", "send_key")  # of the settings
 
 
-class Comfort(QObject):
+class WindowTools(QObject):
     def __init__(self, parts: WindowParts, theme: Theme, settings: Settings) -> None:
         window = parts.window
         super().__init__(window)
@@ -58,7 +58,7 @@ class Comfort(QObject):
         self._settings = settings
         self._chats: ChatController | None = None
         self._transcript: TranscriptView | None = None
-        self.outside: Outside  # from `bind` on
+        self.desktop: Desktop  # from `bind` on
         self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(parts.menu)
         self.edits.pastes_into = parts.composer.edit
@@ -102,8 +102,8 @@ class Comfort(QObject):
         settings_window: Callable[[], SettingsWindow],
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
+        from app.views.shell.desktop import Announcements, Desktop
         from app.views.shell.message_wiring import MessageEntries
-        from app.views.shell.outside import Announcements, Outside
 
         self._chats, self._transcript = chats, transcript
         self.edits.bind(chats.deletions)
@@ -113,7 +113,7 @@ class Comfort(QObject):
         highlights = transcript.message_keys.highlights
         self._typing.took_over.connect(lambda: highlights.focus(None))
         MessageEntries(self._parts.menu.menus["message"], transcript, chats.transcript, self._focused)
-        self.outside = Outside(self._parts, self._theme, self._settings, chats, models)
+        self.desktop = Desktop(self._parts, self._theme, self._settings, chats, models)
         shown = chats.transcript
         rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
         for signal in (chats.generating_changed, chats.current_chat_changed, *rows):
@@ -125,7 +125,7 @@ class Comfort(QObject):
         """Closing the window hides it: the icon beside the clock opens it again."""
         if self._chats is None or is_quitting():
             return False
-        return self._settings.tray_icon and self.outside.tray.icon.isVisible()
+        return self._settings.tray_icon and self.desktop.tray.icon.isVisible()
 
     def _on_setting(self, name: str) -> None:
         if name in _JUDGED:

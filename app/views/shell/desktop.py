@@ -212,7 +212,7 @@ def _nobody_looks() -> bool:
     return QGuiApplication.focusWindow() is None
 
 
-class Outside(QObject):
+class Desktop(QObject):
     def __init__(
         self, parts: WindowParts, theme: Theme, settings: Settings, chats: ChatController, models: ModelController
     ) -> None:

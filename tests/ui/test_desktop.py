@@ -21,13 +21,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-import app.views.shell.outside as announcing
+import app.views.shell.desktop as announcing
 from app.settings import STARTER_FOLDER
 from app.storage import Database
 from app.view_models.attached import AttachedRow
 from app.view_models.transcript import ReplyStatus
-from app.views.shell import comfort
-from app.views.shell.outside import Notifications, Outside
+from app.views.shell import window_tools
+from app.views.shell.desktop import Desktop, Notifications
 from app.views.shell.quick_ask import QuickAsk
 from app.views.transcript import message_keys
 from engine import FinishReason, OutOfMemory
@@ -36,15 +36,15 @@ from tests.helpers.fake_engine import Script
 
 
 @pytest.fixture
-def outside(harness: AppHarness) -> Outside:
-    return harness.window.comfort.outside
+def desktop(harness: AppHarness) -> Desktop:
+    return harness.window.tools.desktop
 
 
 @pytest.fixture
-def quick(harness: AppHarness, outside: Outside, qtbot: QtBot) -> QuickAsk:
+def quick(harness: AppHarness, desktop: Desktop, qtbot: QtBot) -> QuickAsk:
     harness.window.menu.quick_ask.trigger()
-    qtbot.waitUntil(outside.quick_ask.isActiveWindow)
-    return outside.quick_ask
+    qtbot.waitUntil(desktop.quick_ask.isActiveWindow)
+    return desktop.quick_ask
 
 
 def waiting(harness: AppHarness) -> list[AttachedRow]:
@@ -64,7 +64,7 @@ def test_asked_for_before_the_chats_are_open_it_comes_when_they_are(tmp_path: Pa
             harness.application.open_quick_ask()
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
-        qtbot.waitUntil(harness.window.comfort.outside.quick_ask.isVisible)
+        qtbot.waitUntil(harness.window.tools.desktop.quick_ask.isVisible)
 
 
 def test_a_quick_question_is_answered_below_it_and_goes_on_in_its_chat(
@@ -157,7 +157,7 @@ def test_the_dock_says_how_many_chats_have_an_answer_that_was_not_seen(
 
 
 def test_an_answer_in_the_open_chat_counts_while_the_user_is_elsewhere(
-    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[int] = []
     monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
@@ -169,10 +169,10 @@ def test_an_answer_in_the_open_chat_counts_while_the_user_is_elsewhere(
         if way == "minimized":
             harness.window.showMinimized()
         else:
-            outside.notifications.is_away = lambda: True
+            desktop.notifications.is_away = lambda: True
         harness.ask(qtbot, "Two")
         qtbot.waitUntil(lambda: shown[-1:] == [1])
-        outside.notifications.is_away = lambda: False
+        desktop.notifications.is_away = lambda: False
         harness.window.showNormal()
         other.activateWindow()
         qtbot.waitUntil(other.isActiveWindow)
@@ -182,7 +182,7 @@ def test_an_answer_in_the_open_chat_counts_while_the_user_is_elsewhere(
 
 def test_the_docks_menu_leads_to_a_new_chat_and_to_quick_ask(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "One")
-    dock = harness.window.comfort.outside.dock
+    dock = harness.window.tools.desktop.dock
     harness.application.settings.language = "ko"
     dock.menu.aboutToShow.emit()
     new_chat, quick_ask = dock.menu.actions()
@@ -190,7 +190,7 @@ def test_the_docks_menu_leads_to_a_new_chat_and_to_quick_ask(harness: AppHarness
     new_chat.trigger()
     assert harness.chats.chat_id == 0
     quick_ask.trigger()
-    assert harness.window.comfort.outside.quick_ask.isVisible()
+    assert harness.window.tools.desktop.quick_ask.isVisible()
 
 
 def test_it_asks_about_what_is_known_with_the_key_that_was_chosen_and_never_what_is_composed(
@@ -245,40 +245,40 @@ def test_the_window_closes_while_a_quick_question_is_answered(
 
 def test_without_a_model_the_words_stay(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, put_settings={"main_folder": "", "draft_folder": ""}) as harness:
-        quick = harness.window.comfort.outside.quick_ask
+        quick = harness.window.tools.desktop.quick_ask
         quick.come_to_front()
         ask(quick, "Kept")
         assert quick.edit.text() == "Kept"
         assert harness.window.banner.isVisible()
 
 
-def test_the_icon_says_what_runs(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:
-    assert outside.tray.lines() == ["Main 8B ← Draft 1B", "Not writing"]
+def test_the_icon_says_what_runs(harness: AppHarness, desktop: Desktop, qtbot: QtBot) -> None:
+    assert desktop.tray.lines() == ["Main 8B ← Draft 1B", "Not writing"]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: harness.chats.generating)
-    assert outside.tray.lines()[1] == "1 reply being written"
+    assert desktop.tray.lines()[1] == "1 reply being written"
     harness.engine.gate.open()
-    outside.tray.fill()
-    entries = [action for action in outside.tray.menu.actions() if not action.isSeparator()]
+    desktop.tray.fill()
+    entries = [action for action in desktop.tray.menu.actions() if not action.isSeparator()]
     assert [action.isEnabled() for action in entries] == [False, False, True, True, True, True]
 
 
 def test_notifications_come_only_while_nobody_looks_and_without_words(
-    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
     harness.ask(qtbot, "Secret question")
     assert alerts == []
-    outside.notifications.is_away = lambda: True
+    desktop.notifications.is_away = lambda: True
     harness.ask(qtbot, "Another")
     assert alerts == [harness.window]
     last = harness.chats.transcript.messages[-1].id
-    assert outside.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE) == ("Hunch", "Reply finished.")
+    assert desktop.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE) == ("Hunch", "Reply finished.")
     harness.application.settings.notification_words = True
-    title, text = outside.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE)
+    title, text = desktop.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE)
     assert title == "Secret question"
     assert text == "A draft guesses, the main model checks."
     harness.application.settings.notifications = False
@@ -288,20 +288,20 @@ def test_notifications_come_only_while_nobody_looks_and_without_words(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems know no markup in a notification")
 def test_tags_of_a_reply_do_nothing_in_a_notification(
-    harness: AppHarness, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, desktop: Desktop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.application.settings.notification_words = True
     monkeypatch.setattr(harness.chats.asides, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
-    assert outside.notifications.words(1, 1, ReplyStatus.DONE) == ("Title", "‹img src='/x'>Seen")
+    assert desktop.notifications.words(1, 1, ReplyStatus.DONE) == ("Title", "‹img src='/x'>Seen")
 
 
-def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:
-    outside.notifications.is_away = lambda: True
+def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, desktop: Desktop, qtbot: QtBot) -> None:
+    desktop.notifications.is_away = lambda: True
     harness.ask(qtbot, "One")
     one = harness.chats.chat_id
     harness.chats.new_chat()
     harness.window.showMinimized()
-    outside.tray.icon.messageClicked.emit()
+    desktop.tray.icon.messageClicked.emit()
     assert harness.chats.chat_id == one
     assert not harness.window.isMinimized()
 
@@ -332,14 +332,14 @@ def test_an_icon_that_brought_a_message_goes_when_somebody_is_back_but_where_it_
 
 
 @pytest.fixture
-def icon_beside_the_clock(harness: AppHarness, outside: Outside) -> None:
+def icon_beside_the_clock(harness: AppHarness, desktop: Desktop) -> None:
     harness.application.settings.tray_icon = True
-    outside.tray.icon = ShownIcon()
+    desktop.tray.icon = ShownIcon()
 
 
 @pytest.mark.usefixtures("icon_beside_the_clock")
 def test_with_its_icon_the_app_stays_when_the_window_is_closed(
-    harness: AppHarness, outside: Outside, qtbot: QtBot
+    harness: AppHarness, desktop: Desktop, qtbot: QtBot
 ) -> None:
     ended: list[object] = []
     harness.application.ended.connect(lambda: ended.append(1))
@@ -350,7 +350,7 @@ def test_with_its_icon_the_app_stays_when_the_window_is_closed(
     assert not harness.window.isVisible()
     assert harness.application.has_window()  # a second start hands over to it
     assert ended == []
-    outside.tray.window_wanted.emit()
+    desktop.tray.window_wanted.emit()
     assert harness.window.isVisible()
     assert harness.window.composer.text() == "Half a"
 
@@ -358,12 +358,12 @@ def test_with_its_icon_the_app_stays_when_the_window_is_closed(
 @pytest.mark.usefixtures("icon_beside_the_clock")
 @pytest.mark.parametrize("way", ["menu", "icon", "system"])
 def test_whoever_quits_ends_it_all_the_same(
-    harness: AppHarness, outside: Outside, way: str, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, desktop: Desktop, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended: list[object] = []
     harness.application.ended.connect(lambda: ended.append(1))
-    monkeypatch.setattr(comfort, "is_quitting", lambda: way == "system")
-    {"menu": harness.window.menu.quit.trigger, "icon": outside.tray.quit_wanted.emit, "system": harness.window.close}[
+    monkeypatch.setattr(window_tools, "is_quitting", lambda: way == "system")
+    {"menu": harness.window.menu.quit.trigger, "icon": desktop.tray.quit_wanted.emit, "system": harness.window.close}[
         way
     ]()
     assert ended == [1]
@@ -398,19 +398,19 @@ def test_a_reply_that_is_done_is_announced_once(
 
 
 def test_a_reply_that_failed_or_was_stopped_is_not_called_done(
-    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     hearing = SimpleNamespace(updateAccessibility=lambda event: told.append(event.message()))
     monkeypatch.setattr(announcing, "QAccessible", hearing)
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
-    outside.notifications.is_away = lambda: True
+    desktop.notifications.is_away = lambda: True
     harness.engine.scripts.append(Script(pieces=("Half",), error=OutOfMemory("")))
     harness.ask(qtbot, "Fails")
     assert (told, len(alerts)) == (["Reply failed."], 1)
     failed = harness.chats.transcript.messages[-1]
-    assert outside.notifications.words(harness.chats.chat_id, failed.id, failed.status)[1] == "Reply failed."
+    assert desktop.notifications.words(harness.chats.chat_id, failed.id, failed.status)[1] == "Reply failed."
     harness.engine.scripts.append(Script(pieces=("All",), finish=FinishReason.LENGTH))
     harness.ask(qtbot, "Long")
     assert told[1:] == ["Reply ended early."]
