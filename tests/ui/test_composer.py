@@ -170,10 +170,14 @@ def test_while_what_was_sent_is_on_its_way_another_chat_can_send_and_the_same_on
 
 def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: Composer) -> None:
     composer.send_requested.disconnect()
+    kept = dict[int, str]()
+    composer.unsent.changed.connect(kept.__setitem__)
     QTest.keyClicks(composer.edit, "Hello")
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     composer.unsent.open_chat(7)
+    assert kept[0] == "Hello"
     composer.unsent.confirm(0, "Hello")
+    assert kept[0] == ""
     composer.unsent.open_chat(0)
     assert composer.text() == ""
 
