@@ -126,34 +126,35 @@ def test_new_main_keeps_a_draft_that_fits_or_takes_one_that_does(harness: Contro
     assert (harness.settings.main_folder, harness.settings.draft_folder) == (OTHER_MAIN.folder, OTHER.folder)
 
 
-def choose_main(harness: ControllerHarness, folder: str) -> str:
-    """The draft that comes with it."""
-    harness.models.choose_main(folder)
-    harness.qtbot.waitUntil(lambda: harness.models.pair.main_folder == folder)
+def choose_main(harness: ControllerHarness, folder: str, *, comes_with: str) -> None:
+    """Waits until this draft has come with it."""
+    models = harness.models
+    models.choose_main(folder)
+    harness.qtbot.waitUntil(lambda: (models.pair.main_folder, models.pair.draft_folder) == (folder, comes_with))
     harness.wait_for_pair()
-    return harness.models.pair.draft_folder
+    assert models.pair.draft_folder == comes_with
 
 
 def test_a_main_model_comes_back_with_the_draft_that_it_had_last(harness: ControllerHarness) -> None:
     """Not with the one of the pair before, nor with one where the person chose none."""
     harness.models.choose_draft(MIDDLE.folder)
     harness.wait_for_pair()
-    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
-    assert choose_main(harness, MAIN.folder) == MIDDLE.folder
+    choose_main(harness, MIDDLE.folder, comes_with=DRAFT.folder)
+    choose_main(harness, MAIN.folder, comes_with=MIDDLE.folder)
     harness.models.choose_draft(None)
-    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
-    assert choose_main(harness, MAIN.folder) == ""
+    choose_main(harness, MIDDLE.folder, comes_with=DRAFT.folder)
+    choose_main(harness, MAIN.folder, comes_with="")
     assert harness.settings.last_drafts == {MIDDLE.folder: DRAFT.folder, MAIN.folder: ""}
 
 
 def test_a_draft_that_can_no_longer_serve_does_not_come_back(harness: ControllerHarness) -> None:
     harness.models.choose_draft(OTHER.folder)
     harness.qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.REFUSED)
-    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
-    assert choose_main(harness, MAIN.folder) == DRAFT.folder
+    choose_main(harness, MIDDLE.folder, comes_with=DRAFT.folder)
+    choose_main(harness, MAIN.folder, comes_with=DRAFT.folder)
     harness.settings.last_drafts = {MAIN.folder: "/models/gone"}
-    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
-    assert choose_main(harness, MAIN.folder) == DRAFT.folder
+    choose_main(harness, MIDDLE.folder, comes_with=DRAFT.folder)
+    choose_main(harness, MAIN.folder, comes_with=DRAFT.folder)
 
 
 def test_the_draft_that_was_installed_for_a_main_model_comes_with_it(harness: ControllerHarness) -> None:
