@@ -18,9 +18,9 @@ help: ## What there is
 run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
 
-test: dev ## Run the tests, in two processes; `make slow` has the rest
+test: dev ## Run the tests, in three processes; `make slow` has the rest
 	@$(PYTHON) -m app.system.platform_check
-	@$(PYTHON) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile $(ARGS)
 
 slow: dev ## Run the tests that `make test` leaves out because they take long: some minutes
 	@$(PYTHON) -m pytest --numprocesses 2 -m "slow and not drill" $(ARGS)
