@@ -166,7 +166,7 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     for _ in range(_MOST_COMPARISONS):
         yield from forwards.compare(forwards.unsettled)
     known = _calibration_of(forwards, draft)
-    rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
+    rounding = (yield from _rounding(main)) if caches.can_roll_back and caches.others is None else 0.0
     found = (yield from _examined(main, draft)) if draft is not None else None
     per_pass, misread = (found.per_pass, found.misread) if found is not None else (None, "")
     return replace(known, rounding=rounding, per_pass=per_pass, misread=misread)
