@@ -323,7 +323,13 @@ def test_a_card_shows_words_loads_nothing_and_may_end_its_lines_as_it_likes(
     panel.page.back_button.click()
     panel.list._choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardLink)))
-    texts = [text for text in panel.page.card.findChildren(CardText) if text.isVisible()]
+    texts: list[CardText] = []
+
+    def is_laid_out() -> bool:
+        texts[:] = [text for text in panel.page.card.findChildren(CardText) if text.isVisible()]
+        return bool(texts)
+
+    qtbot.waitUntil(is_laid_out)
     shown = "\n".join(text.toPlainText() for text in texts)
     assert "<script>x</script>" in shown
     assert "cat (https://evil.example/cat.png)" in shown
