@@ -122,6 +122,35 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         assert not Known(stores).has(grown)
 
 
+def test_versions_that_say_the_same_are_told_apart_by_their_place_and_their_number(tmp_path: Path) -> None:
+    first, second = say(2, 1, "Yes.", "assistant"), say(3, 1, "Yes.", "assistant")
+    messages = (say(1, None, "Is it?"), first, second, say(4, 2, "Since when?"), say(5, 3, "For how long?"))
+    chat = replace(CHAT, messages=messages, shown=5, updated_at=5.0)
+    more = replace(chat, messages=(*messages, say(6, 5, "So?")), shown=6, updated_at=9.0)
+    with database(tmp_path) as stores:
+        run(stores, spool(tmp_path, chat))
+        assert Known(stores).has(chat)
+        run(stores, spool(tmp_path, more))
+        (grown,) = all_chats(stores)
+        assert len(grown.messages) == 6
+
+
+def test_where_many_were_written_at_one_moment_none_is_known_by_it(tmp_path: Path) -> None:
+    at_once = {"created_at": 7.0}
+    messages = (
+        replace(say(1, None, "Is it?"), **at_once),
+        replace(say(2, 1, "Yes.", "assistant"), **at_once),
+        replace(say(3, 1, "No.", "assistant"), **at_once),
+    )
+    begun = replace(say(2, 1, "", "assistant"), **at_once)
+    other = replace(CHAT, messages=(messages[0], begun), updated_at=9.0)
+    with database(tmp_path) as stores:
+        run(stores, spool(tmp_path, replace(CHAT, messages=messages, shown=3)))
+        run(stores, spool(tmp_path, other))
+        (chat,) = all_chats(stores)
+        assert len(chat.messages) == 4
+
+
 def test_a_copy_of_an_imported_chat_was_not_imported(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         (number,) = run(stores, spool(tmp_path, CHAT)).ids
