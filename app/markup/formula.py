@@ -11,12 +11,13 @@ import sys
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
 from inspect import CO_GENERATOR
 from types import FrameType
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
@@ -119,11 +120,20 @@ def _limit(calls: int, seconds: float) -> Iterator[None]:
             raise _TooSlow
 
     before = sys.gettrace()
-    sys.settrace(look)
+    _trace(look)
     try:
         yield
     finally:
-        sys.settrace(before)
+        _trace(before)
+
+
+def _trace(function: Callable[..., Any] | None) -> None:
+    while True:  # WORKAROUND: as in engine/models/watch.py
+        try:
+            sys.settrace(function)
+            return
+        except RuntimeError:
+            time.sleep(0)
 
 
 def _draw(key: FormulaKey) -> Drawing:

@@ -46,11 +46,22 @@ def watched(
     calls of `counted`; and Aborted as soon as `aborted` returns True.
     """
     former = sys.gettrace()
-    sys.settrace(_Watch(time.thread_time() + limit_s, aborted, counted, most_calls))
+    _trace(_Watch(time.thread_time() + limit_s, aborted, counted, most_calls))
     try:
         yield
     finally:
-        sys.settrace(former)
+        _trace(former)
+
+
+def _trace(function: Callable[..., Any] | None) -> None:
+    # WORKAROUND: where audit hooks are written in Python, as in debuggers and tests, sys.settrace lets other threads
+    # run, and is refused to them until it has returned.
+    while True:
+        try:
+            sys.settrace(function)
+            return
+        except RuntimeError:
+            time.sleep(0)
 
 
 class _Watch:
