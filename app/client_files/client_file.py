@@ -18,7 +18,7 @@ from typing import Any
 from app.client_files import jsonc_text, toml_text, yaml_text
 from app.client_files.merging import NotKept, Unreadable, merged
 from app.system.small_file import read_small
-from engine import write_atomically
+from engine import remove_unfinished, write_atomically
 
 _MOST_BYTES = 1 << 18
 _MOST_COPIES = 20
@@ -106,6 +106,7 @@ def write(proposal: Proposal) -> Written:
     with _refusals():
         if _read(file) != former or proposal.path.resolve() != file:
             raise Refused(Refusal.OTHER)
+        _clean(file)
         copy = None if former is None else _keep(file, former)
         write_atomically(file, proposal.content, mode=_mode(file))
     return Written(proposal, copy)
@@ -117,6 +118,7 @@ def undo(written: Written) -> None:
     with _refusals():
         if _read(file) != written.proposal.content:
             raise Refused(Refusal.OTHER)
+        _clean(file)
         if former is None:
             file.unlink()
         else:
@@ -153,6 +155,12 @@ def _keep(file: Path, former: bytes) -> Path:
         if known is None or known == former:
             return copy
     raise Refused(Refusal.DISK)
+
+
+def _clean(file: Path) -> None:
+    """What a killed process has left of it and of its copies, with a key in it perhaps."""
+    with suppress(OSError):
+        remove_unfinished(file.parent, f"{file.name}.")
 
 
 def _read(file: Path) -> bytes | None:

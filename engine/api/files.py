@@ -55,11 +55,12 @@ def write_atomically(path: Path, data: bytes | str, *, private: bool = True, mod
         raise
 
 
-def remove_unfinished(folder: Path) -> None:
+def remove_unfinished(folder: Path, of: str = "") -> None:
     """Deletes what `write_atomically` left in this folder if the process was killed; raises OSError.
 
-    It may contain settings, texts, or a token.
+    It may contain settings, texts, or a token. `of`: only of files whose names begin so.
     """
     for file in folder.iterdir():
-        if _UNFINISHED.fullmatch(file.name) and time.time() - file.lstat().st_mtime > _UNFINISHED_S:
+        is_left = file.name.startswith(of) and _UNFINISHED.fullmatch(file.name)
+        if is_left and time.time() - file.lstat().st_mtime > _UNFINISHED_S:
             file.unlink()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -165,6 +166,22 @@ def test_a_link_stays_one_modes_are_kept_and_the_former_file_lies_beside_it(tmp_
     undo(written)
     assert real.read_bytes() == b'model = "x"\n'
     assert [each.name for each in real.parent.iterdir()] == ["codex"]
+
+
+def test_what_a_killed_write_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    file = put("codex", tmp_path, 'model = "x"\n')
+    left = [file.with_name(f"{name}.0123abcd.new") for name in (file.name, f"{file.name}.before-hunch")]
+    others = [file.with_name(name) for name in ("auth.json.0123abcd.new", f"{file.name}.new", f"{file.name}.bak")]
+    for each in (*left, *others):
+        each.touch()
+        os.utime(each, (0, 0))
+    young = file.with_name(f"{file.name}.89abcdef.new")  # of a write that goes on, perhaps
+    young.touch()
+    written = write(look("codex", tmp_path))
+    assert set(file.parent.iterdir()) == {file, written.copy, young, *others}
+    os.utime(young, (0, 0))
+    undo(written)
+    assert set(file.parent.iterdir()) == {file, *others}
 
 
 def test_what_somebody_else_wrote_meanwhile_stays(tmp_path: Path) -> None:
