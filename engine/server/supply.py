@@ -227,6 +227,8 @@ class Supply:
             if loaded is not None and self._is_here(turn.model) and (stays or not self._line):
                 self._users.add(turn)
                 turn.come.set_result(None)
+                if self._brought is None and not turn.model.chosen:  # it came without being asked for again
+                    self._brought, self._keep_s = turn.model, self._options.ttl_s
             else:
                 self._line.append(turn)
 
@@ -332,7 +334,8 @@ class Supply:
 
     def _came(self, asked: ServedModel, *, is_whole: bool) -> None:
         """`is_whole`: with the draft that it has to have."""
-        self._forget_retry()
+        if is_whole:
+            self._forget_retry()
         self._asked = None if is_whole else asked
         self._brought = None if asked.chosen else asked
         self._keep_s = self._options.ttl_s

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from engine import (
     EngineError,
     EngineState,
     Event,
+    LoadAborted,
     ModelFailed,
     ModelReady,
     ModelRole,
@@ -233,12 +235,35 @@ def test_a_draft_that_is_on_its_way_is_not_begun_again(two: FakeEngine, monkeypa
         with monkeypatch.context() as loading:
             state = two.state
             loading.setattr(two, "state", lambda: replace(state(), loading_draft=LESSER.folder))
-            asked = asking.submit(served.chat, "x", draft_model="Lesser-1B")
+            asked = asking.submit(served.chat, "x", draft_model="Lesser-1B", ttl=0)
             served.wait_for_requests(1)
             states_of(served)  # by now that one is in the line
+        heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        two.subscribe(heard.put)
         two.set_draft(LESSER.folder, lambda event: None)
         assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
+        while two.state().draft != DRAFT:  # and it goes as any that came for a client
+            heard.get(timeout=PATIENCE_S)
     assert two.drafts.count(LESSER.folder) == 1
+
+
+def test_a_draft_is_asked_for_again_where_its_main_model_came_with_another(
+    two: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the user has asked for that one meanwhile."""
+    two._models[LESSER.folder] = LESSER
+    monkeypatch.setattr(supply, "_AGAIN_S", 0.01)
+    shelf = Late(two)
+    shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
+    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
+        asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
+        shelf.calls.get(timeout=PATIENCE_S)
+        monkeypatch.setattr(shelf, "bring", lambda model, refuse: refuse(LoadAborted(OTHER.folder)))
+        two._tell(lambda event: None, ModelFailed(ModelRole.MAIN, OTHER.folder, LoadAborted(OTHER.folder)))
+        EngineClient(two).load(Path(OTHER.folder))
+        states_of(served)  # by now that was heard
+        monkeypatch.setattr(shelf, "bring", partial(EngineShelf.bring, shelf))
+        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
 
 
 def test_who_waits_for_another_model_is_told_so_and_has_its_turn(
