@@ -168,6 +168,7 @@ class PairLoading(QObject):
         self._settings = settings
         self._loaded = LoadedPair(is_off)
         self._former: LoadedPair | None = None  # what worked before what is being loaded
+        self._main_stays = False  # with another draft, while the pair rests
         self.pair_use = PairUse(engine, settings, self)
         self.pair_use.idle.connect(self.unload)
         self.pair_use.free.connect(self.pair_use.act_now)
@@ -267,15 +268,24 @@ class PairLoading(QObject):
 
     def wake(self) -> None:
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
+        stays, self._main_stays = self._main_stays, False
+        if stays:
+            self.regain()
         if self._loaded.state is PairState.UNLOADED:
             self._load(self._loaded.main_folder, self._loaded.draft_folder)
+        elif stays and self._loaded.draft is None:
+            self.load_draft(self._loaded.draft_folder or None)
 
     def unload(self) -> None:
         if self.make_way():
             self._engine.unload(self._bridge.post)
 
-    def make_way(self) -> bool:
-        """Rest until `wake`; False: it was not loaded. What is loaded in its place, or nothing, the caller says."""
+    def make_way(self, *, main_stays: bool = False) -> bool:
+        """Rest until `wake`; False: it was not loaded. What is loaded in its place, or nothing, the caller says.
+
+        `main_stays`: its main model, with another draft.
+        """
+        self._main_stays = main_stays
         if self._loaded.state is not PairState.READY:
             return False
         self._loaded.rest()
@@ -349,6 +359,7 @@ class PairLoading(QObject):
     def _note_other_files(self, folder: str) -> bool:
         if self._former is not None:
             self._former.note_other_files(folder)
+        self._main_stays &= folder != self.main_folder
         return self._loaded.note_other_files(folder)
 
     def _go_back(self, failed: str) -> None:
@@ -386,6 +397,7 @@ class PairLoading(QObject):
             self._former = self._loaded
         self._loaded = LoadedPair(self._loaded.is_off)
         self._loaded.begin_loading(main, draft)
+        self._main_stays = False
         self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True)
         self._emit_exchanged()
 

@@ -88,7 +88,8 @@ class ProgramModels(QObject):
         elif self._is_needed or pair.state is PairState.LOADING or pair.draft_state is DraftState.LOADING:
             refuse(RepliesUnderWay(folder))
         else:
-            self._comes_back = self._pair.make_way() or self._comes_back
+            is_own_main = model.exact and folder == pair.main_folder
+            self._comes_back = self._pair.make_way(main_stays=is_own_main) or self._comes_back
             self._brought = folder
             draft = None if model.draft is None else model.draft.folder
             main = self._engine.state().main
@@ -131,6 +132,7 @@ class ProgramModels(QObject):
             self._comes_back = False
             self._pair.wake()
         else:
+            self._pair.make_way()
             self._engine.unload(_unheard)
 
     def _hear(self, of_draft: bool, event: Event) -> None:

@@ -12,7 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.server import ServerController
-from app.view_models.model_list import PairState
+from app.view_models.model_list import DraftState, PairState
 from app.view_models.race import RaceState
 from app.views.settings.server import ServerPage
 from engine import EngineError, ModelRole, ModelTooLarge, ModelUnloaded, RepliesUnderWay, ServerPhase
@@ -62,7 +62,8 @@ def test_another_draft_comes_for_a_program_and_the_pair_is_back_for_the_next_mes
     assert (harness.engine.loads, harness.engine.drafts) == ([OWN], [LESSER.folder])
     assert (harness.models.pair.state, harness.models.pair.draft_folder) == (PairState.UNLOADED, DRAFT.folder)
     harness.ask(qtbot, "Question")
-    assert harness.engine.loads == [OWN, OWN]
+    assert (harness.engine.loads, harness.engine.drafts) == ([OWN], [LESSER.folder, DRAFT.folder])
+    assert (harness.models.pair.state, harness.models.pair.draft_state) == (PairState.READY, DraftState.ACTIVE)
     harness.application.settings.server_keep_min = 0  # none is loaded for programs any more
     qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING and not server.shelf.drafts())
     asked = asking(server, "default", draft_model="Lesser-1B")
