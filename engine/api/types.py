@@ -207,6 +207,7 @@ class Request:
     tools: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)  # JSON objects, for the template as they are
     several_calls: bool = True  # False: the first tool call ends the reply
     must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools
+    strict_tools: tuple[str, ...] = ()  # arguments for these match their parameters, with models that `holds_calls`
     constraint: Constraint | None = None
     template_variables: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further ones
     prediction: str = ""  # what the reply will largely repeat, perhaps: a source of drafts
@@ -354,6 +355,7 @@ class ModelInfo:
     quantization: str = ""  # name of its method, if it has one: "MXFP4"
     sees: bool = False  # whether messages to it may have pictures
     ends_thinking: bool = False  # whether its thinking can be limited, once it is loaded: its markers are known
+    holds_calls: bool = False  # whether `Request.strict_tools` are held to, once it is loaded: its calls are JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,23 +170,27 @@ def strictly(schema: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What a reply has to match, read and checked; as the whole reply, and after thinking in it."""
+    """What a reply has to match, read and checked; as the whole reply, and after thinking in it.
+
+    `opener`: the token that begins it, anywhere in the answer, before which is any text; None: the answer begins it.
+    """
 
     vocabulary: Vocabulary
     alone: LLMatcher
     after_thinking: LLMatcher
+    opener: int | None = None
 
 
-def compiled(parts: Sequence[GrammarPart], model: LoadedModel) -> Grammar:
-    """Of a reply that matches one of the parts. Raises InvalidRequest, in llguidance's words, for what it cannot
-    enforce.
+def compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | None = None) -> Grammar:
+    """Of a reply that matches one of the parts, or that matches it from `opener` on. Raises InvalidRequest, in
+    llguidance's words, for what it cannot enforce.
     """
     vocabulary = vocabulary_of(model)
     answers = [{"name": f"answer_{at}", **part} for at, part in enumerate(parts)]
     answer = " | ".join(f"@answer_{at}" for at in range(len(parts)))
     alone = _matcher([{"lark_grammar": f"start: {answer}"}, *answers] if len(parts) > 1 else parts, vocabulary)
-    if not model.tokenizer.has_thinking:
-        return Grammar(vocabulary, alone, alone)
+    if opener is not None or not model.tokenizer.has_thinking:
+        return Grammar(vocabulary, alone, alone, opener)
     _ = vocabulary.sorted_texts  # made here, not in a round
     return Grammar(
         vocabulary, alone, _matcher([{"lark_grammar": f"start: LEAD? ({answer})\n{_LEAD}"}, *answers], vocabulary)

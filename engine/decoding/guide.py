@@ -32,7 +32,9 @@ def _no_text(token: int) -> bytes:
 class Phase(Enum):
     OPENING = auto()  # the answer, or the marker that opens thinking
     THINKING = auto()
-    ANSWER = auto()
+    FREE = auto()  # an answer whose grammar has not begun
+    ASIDE = auto()  # thinking in such an answer, which has no limit
+    ANSWER = auto()  # by the grammar, if there is one
     ENDED = auto()  # an end token, or one that is not allowed: nothing after it counts
 
 
@@ -78,15 +80,24 @@ class Guide:
     _place: _Place = field(init=False)
 
     def __post_init__(self) -> None:
-        self._place = _Place(Phase.ANSWER)
+        self._place = _Place(Phase.ANSWER if self._opener is None else Phase.FREE)
         if self.thinking.begun:
             self._place = _Place(Phase.THINKING)
         elif self.thinking.may_open and self.thinking.opens:
             self._place = _Place(Phase.OPENING)
 
+    @property
+    def _opener(self) -> int | None:
+        return None if self.grammar is None else self.grammar.opener
+
+    @property
+    def _begins_free(self) -> bool:
+        """Whether an answer may begin with any token."""
+        return self.grammar is None or self.grammar.opener is not None
+
     def acts_within(self, rows: int) -> bool:
         """Whether any of the next `rows` tokens may be restricted."""
-        if self.grammar is not None:
+        if self.grammar is not None and (not self._begins_free or rows > 1 or self._place.phase is Phase.ANSWER):
             return True
         if self.most_thinking is None or not self.thinking.ends:
             return False
@@ -112,6 +123,8 @@ class Guide:
         words = (width + 31) // 32 if self.grammar is None else self.grammar.vocabulary.words
         masks = np.full((rows, words), -1, dtype=np.int32)
         self._fill(masks, integers(draft.tokens))
+        if (masks == -1).all():
+            return logits
         allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, :width]
         return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
 
@@ -119,7 +132,7 @@ class Guide:
         """The tokens that have to come next, as far as there is no choice."""
         place = self._place
         if place.phase is Phase.OPENING and place.opened:
-            return [] if self.grammar is None else list(self.thinking.opens[place.opened :])
+            return [] if self._begins_free else list(self.thinking.opens[place.opened :])
         if self._has_to_end(place):
             return list(self.thinking.ends[place.closed :])
         if place.phase is not Phase.ANSWER or self.grammar is None:
@@ -158,15 +171,19 @@ class Guide:
 
     def _after(self, place: _Place, token: int) -> _Place:
         match place.phase:
-            case Phase.OPENING if token == self.thinking.opens[place.opened]:
+            case Phase.OPENING | Phase.FREE if (token,) == self.thinking.opens[place.opened : place.opened + 1]:
+                thinking = Phase.THINKING if place.phase is Phase.OPENING else Phase.ASIDE
                 opened = place.opened + 1
-                return _Place(Phase.THINKING) if opened == len(self.thinking.opens) else replace(place, opened=opened)
-            case Phase.OPENING if self.grammar is None and not place.opened and self.thinking.text(token).isspace():
+                return _Place(thinking) if opened == len(self.thinking.opens) else replace(place, opened=opened)
+            case Phase.OPENING if self._begins_free and not place.opened and self.thinking.text(token).isspace():
                 return place
-            case Phase.THINKING if self.grammar is None or token not in self.grammar.vocabulary.ends:
+            case Phase.OPENING | Phase.FREE if self._opener not in (None, token):
+                return _Place(Phase.FREE)
+            case Phase.THINKING | Phase.ASIDE if self.grammar is None or token not in self.grammar.vocabulary.ends:
                 return self._after_thought(place, token)
-            case Phase.ANSWER | Phase.OPENING if self.grammar is not None and not place.opened:
-                return self._after_answer(replace(place, phase=Phase.ANSWER), token, self.grammar.vocabulary)
+            case Phase.OPENING | Phase.FREE | Phase.ANSWER if self.grammar and (self._begins_free or not place.opened):
+                answer = replace(place, phase=Phase.ANSWER, opened=0)
+                return self._after_answer(answer, token, self.grammar.vocabulary)
         return replace(place, phase=Phase.ENDED)
 
     def _after_thought(self, place: _Place, token: int) -> _Place:
@@ -176,7 +193,7 @@ class Guide:
         if ends:
             closed = place.closed + 1 if token == ends[place.closed] else int(token == ends[0])
         if closes in tail or 0 < len(ends) == closed:
-            return _Place(Phase.ANSWER, alone=False)
+            return _Place(Phase.ANSWER, alone=False) if self._opener is None else _Place(Phase.FREE)
         tail = tail[len(tail) - len(closes) + 1 :] if len(tail) >= len(closes) else tail
         return replace(place, thought=place.thought + 1, tail=tail, closed=closed)
 
@@ -199,7 +216,7 @@ class Guide:
         if self._has_to_end(place):
             row[:] = 0
             _set(row, [self.thinking.ends[place.closed]])
-        elif vocabulary is None:
+        elif vocabulary is None or (self._begins_free and place.phase is not Phase.ANSWER):
             return
         elif place.phase is Phase.ANSWER:
             self._fill_answer(row, place, vocabulary)

@@ -92,7 +92,11 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
     parts = [part_of(request.constraint)] if request.constraint is not None else []
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
         parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
-    return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
+    opener = model.call_opener if request.strict_tools and not parts else None
+    if opener is not None:
+        strict = request.strict_tools
+        parts.append(ToolSyntax(model, request.tools).grammar((), several=request.several_calls, strict=strict))
+    return encoding.apart(partial(compiled, parts, model, opener), aborted) if parts else None
 
 
 def spelling_of(model: LoadedModel) -> Spelling:
@@ -311,7 +315,7 @@ class ReplyText:
             return None if grammar is None else Guide(grammar)
         model, begun = self._model, self._kind is SpanKind.THINKING
         opens, text = tuple(model.tokenizer.think_start_tokens), partial(_kept_text, model)
-        may_open = may_open or grammar is None
+        may_open = may_open or grammar is None or grammar.opener is not None
         thinking = Thinking(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +34,11 @@ class ToolSyntax:
         self._tokenizer = model.tokenizer
         self._tools = [dict(tool) for tool in tools]
 
-    def grammar(self, names: Sequence[str], *, several: bool) -> dict[str, str]:
+    def grammar(self, names: Sequence[str], *, several: bool, strict: Collection[str] | None = None) -> dict[str, str]:
         """Of a reply that is a call of one of the tools `names` (empty: any), or with `several` a few of them.
 
-        Raises InvalidRequest for a syntax that cannot be written as a grammar here.
+        `strict`: tools whose arguments match their parameters, of others they are any object; None: all. Raises
+        InvalidRequest for a syntax that cannot be written as a grammar here.
         """
         field = "must_call" if names else "constraint"
         write = _SYNTAXES.get(self._parse.__module__.rpartition(".")[2])
@@ -45,12 +46,13 @@ class ToolSyntax:
             raise InvalidRequest(field, "this model's syntax of calls is not known here", "what can be enforced")
         given = [function for tool in self._tools if "name" in (function := tool.get("function") or {})]
         functions = [function for function in given if not names or function["name"] in names]
-        if not functions or set(names) - {function["name"] for function in functions}:
+        if not functions or {*names, *(strict or ())} - {function["name"] for function in functions}:
             raise InvalidRequest(field, "a tool that is not given", "one of the tools")
         start, end = (self._marker(marker) for marker in (self.start, self.end))
         rules = [f"call: {' | '.join(f'call_{at}' for at in range(len(functions)))}"]
         for at, function in enumerate(functions):
-            schema = json.dumps(strictly(json.dumps(function.get("parameters") or {"type": "object"})))
+            held = function.get("parameters") if strict is None or function["name"] in strict else None
+            schema = json.dumps(strictly(json.dumps(held or {"type": "object"})))
             rules += [f"call_{at}: {write(function['name'], f'arguments_{at}')}", f"arguments_{at}: %json {schema}"]
         one = f"{start} call {end}"
         again = f' ("\\n" {one}){{0,{_MOST_CALLS - 1}}}' if several and self.end else ""

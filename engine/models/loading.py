@@ -60,6 +60,7 @@ from engine.models.watch import Aborted, Question, never, watched
 if mx.default_device() == mx.cpu:
     mx.disable_compile()
 
+JSON_CALLS = frozenset({"json_tools", "mistral"})  # mlx-lm's parsers of calls whose arguments are JSON
 _HANDFUL_BYTES = 64 << 20
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models take about one
@@ -105,6 +106,13 @@ class LoadedModel:
         tokens = tuple(self.tokenizer.think_end_tokens) if self.tokenizer.has_thinking else ()
         forcible = all(0 <= token < self.logit_width for token in tokens) and not self.ends & {*tokens}
         return tokens if forcible else ()
+
+    @property
+    def call_opener(self) -> int | None:
+        """The token that opens calls of tools, where what follows it is JSON; None: they are of another kind."""
+        parser, tokens = self.tokenizer.tool_parser, self.tokenizer.tool_call_start_tokens
+        is_json = parser is not None and parser.__module__.rpartition(".")[2] in JSON_CALLS
+        return int(tokens[0]) if is_json and tokens and len(tokens) == 1 else None
 
     @property
     def source(self) -> str:
@@ -183,7 +191,8 @@ def loading(
         raise ModelDamaged(info.folder, "its files changed while they were read")
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, sight=sight)
-    return replace(model, info=replace(info, ends_thinking=bool(model.thinking_end), sees=info.sees and front is None))
+    info = replace(info, ends_thinking=bool(model.thinking_end), holds_calls=model.call_opener is not None)
+    return replace(model, info=replace(info, sees=info.sees and front is None))
 
 
 @dataclass(frozen=True, slots=True)

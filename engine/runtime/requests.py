@@ -155,6 +155,7 @@ def _check_picture(picture: Picture) -> None:
 
 def _check_constraint(request: Request) -> None:
     _check_all("must_call", request.must_call, str)
+    _check_all("strict_tools", request.strict_tools, str)
     constraint = request.constraint
     if constraint is None:
         return

@@ -166,10 +166,8 @@ def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[st
     tools = anthropic_tools(fields)
     request = Request(
         messages=(*_system(fields), *_messages(fields.objects("messages"), pictures)),
-        tools=tools.given,
-        several_calls=tools.several,
-        must_call=tools.demanded,
         constraint=constraint_of(form, "output_config.format"),
+        **tools.asked,
         **thinking_of(fields, effort, "output_config.effort", otherwise=False),
     )
     return request, tools.dropped

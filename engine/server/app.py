@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from engine.api.protocols import ChatEngine
-from engine.api.types import EngineState
+from engine.api.types import EngineState, ModelInfo
 from engine.server import listings
 from engine.server.anthropic_messages import AnthropicMessage
 from engine.server.asked import model_name
@@ -111,7 +111,8 @@ class _Writing:
                     await replies.judged()
                     await _Stream(shape, replies, self._options, send).run(scope["request_id"])
                 else:
-                    answer = JSONResponse(shape.whole(await replies.whole()), headers=_told(shape))
+                    content = shape.whole(await replies.whole())
+                    answer = JSONResponse(content, headers=_told(shape, replies.model))
                     await answer(scope, receive, send)
 
 
@@ -129,7 +130,7 @@ class _Stream:
 
     async def run(self, request_id: str) -> None:
         """A failure is the last piece."""
-        told = {"cache-control": "no-store", "x-accel-buffering": "no", **_told(self._shape)}
+        told = {"cache-control": "no-store", "x-accel-buffering": "no", **_told(self._shape, self._replies.model)}
         head = Response(media_type=self._shape.media_type, headers=told)
         del head.headers["content-length"]
         await self._send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
@@ -164,9 +165,15 @@ class _Stream:
         return self._written + self._options.silence_s - self._time()
 
 
-def _told(shape: Shape) -> dict[str, str]:
-    """Which fields had no effect. Their names are the client's, so only what a name may consist of is repeated."""
+def _told(shape: Shape, model: ModelInfo | None = None) -> dict[str, str]:
+    """Which fields had no effect. Their names are the client's, so only what a name may consist of is repeated.
+
+    `model`: the one that answers; None: it is not known yet.
+    """
     ignored = [*shape.fields.ignored, *(f"tools:{kind}" for kind in shape.dropped_tools)]
+    in_doubt = any(each.strict_tools and not (each.must_call or each.constraint) for each in shape.requests)
+    if in_doubt and not (model is not None and model.holds_calls):
+        ignored.append("tools:strict")
     names = ", ".join(_NO_NAME.sub("?", name[:40]) for name in ignored[:20])
     return {"x-hunch-ignored": names} if names else {}
 

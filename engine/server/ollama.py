@@ -126,8 +126,7 @@ class OllamaChat(OllamaShape):
         if not fields.items("messages"):
             return  # the model alone is wanted
         messages = settled([_message(each, house.pictures) for each in fields.objects("messages")])
-        calls = {"tools": tools.given, "several_calls": tools.several, "must_call": tools.demanded}
-        self.requests = [self.asked(messages=messages, **calls)]
+        self.requests = [self.asked(messages=messages, **tools.asked)]
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
         message = {"role": "assistant", "content": text if kind is SpanKind.ANSWER else ""}

@@ -125,15 +125,13 @@ class ChatCompletion(OpenAIShape):
         self._scored: list[list[TokenScore]] = [[] for _ in self._calls]  # that no piece has had yet
         request = Request(
             messages=settled([_message(each, house.pictures) for each in fields.objects("messages")]),
-            tools=tools.given,
-            several_calls=tools.several,
-            must_call=tools.demanded,
             constraint=constraint_of(fields.object("response_format"), "response_format"),
             sampling=sampling_of(fields, house.options.sampling),
             speculation=speculation_of(fields, house.state),
             max_tokens=most_tokens_of(fields, "max_completion_tokens", "max_tokens"),
             stop=stops_of(fields),
             logprobs=self._logprobs,
+            **tools.asked,
             **thinking_of(fields, fields.text("reasoning_effort"), "reasoning_effort"),
             **prediction_of(fields),
         )

@@ -48,10 +48,8 @@ class OpenAIResponse(Shape):
         self.dropped_tools = self._tools.dropped
         request = Request(
             messages=_messages(fields, self._tools.spaces, house.pictures),
-            tools=self._tools.given,
-            several_calls=self._tools.several,
-            must_call=self._tools.demanded,
             constraint=constraint_of(form, "text.format"),
+            **self._tools.asked,
             **thinking_of(fields, self._effort, "reasoning.effort"),
             sampling=sampling_of(fields, house.options.sampling),
             speculation=speculation_of(fields, house.state),

@@ -25,7 +25,7 @@ from engine.api.events import (
 )
 from engine.api.protocols import ChatEngine
 from engine.api.stats import RequestStats
-from engine.api.types import Request, RequestId, SpanKind, TokenScore, ToolCall
+from engine.api.types import ModelInfo, Request, RequestId, SpanKind, TokenScore, ToolCall
 from engine.server.asked import check_limits
 from engine.server.metrics import Metrics
 from engine.server.options import ModelShelf, ServedModel, ServerOptions
@@ -186,6 +186,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._ended: set[int] = set()  # in the engine
         self._unheard = set(range(len(requests)))  # whose end `events` has not given yet
         self.ids: list[RequestId] = []
+        self.model: ModelInfo | None = None  # that answers, once the turn has come
         self.outcomes = [Outcome() for _ in requests]
         self.progress = (0, 0)  # prompt tokens read, and all of them
 
@@ -214,7 +215,9 @@ class Replies(AbstractAsyncContextManager["Replies"]):
 
     def _submit(self) -> None:
         """Raises Problem for what only the loaded model shows."""
-        check_limits(self._requests, self._desk.engine.state())
+        state = self._desk.engine.state()
+        self.model = state.main
+        check_limits(self._requests, state)
         loop = asyncio.get_running_loop()
         for index, request in enumerate(self._requests):
             self.ids.append(self._desk.engine.submit(request, self._sink(loop, index)))

@@ -23,6 +23,14 @@ class Tools:
     spaces: tuple[_Space, ...] = ()  # (flat name, namespace, name) of the Responses' namespaces
     demanded: tuple[str, ...] = ()  # one of these has to be called
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Fields of a Request."""
+        functions = [tool["function"] for tool in self.given]
+        strict = tuple(function["name"] for function in functions if function.get("strict"))
+        called = {"several_calls": self.several, "must_call": self.demanded, "strict_tools": strict}
+        return {"tools": self.given, **called}
+
 
 def openai_tools(fields: Fields) -> Tools:
     """Function tools, as they are sent."""
@@ -67,6 +75,7 @@ def _checked(tool: Fields, function: Fields) -> dict[str, Any]:
     if not function.text("name"):
         raise function.wrong("name", "a name")
     function.raw("parameters")
+    function.flag("strict")
     return tool.values
 
 
@@ -115,6 +124,8 @@ def _function(tool: Fields, schema: str) -> dict[str, Any]:
     if (description := tool.text("description")) is not None:
         function["description"] = description
     function["parameters"] = tool.raw(schema) or _OBJECT
+    if tool.flag("strict"):
+        function["strict"] = True
     return {"type": "function", "function": function}
 
 

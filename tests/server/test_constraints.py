@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helpers.fake_engine import FakeEngine
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.fake_engine import MAIN, FakeEngine, model_info
 from tests.helpers.served import Served, chat_body, serving
 
 SCHEMA: dict[str, Any] = {
@@ -23,6 +26,7 @@ SAID = {"model": "default", "messages": [{"role": "user", "content": "A dog?"}]}
 TOOLS: list[dict[str, Any]] = [
     {"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("look", "go")
 ]
+HOLDS = replace(model_info("/models/Calls-8B"), holds_calls=True)
 ONE = {"type": "function", "function": {"name": "go"}}
 
 
@@ -80,6 +84,14 @@ def test_what_cannot_be_enforced_is_refused(house: Served, fields: dict[str, Any
 
 
 @pytest.fixture
+def scripted() -> Iterator[FakeEngine]:
+    engine = FakeEngine({MAIN.folder: MAIN, HOLDS.folder: HOLDS})
+    EngineClient(engine).load(Path(MAIN.folder))
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
 def served(scripted: FakeEngine) -> Iterator[Served]:
     with serving(scripted) as house:
         yield house
@@ -110,6 +122,28 @@ def test_a_call_can_be_demanded(
     asked = scripted.requests[-1]
     assert asked.must_call == demanded
     assert asked.several_calls is (len(demanded) != 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "tool"),
+    [
+        ("/v1/chat/completions", SAID, {"type": "function", "function": TOOLS[1]["function"] | {"strict": True}}),
+        ("/v1/responses", {"model": "default", "input": "x"}, FLAT_TOOLS[1] | {"strict": True}),
+        ("/v1/messages", SAID | {"max_tokens": 9}, INPUTS[1] | {"strict": True}),
+    ],
+    ids=["chat", "responses", "messages"],
+)
+def test_a_strict_tool_is_told_where_calls_are_not_held_to_it(
+    served: Served, scripted: FakeEngine, path: str, body: dict[str, Any], tool: dict[str, Any]
+) -> None:
+    other = {"/v1/chat/completions": TOOLS, "/v1/responses": FLAT_TOOLS, "/v1/messages": INPUTS}[path][0]
+    asked = body | {"tools": [other, tool]}
+    assert served.post(path, asked).headers["x-hunch-ignored"] == "tools:strict"
+    assert scripted.requests[-1].strict_tools == ("go",)
+    EngineClient(scripted).load(Path(HOLDS.folder))
+    for stream in (False, True):
+        assert "x-hunch-ignored" not in served.post(path, asked | {"stream": stream}).headers
+    assert "x-hunch-ignored" not in served.post(path, body | {"tools": [other]}).headers
 
 
 def test_a_tool_that_is_not_there_cannot_be_demanded(served: Served) -> None:

@@ -1,0 +1,150 @@
+"""Calls of strict tools match their parameters wherever the model begins one; the text is the same with any draft."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from tokenizers import AddedToken
+
+from engine import InvalidRequest, Request, Sampling, Speculation, ToolCalled
+from engine.decoding.accept import Draft
+from engine.decoding.guide import Guide
+from engine.decoding.text import ReplyText, grammar_of
+from engine.models.loading import LoadedModel, load_model
+from tests.engine.batch_harness import Recorder, written
+from tests.engine.conftest import WIDTH
+from tests.engine.test_tool_calls import TEMPLATE
+from tests.helpers.round_check import check_rounds
+from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save
+
+THINKS, THOUGHT, CALLS, CALLED = range(259, 263)
+PLACE = {"properties": {"at": {"enum": ["sky", "sea"]}}, "required": ["at"], "additionalProperties": False}
+TOOLS: tuple[dict[str, Any], ...] = tuple(
+    {"type": "function", "function": {"name": name, "parameters": {"type": "object", **PLACE}}}
+    for name in ("look", "go")
+)
+NONE = "no draft"
+# Text at first, then calls: that token becomes likely, and no end is.
+SAMPLING = Sampling(temperature=0.8, seed=3, logit_bias=((CALLS, 3.0), (257, -100.0), (258, -100.0)))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
+    """Whose markers of calls are tokens, as Qwen's."""
+    folder, config = tmp_path_factory.mktemp("callers"), qwen3_config(vocab_size=WIDTH)
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken(each) for each in ("<think>", "</think>", "<tool_call>", "</tool_call>")])
+    network = build(config)
+    networks = {"main": network, "close": noised(network, config, 0.05)}
+    for name, each in networks.items():
+        file = save(each, config, folder / name, tokenizer) / "tokenizer_config.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
+    return {name: load_model(folder / name) for name in networks}
+
+
+def asking(speculation: Speculation, sampling: Sampling = SAMPLING, prompt: tuple[int, ...] = (65, 66, 67)) -> Request:
+    return Request(
+        tokens=prompt,
+        tools=TOOLS,
+        strict_tools=("look", "go"),
+        sampling=sampling,
+        speculation=speculation,
+        max_tokens=150,
+        trace=True,
+    )
+
+
+def calls(reply: Recorder) -> list[tuple[str, dict[str, Any]]]:
+    called = [event.call for event in reply.events if isinstance(event, ToolCalled)]
+    return [(call.name, json.loads(call.arguments)) for call in called]
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("sampling", [SAMPLING, replace(SAMPLING, temperature=0.0)], ids=["sampled", "greedy"])
+def test_a_call_matches_and_the_text_is_the_same_with_any_draft(
+    models: dict[str, LoadedModel], sampling: Sampling
+) -> None:
+    (plain,) = written(models, NONE, asking(Speculation.off(), sampling))
+    begun = plain.tokens.index(CALLS) + 1
+    assert begun > 1
+    assert calls(plain)
+    assert all(name in ("look", "go") and said["at"] in ("sky", "sea") for name, said in calls(plain))
+    (free,) = written(models, NONE, replace(asking(Speculation.off(), sampling), strict_tools=()))
+    assert (free.tokens[:begun], calls(free)) == (plain.tokens[:begun], [])
+    for draft, length in ((NONE, 2), ("close", 5), ("main", 8)):
+        (drafted,) = written(models, draft, asking(Speculation.fixed(length), sampling))
+        assert drafted.tokens == plain.tokens
+        check_rounds(drafted.finished)
+    request = asking(Speculation.fixed(4), sampling)
+    beside = written(models, "close", request, replace(request, tools=(), strict_tools=()))
+    assert beside[0].tokens == plain.tokens
+
+
+def allowed(guide: Guide, drafted: Sequence[int]) -> list[int]:
+    """How many tokens, in each row."""
+    logits = guide.masked(mx.zeros((len(drafted) + 1, WIDTH)), Draft(mx.array(list(drafted), dtype=mx.uint32)))
+    return [int(count) for count in np.isfinite(np.array(logits)).sum(axis=1)]
+
+
+@pytest.mark.parametrize(
+    ("before", "begins"),
+    [
+        ([65, CALLS], 2),
+        ([THINKS, CALLS, THOUGHT, CALLS], 4),
+        ([65, THINKS, CALLS, THOUGHT, 65, CALLS], 6),
+        ([CALLS], 1),
+    ],
+    ids=["text", "thinking", "thinking later", "at once"],
+)
+def test_the_marker_restricts_what_follows_it_but_not_in_thinking(
+    models: dict[str, LoadedModel], before: list[int], begins: int
+) -> None:
+    """Row by row, as if the tokens before were committed one by one."""
+    main = models["main"]
+    drafted = [*before, *main.tokenizer.encode('\n{"name": "')]
+    rows = allowed(guide_of(main), drafted)
+    assert rows == [WIDTH] * begins + [1] * (len(rows) - begins - 1) + [2]  # the two names differ at once
+    for count in range(len(rows)):
+        follower = guide_of(main)
+        follower.commit(drafted[:count])
+        assert allowed(follower, []) == rows[count : count + 1]
+
+
+def guide_of(model: LoadedModel) -> Guide:
+    request = replace(asking(Speculation.off()), thinking=True)
+    guide = ReplyText(model, [65], ()).guide(grammar_of(request, model), may_open=True)
+    assert guide is not None
+    return guide
+
+
+def test_other_tools_take_any_object_and_a_schema_that_cannot_be_held_to_is_refused(
+    models: dict[str, LoadedModel],
+) -> None:
+    main, asked = models["main"], asking(Speculation.off())
+    grammar = grammar_of(replace(asked, strict_tools=("go",)), main)
+    assert grammar is not None
+    for name, at, fits in (("look", "here", True), ("go", "here", False), ("go", "sea", True)):
+        tokens = [CALLS, *main.tokenizer.encode(f'\n{{"name": "{name}", "arguments": {{"at": "{at}"}}}}\n'), CALLED]
+        assert (grammar.alone.deep_copy().try_consume_tokens(tokens) == len(tokens)) is fits
+    odd = {"type": "function", "function": {"name": "odd", "parameters": {"dependentSchemas": {}}}}
+    assert grammar_of(replace(asked, tools=(*TOOLS, odd)), main)
+    for tools, strict in (((odd,), ("odd",)), (TOOLS, ("fly",))):
+        with pytest.raises(InvalidRequest):
+            grammar_of(replace(asked, tools=tools, strict_tools=strict), main)
+
+
+def test_a_model_whose_marker_is_no_token_says_so(models: dict[str, LoadedModel], tmp_path: Path) -> None:
+    assert models["main"].info.holds_calls
+    config = qwen3_config(num_hidden_layers=1, vocab_size=WIDTH)
+    file = save(build(config), config, tmp_path, byte_tokenizer()) / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
+    spelled = load_model(tmp_path)
+    assert not spelled.info.holds_calls
+    assert grammar_of(asking(Speculation.off()), spelled) is None
