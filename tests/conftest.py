@@ -211,5 +211,7 @@ def _threads_left(before: set[threading.Thread], deadline_s: float) -> list[str]
     for thread in set(threading.enumerate()) - before:
         # Qt's pool threads get a dummy object when Python runs on them; they cannot be joined and end by themselves.
         if not thread.name.startswith("Dummy-"):
+            while thread.ident is None:  # it is just being started
+                time.sleep(0.001)
             thread.join(timeout=max(0.0, deadline_s - time.monotonic()))
     return [t.name for t in set(threading.enumerate()) - before if t.is_alive() and not t.name.startswith("Dummy-")]

@@ -354,11 +354,15 @@ class StorageFailed(DownloadError):
 
 @dataclass(eq=False)
 class RankLost(EngineError):
-    """A process with some of the model's layers is lost; the model has to be loaded again. `detail`: for the log."""
+    """A process with some of the model's layers is lost; the model has to be loaded again. `detail`: for the log.
+
+    `machine`: on which it ran, if that was another one.
+    """
 
     rank: int
     why: RankEnd
     detail: str
+    machine: str = ""
 
 
 @dataclass(eq=False)

@@ -42,6 +42,7 @@ from engine.cluster.wire import Wire, WireBroken, WireEnded
 
 START_S = 60.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
 BEAT_S = 1.0
+IDLE_BEAT_S = 5.0
 SLICE_S = 0.01
 END_S = 3.0
 MISSED = 3  # unanswered pings after which a rank is lost
@@ -57,6 +58,7 @@ class Helper(Protocol):
     """A rank's process, here or elsewhere."""
 
     wire: Wire
+    machine: str  # where it runs, if that is another one
 
     def end(self, patience_s: float) -> None:
         """Returns once it has ended, which it has so many seconds to do by itself."""
@@ -72,6 +74,8 @@ class Crew:
         self._forgotten: deque[Drop] = deque()
         self._token_s = 0.0  # of the slowest step so far
         self._helpers: list[Helper] = []
+        self._missed: dict[int, int] = {}  # by rank: its unanswered pings while nothing was asked
+        self._idle_beat_at = 0.0
         try:
             for start in starts:
                 self._helpers.append(start())
@@ -136,6 +140,33 @@ class Crew:
     def copy(self, sequence: int, source: int, end: int) -> None:
         self._tell(Copy(sequence, source, end))
 
+    def look(self) -> RankLost | None:
+        """Between operations, without waiting: whether one was lost, with what has come since."""
+        with suppress(RankLost):
+            beats = time.monotonic() >= self._idle_beat_at
+            if beats:
+                self._idle_beat_at = time.monotonic() + IDLE_BEAT_S
+            for rank in self._ranks:
+                self._look_after(rank, beats)
+        return self.lost
+
+    def _look_after(self, rank: int, beats: bool) -> None:
+        wire = self._helpers[rank - 1].wire
+        try:
+            while wire.arrives(0):
+                if not isinstance(value := wire.receive()[0], Pong):
+                    raise self._unasked(rank, value)
+                self._missed[rank] = 0
+        except WireEnded as error:
+            raise self._ended(rank, str(error)) from error
+        except WireBroken as error:
+            raise self._lose(rank, RankEnd.MISBEHAVED, str(error)) from error
+        if beats and self._missed.get(rank, 0) >= MISSED:
+            raise self._lose(rank, RankEnd.SILENT, f"{MISSED} pings")
+        if beats:
+            self._send(rank, Ping())
+            self._missed[rank] = self._missed.get(rank, 0) + 1
+
     def new_number(self) -> int:
         return next(self._numbers)
 
@@ -183,10 +214,14 @@ class Crew:
         return max(LEAST_STEP_S, SLOW * self._token_s * tokens) if self._token_s else FIRST_STEP_S
 
     def _send_forgotten(self) -> None:
-        while self._forgotten:
-            drop = self._forgotten.popleft()
-            for rank in self._ranks:
-                self._send(rank, drop)
+        """As one operation: more of them may be left than may wait there."""
+        if not self._forgotten:
+            return
+        drops = [self._forgotten.popleft() for _ in range(len(self._forgotten))]
+        sequences = tuple(number for drop in drops for number in drop.sequences)
+        checkpoints = tuple(number for drop in drops for number in drop.checkpoints)
+        for rank in self._ranks:
+            self._send(rank, Drop(sequences, checkpoints))
 
     def _send(self, rank: int, operation: Operation, data: bytes | bytearray = b"") -> None:
         try:
@@ -247,7 +282,7 @@ class Crew:
 
     def _lose(self, rank: int, why: RankEnd, detail: str) -> RankLost:
         """The error to raise. No rank is of use without the others."""
-        self.lost = RankLost(rank, why, detail[:500])
+        self.lost = RankLost(rank, why, detail[:500], self._helpers[rank - 1].machine)
         self.end(0.0)
         return self.lost
 

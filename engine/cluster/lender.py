@@ -66,8 +66,10 @@ class Lender:
         self._on_change = on_change
         self._memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
         self._lock = threading.Lock()
+        self._freed = threading.Condition(self._lock)  # nothing is lent any more
         self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
         self._lending: Lending | None = None
+        self._lent_to: tuple[str, _Connection] | None = None  # which process of that machine
         self._invitation: Invitation | None = None
         self._listening: socket.socket | None = None
         self._threads: list[threading.Thread] = []
@@ -179,9 +181,10 @@ class Lender:
             with closing(plain):
                 while wire.arrives(QUIET_S):
                     try:
-                        folder = self._answer(wire, machine)
-                        if folder and machine is not None:
-                            self._lend(wire, plain, relay, Lending(machine, folder))
+                        started = self._answer(wire, machine)
+                        if started is not None:
+                            self._reserve(*started, connection)
+                            self._lend(wire, plain, relay, started[0])
                             break
                     except Declined as error:
                         wire.send(Refused(error.why.value, error.detail))
@@ -189,8 +192,8 @@ class Lender:
         finally:
             relay.join()  # what was sent last arrives first
 
-    def _answer(self, wire: Wire, machine: Machine | None) -> str:
-        """The folder of a model that is to be started; else ""."""
+    def _answer(self, wire: Wire, machine: Machine | None) -> tuple[Lending, str] | None:
+        """What is to be started, for which process; None: nothing."""
         value = wire.receive()[0]
         match value:
             case Ping():
@@ -201,11 +204,11 @@ class Lender:
             case Ask(digest=digest) if machine is not None and self._is_paired(machine):
                 self._folder_of(digest)
                 wire.send(Offer(self._memory_bytes))
-            case Start(digest=digest) if machine is not None and self._is_paired(machine):
-                return self._folder_of(digest)
+            case Start(digest=digest, process=process) if machine is not None and self._is_paired(machine):
+                return Lending(machine, self._folder_of(digest)), process
             case _:
                 raise Declined(MachineRefusal.STRANGER)
-        return ""
+        return None
 
     def _folder_of(self, digest: str) -> str:
         for folder in self._folders():
@@ -214,11 +217,19 @@ class Lender:
                     return str(folder)
         raise Declined(MachineRefusal.NO_MODEL)
 
-    def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: Lending) -> None:
-        with self._lock:
+    def _reserve(self, lending: Lending, process: str, connection: _Connection) -> None:
+        """Raises Declined while another process is helped; the same one has lost what it had, or wants another."""
+        with self._freed:
+            if self._lending is not None and self._lent_to is not None:
+                before, its = self._lent_to
+                if (self._lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):
+                    _end(its)
+                    self._freed.wait_for(lambda: self._lending is None, END_S + LOOK_S)
             if self._lending is not None:
                 raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
-            self._lending = lending
+            self._lending, self._lent_to = lending, (process, connection)
+
+    def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: Lending) -> None:
         process: subprocess.Popen[bytes] | None = None
         try:
             self._on_change()
@@ -232,7 +243,9 @@ class Lender:
         finally:
             if process is not None:
                 end_rank(process, END_S)
-            self._lending = None
+            with self._freed:
+                self._lending = self._lent_to = None
+                self._freed.notify_all()
             self._on_change()
 
 

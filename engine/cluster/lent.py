@@ -5,6 +5,7 @@ Each call makes a connection of its own, takes a quarter of a minute at most, an
 
 from __future__ import annotations
 
+import secrets
 import socket
 import ssl
 import time
@@ -26,6 +27,7 @@ from engine.models.model_files import FileError
 
 DEFAULT_PORT = 7791
 _PINGS = 5
+_PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", Offer, Pong)
 
 
@@ -61,11 +63,13 @@ def machine_offer(helping: Helping, folder: Path | str) -> MachineOffer:
 class LentRank:
     """A rank's process on another machine, which ends it when the connection closes."""
 
-    def __init__(self, helping: Helping, digest: str) -> None:
+    def __init__(self, helping: Helping, digest: str, process: str = _PROCESS) -> None:
+        """`process`: only tests are two at once."""
+        self.machine = helping.machine.name
         with _refusals(helping.machine.address):
             connected = _connected_to(helping)
             try:
-                _answer(Wire(connected, Response), Start(digest), Offer)
+                _answer(Wire(connected, Response), Start(digest, process), Offer)
             except BaseException:
                 connected.close()
                 raise
@@ -105,7 +109,9 @@ def _connected(own: Identity, machine: Machine | None, address: str) -> tuple[so
         raise
     try:
         # The helper's first byte, once it knows our certificate: else it ends the connection instead.
-        if secure.recv(1) != bytes([PROTOCOL]):
+        if (protocol := secure.recv(1)) == b"":
+            raise WireEnded("closed")
+        if protocol != bytes([PROTOCOL]):
             raise Declined(MachineRefusal.MISBEHAVED, "another protocol")
         certificate = fingerprint(secure.getpeercert(binary_form=True) or b"")
         return relayed(secure)[0], bytes.fromhex(certificate)
@@ -121,7 +127,9 @@ def _refusals(address: str) -> Iterator[None]:
     except Declined as error:
         raise MachineUnavailable(address, error.why, error.detail) from error
     except ssl.SSLError as error:
-        raise MachineUnavailable(address, MachineRefusal.STRANGER, str(error)) from error
+        cut = isinstance(error, ssl.SSLEOFError)
+        why = MachineRefusal.UNREACHABLE if cut else MachineRefusal.STRANGER
+        raise MachineUnavailable(address, why, str(error)) from error
     except (OSError, WireEnded) as error:
         raise MachineUnavailable(address, MachineRefusal.UNREACHABLE, str(error)) from error
     except WireBroken as error:

@@ -5,11 +5,13 @@ What comes out is a LoadedModel like any other. Calling its network runs all ran
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import mlx.core as mx
 
@@ -17,7 +19,7 @@ from engine.api.errors import ModelTooLarge
 from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
-from engine.cluster.crew import Crew, Helper
+from engine.cluster.crew import SLICE_S, Crew, Helper
 from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.mirror import Mirror, mirrored
 from engine.cluster.process import RankProcess
@@ -26,26 +28,61 @@ from engine.models.first_use import FirstUse
 from engine.models.loading import Part, Slices, loading
 from engine.models.watch import Question, never
 
+_Result = TypeVar("_Result")
+
 
 def loading_over_ranks(
-    plan: RankPlan,
+    planned: RankPlan | Callable[[], RankPlan],
     aborted: Question = never,
     first_use: FirstUse | None = None,
     on_try: Callable[[], None] = lambda: None,
 ) -> Slices:
-    """As `loading`. The processes end when it is closed or raises, and with `LoadedModel.close`."""
-    if not plan.fits:
-        worst = max(plan.shares, key=lambda share: share.needed_bytes - share.available_bytes)
-        raise ModelTooLarge(plan.folder, worst.needed_bytes, worst.available_bytes, plan.context_tokens)
-    digest = digest_of(Path(plan.folder))
-    crew = Crew(_start(share, digest) for share in plan.shares[1:])
+    """As `loading`. The processes end when it is closed or raises, and with `LoadedModel.close`.
+
+    `planned` may ask other machines: if it is a function, it is called on a thread of its own.
+    """
+    plan, crew, digest = yield from aside(partial(_begun, planned), lambda begun: begun[1].end())
     try:
         front = FrontRank(plan, crew, digest)
         model = yield from loading(Path(plan.folder), None, aborted, first_use, on_try, front)
     except BaseException:
         crew.end()
         raise
-    return replace(model, ranks=len(plan.shares), close=crew.end, lost=lambda: crew.lost)
+    return replace(model, ranks=len(plan.shares), close=crew.end, lost=crew.look)
+
+
+def aside(work: Callable[[], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
+    """What `work` returns or raises, on a thread of its own: the engine's waits for no disk and no other machine.
+
+    In slices. Closed before the end, it leaves the thread to itself, and the result to `unwanted`.
+    """
+    outcome: Future[_Result] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(work())
+        except BaseException as error:  # noqa: BLE001  raised where it is awaited
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="ranks", daemon=True).start()
+    try:
+        while not outcome.done():
+            wait([outcome], SLICE_S)
+            yield
+    except GeneratorExit:
+        outcome.add_done_callback(lambda done: None if done.exception() else unwanted(done.result()))
+        raise
+    return outcome.result()
+
+
+def _begun(planned: RankPlan | Callable[[], RankPlan]) -> tuple[RankPlan, Crew, str]:
+    """With the other ranks' processes, and the digest of the model that all must have."""
+    plan = planned if isinstance(planned, RankPlan) else planned()
+    if not plan.fits:
+        worst = max(plan.shares, key=lambda share: share.needed_bytes - share.available_bytes)
+        raise ModelTooLarge(plan.folder, worst.needed_bytes, worst.available_bytes, plan.context_tokens)
+    digest = digest_of(Path(plan.folder))
+    return plan, Crew(_start(share, digest) for share in plan.shares[1:]), digest
 
 
 def _start(share: RankShare, digest: str) -> Callable[[], Helper]:

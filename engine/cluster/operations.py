@@ -177,9 +177,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Start a rank with that model; after the answer, Offer, the connection is the rank's own."""
+    """Start a rank with that model; after the answer, Offer, the connection is the rank's own.
+
+    `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one.
+    """
 
     digest: str
+    process: str
 
 
 @dataclass(frozen=True, slots=True)

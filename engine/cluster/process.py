@@ -17,6 +17,8 @@ _UNWANTED = ("MLX_RANK", "MLX_HOSTFILE", "MLX_METAL_FAST_SYNCH")
 class RankProcess:
     """It has no port and no file; when this process ends, however that may be, its socket closes and it ends, too."""
 
+    machine = ""
+
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         try:

@@ -11,17 +11,40 @@ import threading
 
 from engine.cluster.crew import hello_here
 from engine.cluster.operations import Broken, Operation, Ping, Pong
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.cluster.wire import MOST_BYTES, Wire, WireBroken, WireEnded
 from engine.models.openblas import put_in_front
 
-_Inbox = queue.SimpleQueue[tuple[Operation, bytearray]]
+MOST_WAITING = 128  # operations
+
+
+class Inbox:
+    """Operations that wait to be carried out. Rank 0 asks for one forward at a time, so few do, and one has data."""
+
+    def __init__(self) -> None:
+        self._waiting = queue.SimpleQueue[tuple[Operation, bytearray]]()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def put(self, operation: Operation, data: bytearray) -> None:
+        """Raises WireBroken if it is more than a rank 0 asks for without an answer."""
+        with self._lock:
+            self._bytes += len(data)
+            if self._bytes > MOST_BYTES or self._waiting.qsize() >= MOST_WAITING:
+                raise WireBroken("too much waits")
+        self._waiting.put((operation, data))
+
+    def get(self) -> tuple[Operation, bytearray]:
+        operation, data = self._waiting.get()
+        with self._lock:
+            self._bytes -= len(data)
+        return operation, data
 
 
 def run(descriptor: str, folder: str = "") -> int:
     """The exit status: 1 after a failure that was reported. `folder`: of the only model that it loads; "": any."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for rank 0, which ends this one
     wire = Wire(socket.socket(fileno=int(descriptor)), Operation)
-    inbox: _Inbox = queue.SimpleQueue()
+    inbox = Inbox()
     threading.Thread(target=_listen, args=(wire, inbox), daemon=True).start()
     try:
         put_in_front()
@@ -38,7 +61,7 @@ def run(descriptor: str, folder: str = "") -> int:
         return 1
 
 
-def _listen(wire: Wire, inbox: _Inbox) -> None:
+def _listen(wire: Wire, inbox: Inbox) -> None:
     """Answers pings whatever MLX does meanwhile, and ends the process with the socket, also in the middle of a step."""
     try:
         while True:
@@ -47,7 +70,7 @@ def _listen(wire: Wire, inbox: _Inbox) -> None:
             if isinstance(value, Ping):
                 wire.send(Pong())
             elif isinstance(value, Operation):  # the wire receives nothing else
-                inbox.put((value, data))
+                inbox.put(value, data)
     except (WireEnded, WireBroken):
         os._exit(0)
 

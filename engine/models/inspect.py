@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from engine.api.errors import (
@@ -45,6 +46,7 @@ from engine.models.model_files import (
     read_header,
     read_limited,
     read_object,
+    stamp,
 )
 from engine.models.names import is_drafter_folder
 from engine.models.numbers import EXPERTS, check_numbers
@@ -214,10 +216,18 @@ def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
 def content_digest(folder: Path) -> str:
     """Equal on every machine for the same network: of config.json, all headers of weights and 4 KiB of each tensor.
 
-    Reading all the weights would take as long as loading them. Raises FileError or OSError.
+    Reading all the weights would take as long as loading them. Files that have not changed are read once. Raises
+    FileError or OSError.
     """
-    digest = hashlib.sha256(read_limited(folder / "config.json", CONFIG_LIMIT_BYTES))
-    for path in _weight_files(folder):
+    files = _weight_files(folder)
+    return _digest_of_files(tuple((path, stamp(path.stat())) for path in (folder / "config.json", *files)))
+
+
+@lru_cache(maxsize=256)
+def _digest_of_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
+    """`files`: config.json and those with weights, and which state of theirs it is of."""
+    digest = hashlib.sha256(read_limited(files[0][0], CONFIG_LIMIT_BYTES))
+    for path, _ in files[1:]:
         tensors = sorted(read_header(path).items(), key=lambda item: item[1].begin)
         digest.update(repr(tensors).encode())
         with path.open("rb") as file:

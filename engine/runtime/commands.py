@@ -124,9 +124,9 @@ class CommandQueue:
         self._count(command, 1)
         self._queue.put(command)
 
-    def get(self, block: bool = True) -> Command:
-        """The next command; raises queue.Empty when there is none and `block` is false."""
-        command = self._queue.get(block)
+    def get(self, block: bool = True, timeout_s: float | None = None) -> Command:
+        """The next command; raises queue.Empty when there is none and `block` is false, or none in time."""
+        command = self._queue.get(block, timeout_s)
         self._count(command, -1)
         return command
 

@@ -159,9 +159,13 @@ class Scheduler:
 
     def fail_all(self, error: BaseException) -> None:
         """End every reply with an error; their caches may be wrong."""
+        self.fail_started(error)
+        self._queue.fail_all(error)
+
+    def fail_started(self, error: BaseException) -> None:
+        """End every reply that has begun; the queued ones wait for another main model, or the same one again."""
         for reply in self._started:
             reply.fail(error)
-        self._queue.fail_all(error)
         self._batch.clear()
         for replies in (self._reading, self._writing, self._paused):
             replies.clear()

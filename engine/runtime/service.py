@@ -99,7 +99,11 @@ class Engine:
         end_replies: bool = False,
         plan: RankPlan | None = None,
     ) -> None:
-        """`plan`: experimental, its layers run in several processes (engine/cluster/README.md)."""
+        """`plan`: experimental, its layers run in several processes (engine/cluster/README.md).
+
+        If one of those is lost, `sink` hears ModelUnloaded, and then what it would hear of a second call like this one:
+        the pair is loaded again by itself, once in ten minutes. At other times it hears ModelFailed with RankLost.
+        """
         self._send(Load(str(folder), sink, None if draft is None else str(draft), end_replies, plan))
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
@@ -284,7 +288,7 @@ class Engine:
         if (draft := worker.take_next_draft()) is not None:
             return draft
         try:
-            return self._commands.get(block=not worker.has_work)
+            return self._commands.get(not worker.has_work, worker.look_s)
         except queue.Empty:
             return None
 

@@ -6,8 +6,11 @@ Importing this module imports MLX.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 
 import mlx.core as mx
@@ -31,6 +34,7 @@ from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory
 from engine.models.memory import kept_caches_bytes
+from engine.models.watch import Question
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
@@ -55,6 +59,9 @@ from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
+
+LOOK_S = 1.0  # between two looks, at rest, whether ranks are still there
+AGAIN_S = 600.0  # a model that was lost is not loaded again by itself if that was done so recently
 
 # Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.
 Post = Callable[[Sink | None, Event], None]
@@ -86,20 +93,29 @@ class Worker:
     def __init__(self, scheduler: Scheduler, post: Post, ends: Ends, first_use: FirstUse) -> None:
         self._first_use = first_use
         self._scheduler = scheduler
-        self._ends = ends
+        self._aborted = lambda: ends(scheduler.under_way)
         self._post = post
         self._counting = Counting(post)
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
+        self._loaded_by: Load | None = None  # the main model, if it was by a command
+        self._loaded_again_at = -inf
 
     @property
     def has_work(self) -> bool:
         return self._counting.busy or self._scheduler.busy or self._scheduler.has_idle_work
+
+    @property
+    def look_s(self) -> float | None:
+        """How long it may rest before the next `step`; None: for ever."""
+        main = self._scheduler.main
+        return None if main is None or main.ranks == 1 else LOOK_S
 
     def handle(self, command: Command) -> None:
         """Carry out a command; loads only begin here, and go on by `step`."""
         _log.debug("%r", command)
         match command:
             case Load():
+                self._loaded_again_at = -inf
                 self._load_main(command)
             case SetDraft():
                 self._set_draft(command)
@@ -147,16 +163,23 @@ class Worker:
             self._drop_lost()
 
     def _drop_lost(self) -> None:
-        """A main model that has lost some of its layers has to be loaded again."""
-        main = self._scheduler.main
+        """A main model that has lost some of its layers is loaded again, once; queued replies wait for that."""
+        main, draft, asked = self._scheduler.main, self._scheduler.draft, self._loaded_by
         lost = None if main is None else main.lost()
-        if lost is None:
+        if lost is None or asked is None:
             return
-        if not self._loads_main:  # else queued replies wait for the next one
+        _log.warning("the model is not whole any more: %s", lost)
+        another_comes = self._loads_main
+        if not another_comes:
             self._abort_loads(LoadAborted)
-            self._scheduler.fail_all(lost)
-        self._drop_pair(None)
+            self._scheduler.fail_started(lost)
+        self._drop_pair(asked.sink)
         self._scheduler.why_no_main = lost
+        if not another_comes and time.monotonic() < self._loaded_again_at + AGAIN_S:
+            self._post(asked.sink, ModelFailed(ModelRole.MAIN, asked.folder, lost))
+        elif not another_comes:
+            self._loaded_again_at = time.monotonic()
+            self._load_main(replace(asked, draft=None if draft is None else draft.info.folder))
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""
@@ -170,9 +193,6 @@ class Worker:
         load = self._scheduler.load
         return load is not None and load.role is ModelRole.MAIN
 
-    def _aborted(self) -> bool:
-        return self._ends(self._scheduler.under_way)
-
     def _load_main(self, command: Load) -> None:
         if self._scheduler.under_way and not command.end_replies:
             if self._scheduler.has_aborted_load:  # for this command, perhaps; it cannot go on
@@ -182,17 +202,10 @@ class Worker:
             return
         self._abort_loads(LoadAborted)
         self._post(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
-        self._begin_load(ModelRole.MAIN, command.folder, command.sink, self._slices_of(command))
+        on_try = partial(self._post, command.sink, ModelChecking(command.folder))
+        self._begin_load(ModelRole.MAIN, command, _slices_of(command, self._aborted, self._first_use, on_try))
         if command.draft is not None:
             self._next_draft = SetDraft(command.draft, command.sink)
-
-    def _slices_of(self, command: Load) -> Slices:
-        def on_try() -> None:
-            self._post(command.sink, ModelChecking(command.folder))
-
-        if command.plan is not None:
-            return loading_over_ranks(command.plan, self._aborted, self._first_use, on_try)
-        return loading(command.folder, aborted=self._aborted, first_use=self._first_use, on_try=on_try)
 
     def _set_draft(self, command: SetDraft) -> None:
         if self._loads_main:
@@ -200,19 +213,15 @@ class Worker:
             self._next_draft = command
             return
         self._abort_loads(LoadAborted)
-        if command.folder is None:
+        main, folder = self._scheduler.main, command.folder
+        if folder is None:
             self._drop_draft(command.sink)
-        else:
-            self._load_draft(command.folder, command.sink)
-
-    def _load_draft(self, folder: str, sink: Sink) -> None:
-        self._post(sink, ModelLoading(ModelRole.DRAFT, folder))
-        main = self._scheduler.main
+            return
+        self._post(command.sink, ModelLoading(ModelRole.DRAFT, folder))
         if main is None:
-            self._post(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
+            self._post(command.sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            slices = loading_any_draft(folder, main, self._aborted)
-            self._begin_load(ModelRole.DRAFT, folder, sink, slices)
+            self._begin_load(ModelRole.DRAFT, command, loading_any_draft(folder, main, self._aborted))
 
     def _unload(self, command: Unload) -> None:
         self._abort_loads(LoadAborted)
@@ -254,9 +263,12 @@ class Worker:
         for role in (role for role, was_loaded in pair if was_loaded):
             self._post(sink, ModelUnloaded(role))
 
-    def _begin_load(self, role: ModelRole, folder: str, sink: Sink, slices: Slices) -> None:
+    def _begin_load(self, role: ModelRole, command: Load | SetDraft, slices: Slices) -> None:
+        folder, sink = command.folder or "", command.sink
+
         def ready(model: LoadedModel) -> None:
             self._install(role, model, sink)
+            self._loaded_by = command if isinstance(command, Load) else self._loaded_by
             self._post(sink, ModelReady(role, model.info))
 
         def failed(error: BaseException) -> None:
@@ -285,12 +297,10 @@ class Worker:
         """
         if role is ModelRole.MAIN:
             self._drop_pair(sink)
-        elif self._scheduler.draft is not None and not self._has_room(weight_bytes):
+        elif (draft := self._scheduler.draft) and not has_room(
+            weight_bytes, draft, *filter(None, [self._scheduler.main])
+        ):
             self._drop_draft(sink)
-
-    def _has_room(self, weight_bytes: int) -> bool:
-        pair = (self._scheduler.main, self._scheduler.draft)
-        return has_room(weight_bytes, *(model for model in pair if model is not None))
 
     def _drop_draft(self, sink: Sink) -> None:
         self._scheduler.set_draft(None)
@@ -324,3 +334,9 @@ class Worker:
         finally:
             if before is not None and self._scheduler.main is not before:
                 before.close()
+
+
+def _slices_of(command: Load, aborted: Question, first_use: FirstUse, on_try: Callable[[], None]) -> Slices:
+    if command.plan is not None:
+        return loading_over_ranks(command.plan, aborted, first_use, on_try)
+    return loading(command.folder, aborted=aborted, first_use=first_use, on_try=on_try)

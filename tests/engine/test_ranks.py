@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,18 +20,26 @@ import pytest
 from engine import (
     DrafterDoesNotFit,
     Engine,
+    Event,
     Helping,
+    LoadAborted,
+    Machine,
     MachineRefusal,
     MachineUnavailable,
     Message,
     MessageRole,
     ModelFailed,
+    ModelLoading,
     ModelReady,
+    ModelRole,
+    ModelUnloaded,
     RankEnd,
     RankLost,
     Request,
+    RequestId,
     Sampling,
     Speculation,
+    TextDelta,
     plan_ranks,
 )
 from engine.caches.base import CacheSet
@@ -40,13 +51,14 @@ from engine.cluster.operations import Load
 from engine.cluster.rank import Rank
 from engine.models.loading import Part, Progress
 from engine.models.memory import MemoryNeed
-from tests.helpers.engine_client import PATIENCE_S, EngineClient
-from tests.helpers.ranks import Witness, open_sockets, processes_below, rank_folder, runs
+from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
+from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
 from tests.helpers.samples import fair
 from tests.helpers.tiny_drafters import save_kind
 from tests.helpers.tiny_models import VOCABULARY
 
 ROOT = Path(__file__).resolve().parents[2]
+STARTER = ROOT / "resources" / "starter" / "main"
 GB = 10**9
 SIZES = [GB, GB]
 
@@ -103,8 +115,8 @@ def test_two_processes_write_what_one_writes(family: str, engine: Engine, tmp_pa
     assert alone[-1][1] > 0
 
 
-@pytest.mark.expect_log("could not load", "RankLost")
-def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words(
+@pytest.mark.expect_log("RankLost")
+def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words_and_is_started_again_once(
     engine: Engine, witness: Witness, tmp_path: Path
 ) -> None:
     main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
@@ -113,17 +125,86 @@ def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words(
     client.load(main, draft, plan=plan)
     witness.kill_before_forward(5)
     outcome = client.run(asked(drafted=3, tokens=200))
-    again = client.run(asked())
 
     assert isinstance(outcome.failed.error, RankLost)
     assert outcome.text()
+    assert len(client.run(asked()).tokens) == 12  # with the model that is loaded again meanwhile
+
+    witness.kill_before_forward(5)
+    outcome = client.run(asked(tokens=200))
+    again = client.run(asked())
+    assert isinstance(outcome.failed.error, RankLost)
     assert again.failed.error == outcome.failed.error
     assert engine.state().main is None
     assert processes_below(os.getpid()) == []
     assert open_sockets() == sockets
 
-    assert isinstance(client.load(main, draft, plan=plan), ModelReady)  # anew, in the same process
-    assert len(client.run(asked()).tokens) == 12
+
+class Lent:
+    """A model on another machine, over a line that can be hurt."""
+
+    def __init__(self, folder: Path) -> None:
+        self.main, self.draft = rank_folder("qwen2", folder, vocab_size=VOCABULARY)
+        self.lender = Lender(Identity(folder / "lends"), lambda: [self.main])
+        self.line = Line(self.lender.start("127.0.0.1", 0))
+        machine = pair_machines(folder / "here", self.line.address, self.lender.invite())
+        self.plan = plan_ranks(self.main, SIZES, [Helping(machine, str(folder / "here"))])
+
+
+@pytest.fixture
+def lent(tmp_path: Path) -> Iterator[Lent]:
+    made = Lent(tmp_path)
+    yield made
+    made.lender.stop()
+    made.line.close()
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("RankLost")
+@pytest.mark.parametrize(("hurt", "why"), [(Line.cut, RankEnd.ENDED), (Line.hush, RankEnd.SILENT)])
+def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
+    hurt: Callable[[Line], None], why: RankEnd, engine: Engine, lent: Lent
+) -> None:
+    """In the middle of a frame. The other machine has noticed nothing yet, and gives up the rank that was lost."""
+    client = EngineClient(engine)
+    client.load(lent.main, lent.draft, plan=lent.plan)
+    alone = client.run(asked(drafted=3)).tokens
+
+    def on_event(_request: RequestId, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            hurt(lent.line)
+
+    broken = client.run(asked(drafted=3, tokens=400), on_event)
+    assert isinstance(broken.failed.error, RankLost)
+    assert broken.failed.error.why is why
+    assert broken.text()
+    assert client.run(asked(drafted=3)).tokens == alone
+    assert len(processes_below(os.getpid())) == 1
+
+
+@pytest.mark.slow
+def test_over_a_line_that_drips_the_text_is_the_same(engine: Engine, lent: Lent) -> None:
+    client = EngineClient(engine)
+    client.load(lent.main, lent.draft, plan=lent.plan)
+    alone = client.run(asked(drafted=3)).tokens
+    lent.line.drip()
+
+    assert client.run(asked(drafted=3)).tokens == alone
+
+
+@pytest.mark.slow
+def test_what_is_lent_ends_with_the_main_that_is_killed(lent: Lent, tmp_path: Path) -> None:
+    with started(lent.main, "--with", lent.line.address, "--identity", str(tmp_path / "here")) as main:
+        assert main.stdout is not None
+        assert main.stdout.read(1)
+        assert lent.lender.lending is not None
+        main.kill()
+    until = time.monotonic() + PATIENCE_S
+    while lent.lender.lending is not None and time.monotonic() < until:
+        time.sleep(0.01)
+
+    assert lent.lender.lending is None
+    assert processes_below(os.getpid()) == []
 
 
 @pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable")
@@ -144,15 +225,31 @@ def test_a_rank_on_another_machine_writes_the_same_until_that_takes_it_back(engi
     lent = lender.lending
     assert lent is not None
     assert lent.folder == str(elsewhere)
+    heard = Recorder()
+    engine.subscribe(heard)
     lender.stop()
     assert processes_below(os.getpid()) == []
-    lost = client.run(asked())
-    assert isinstance(lost.failed.error, RankLost)
-    assert lost.failed.error.why is RankEnd.ENDED
-    refused = client.load(main, plan=plan)
-    assert isinstance(refused, ModelFailed)
-    assert isinstance(refused.error, MachineUnavailable)
-    assert refused.error.why is MachineRefusal.UNREACHABLE
+    refused = heard.error(ModelFailed)  # by itself: the loss is noticed at rest, too
+    assert [type(event) for event in heard.heard] == [ModelUnloaded, ModelUnloaded, ModelLoading, ModelFailed]
+    assert isinstance(refused, MachineUnavailable)
+    assert refused.why is MachineRefusal.UNREACHABLE
+    assert client.run(asked()).failed.error == refused
+
+
+def test_a_load_that_waits_for_another_machine_is_ended_at_once(engine: Engine, tmp_path: Path) -> None:
+    """By an engine that goes on meanwhile: nothing that comes from there is waited for."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        machine = Machine("Silent", "0" * 64, f"127.0.0.1:{silent.getsockname()[1]}")
+        plan = plan_ranks(STARTER, SIZES, [Helping(machine, str(tmp_path))])
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        engine.load(STARTER, events.put, plan=plan)
+        connected = silent.accept()[0]
+        engine.unload(events.put)
+        ends = list(iter(partial(events.get, timeout=PATIENCE_S), ModelUnloaded(ModelRole.MAIN)))
+        connected.close()
+
+    assert isinstance(ends[-1], ModelFailed)
+    assert isinstance(ends[-1].error, LoadAborted)
 
 
 @pytest.mark.slow
@@ -177,7 +274,7 @@ def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch
         loads._part = Part(None, lambda: CacheSet([]), MemoryNeed(0, 0, 0), "files")
 
     monkeypatch.setattr(loads, "_reading", reading)
-    loads.carry_out(Load(str(ROOT / "resources/starter/main"), 1, (2, 2)), bytearray())
+    loads.carry_out(Load(str(STARTER), 1, (2, 2)), bytearray())
     assert len(posted) == 2
 
 
@@ -197,17 +294,17 @@ def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path, monkey
     assert processes_below(os.getpid()) == []
 
 
-def started(folder: Path) -> subprocess.Popen[bytes]:
+def started(main: Path, *ranks: str) -> subprocess.Popen[bytes]:
     """A reply without end on the command line, over two ranks."""
-    folder, _ = rank_folder("qwen2", folder, vocab_size=VOCABULARY)
-    arguments = ["--model", str(folder), "--tokens", "[1,2,3]", "--ranks", "2", "--temperature", "1.5", "--seed", "1"]
-    command = [sys.executable, "-m", "engine", "generate", *arguments]
+    arguments = ["--model", str(main), "--tokens", "[1,2,3]", "--temperature", "1.5", "--seed", "1"]
+    command = [sys.executable, "-m", "engine", "generate", *arguments, *(ranks or ("--ranks", "2"))]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def test_ranks_end_when_rank_0_is_killed(tmp_path: Path) -> None:
     """In the middle of a reply."""
-    with started(tmp_path) as main:
+    folder, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    with started(folder) as main:
         assert main.stdout is not None
         assert main.stderr is not None
         plan = [main.stderr.readline() for _ in range(3)]
@@ -225,7 +322,8 @@ def test_ranks_end_when_rank_0_is_killed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_command_line_has_written_the_words_and_says_which_rank_was_lost(tmp_path: Path) -> None:
-    main = started(tmp_path)
+    folder, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    main = started(folder)
     assert main.stdout is not None
     first = main.stdout.read(1)
     (rank,) = processes_below(main.pid)
@@ -239,5 +337,6 @@ def test_the_command_line_has_written_the_words_and_says_which_rank_was_lost(tmp
         "rank": 1,
         "why": "ended",
         "detail": "",
+        "machine": "",
     }
     assert main.returncode == 1

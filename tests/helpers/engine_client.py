@@ -19,6 +19,7 @@ from engine import (
     FinishReason,
     ModelFailed,
     ModelReady,
+    ModelRole,
     ModelUnloaded,
     PromptProgress,
     Queued,
@@ -114,6 +115,12 @@ class EngineClient:
             assert isinstance(events.get(timeout=PATIENCE_S), ModelUnloaded)
             return None
         return self._model_result(events)
+
+    def unload(self) -> None:
+        events = Recorder()
+        self.engine.unload(events)
+        while events.until(ModelUnloaded) != ModelUnloaded(ModelRole.MAIN):
+            pass
 
     def run(self, request: Request, on_event: Callable[[RequestId, Event], None] | None = None) -> Outcome:
         """Submit and listen to the end. `on_event` sees each event on this thread, as it comes."""

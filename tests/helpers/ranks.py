@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -49,6 +52,86 @@ def open_sockets() -> int:
         with suppress(OSError):  # that of this list
             targets.append(str(entry.readlink()))
     return sum(target.startswith("socket:") for target in targets)
+
+
+_MOST = 1 << 16
+
+
+class Line:
+    """Between two machines: a port of its own, whose connections go on to another, and can be hurt."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listening.getsockname()[1]}"
+        self._strands: list[_Strand] = []
+        # Of connections from now on: bytes from the far side before they are cut, and at most so many at a time.
+        self.cut_after: int | None = None
+        self.most = _MOST
+        self._thread = threading.Thread(target=self._accept)
+        self._thread.start()
+
+    def cut(self) -> None:
+        """In the middle of what comes next."""
+        for strand in self._strands:
+            strand.left = 7
+
+    def hush(self) -> None:
+        """Nothing comes any more, and nothing ends."""
+        for strand in self._strands:
+            strand.hushed = True
+
+    def drip(self) -> None:
+        """A few bytes at a time."""
+        for strand in self._strands:
+            strand.most = 3
+
+    def close(self) -> None:
+        with suppress(OSError):  # on Linux, `accept` returns only so
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join()
+        for strand in self._strands:
+            strand.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near = self._listening.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self._port))
+                self._strands += _Strand(near, far, self.most), _Strand(far, near, self.most, self.cut_after)
+
+
+class _Strand:
+    def __init__(self, source: socket.socket, sink: socket.socket, most: int, left: int | None = None) -> None:
+        self.left, self.hushed, self.most = left, False, most
+        self._ends = source, sink
+        sink.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._thread = threading.Thread(target=self._carry)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._end()
+        self._thread.join()
+        for end in self._ends:
+            end.close()
+
+    def _end(self) -> None:
+        for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _carry(self) -> None:
+        source, sink = self._ends
+        with suppress(OSError):
+            while self.left != 0 and (data := source.recv(self.most)):
+                data = data if self.left is None else data[: self.left]
+                self.left = None if self.left is None else self.left - len(data)
+                if not self.hushed:
+                    sink.sendall(data)
+                if self.most < _MOST:
+                    time.sleep(0.001)
+        self._end()
 
 
 class Witness:

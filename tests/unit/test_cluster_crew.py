@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from engine import RankEnd, RankLost
 from engine.cluster import crew as crew_module
+from engine.cluster import worker
 from engine.cluster.crew import Crew, hello_here
 from engine.cluster.operations import (
     Answer,
@@ -60,6 +61,8 @@ class Peer:
         with suppress(WireEnded, WireBroken, OSError):
             script(Wire(self._theirs, Operation), self._theirs)
         self._theirs.close()
+
+    machine = "Studio"
 
     def end(self, patience_s: float = 0.0) -> None:
         self.wire.close()
@@ -195,9 +198,53 @@ def test_a_rank_that_is_lost_ends_all_with_the_reason(
     with pytest.raises(RankLost) as again:
         crew.commit(1, 1)
 
-    assert (lost.value.rank, lost.value.why) == (2, why)
+    assert (lost.value.rank, lost.value.why, lost.value.machine) == (2, why, "Studio")
     assert again.value is lost.value
     assert all(peer.ended for peer in peers)
+
+
+AT_REST: dict[str, tuple[Script, RankEnd]] = {
+    "goes": (lambda _wire, _raw: None, RankEnd.ENDED),
+    "falls silent": (never_again, RankEnd.SILENT),
+    "fails": (lambda wire, _: wire.send(Broken("ValueError", "x")), RankEnd.FAILED),
+    "says what nobody asked": (lambda wire, _: wire.send(Answer(True)), RankEnd.MISBEHAVED),
+    "sends junk": (lambda _, raw: raw.sendall(b"\xff" * 64), RankEnd.MISBEHAVED),
+}
+
+
+@pytest.mark.parametrize(("script", "why"), AT_REST.values(), ids=AT_REST)
+def test_a_rank_that_is_lost_at_rest_is_noticed(
+    script: Script, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew_module, "IDLE_BEAT_S", 0.01)
+
+    def until_asked(wire: Wire, raw: socket.socket) -> None:
+        joined(wire)
+        received(wire)
+        wire.send(Stepped("float32"), STATES)
+        script(wire, raw)
+
+    crew = started(peers, good, until_asked)
+    run(crew)
+    until = time.monotonic() + 60
+    while crew.look() is None and time.monotonic() < until:
+        time.sleep(0.001)
+
+    assert crew.lost is not None
+    assert (crew.lost.rank, crew.lost.why) == (2, why)
+    assert all(peer.ended for peer in peers)
+
+
+def test_ranks_that_answer_stay_however_often_one_looks(peers: list[Peer], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew_module, "IDLE_BEAT_S", 0.0)
+    crew = started(peers, good, good)
+    run(crew)
+    for _ in range(10):
+        assert crew.look() is None
+        assert crew._helpers[0].wire.arrives(60)
+        assert crew._helpers[1].wire.arrives(60)
+
+    assert bytes(crew.forward(1, 2, [1, 2], 2)[0]) == STATES
 
 
 def test_a_client_of_the_server_learns_that_the_model_has_to_be_loaded_again() -> None:
@@ -236,7 +283,26 @@ def test_what_is_forgotten_on_any_thread_goes_with_the_next_operation(peers: lis
     crew.forget(checkpoints=(2,))
     crew.forward(3, 0, [1], 2)
 
-    assert [type(value).__name__ for value in heard] == ["Forward", "Drop", "Drop", "Forward"]
+    assert [type(value).__name__ for value in heard] == ["Forward", "Drop", "Forward"]
+    assert heard[1] == Drop((1,), (2,))
+
+
+def test_what_waits_in_a_rank_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process ends then: whoever is paired is not to fill a machine's memory."""
+    monkeypatch.setattr(worker, "MOST_BYTES", 10)
+    inbox = worker.Inbox()
+    for _ in range(worker.MOST_WAITING):
+        inbox.put(Commit(1, 0), bytearray())
+    with pytest.raises(WireBroken):
+        inbox.put(Commit(1, 0), bytearray())
+
+    inbox = worker.Inbox()
+    for _ in range(3):
+        inbox.put(Forward(1, 0, (1,)), bytearray(10))
+        inbox.get()
+    inbox.put(Forward(1, 0, (1,)), bytearray(10))
+    with pytest.raises(WireBroken):
+        inbox.put(Forward(1, 0, (1,)), bytearray(1))
 
 
 VALUES = [

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,9 @@ from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Proof, Refu
 from engine.cluster.pairing import Declined, Invitation
 from engine.cluster.relay import relay, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models import inspect
 from engine.models.inspect import content_digest
+from tests.helpers.ranks import Line
 
 GB = 10**9
 STARTER_MAIN, STARTER_DRAFT = (Path(__file__).parents[2] / "resources" / "starter" / name for name in ("main", "draft"))
@@ -175,6 +179,18 @@ def test_a_paired_machine_learns_what_is_offered_to_a_model(lending: Lending, tm
     assert refusal(lambda: machine_offer(helping, changed)) is MachineRefusal.NO_MODEL
 
 
+def test_files_that_have_not_changed_are_read_once_however_often_is_asked(tmp_path: Path) -> None:
+    shutil.copytree(STARTER_DRAFT, tmp_path / "model")
+    first = content_digest(tmp_path / "model")
+    read = inspect._digest_of_files.cache_info().misses
+
+    assert content_digest(tmp_path / "model") == first
+    assert inspect._digest_of_files.cache_info().misses == read
+    config = tmp_path / "model" / "config.json"
+    config.write_text(config.read_text() + " ")
+    assert content_digest(tmp_path / "model") != first
+
+
 @pytest.mark.parametrize("removed_by", ["main", "helper"])
 def test_a_machine_that_was_removed_is_a_stranger(removed_by: str, lending: Lending) -> None:
     helping = lending.paired()
@@ -220,6 +236,45 @@ def test_a_connection_that_fails_makes_room_for_others(lending: Lending, monkeyp
     assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
 
 
+@pytest.mark.parametrize("after", [0, 3, 200, 1000, 1400, 1700])
+def test_a_line_that_is_cut_anywhere_is_no_answer_and_costs_nothing(after: int, lending: Lending) -> None:
+    """In the handshake, after it, and in the middle of a frame."""
+    helping = lending.paired()
+    line = Line(int(lending.address.rpartition(":")[2]))
+    line.cut_after = after
+    cut = Helping(replace(helping.machine, address=line.address), helping.identity)
+
+    assert refusal(lambda: machine_offer(cut, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
+    line.close()
+    assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
+
+
+def test_a_line_that_drips_only_takes_longer(lending: Lending) -> None:
+    helping = lending.paired()
+    line = Line(int(lending.address.rpartition(":")[2]))
+    line.most = 64
+    slow = Helping(replace(helping.machine, address=line.address), helping.identity)
+
+    assert machine_offer(slow, STARTER_MAIN).memory_bytes == 3 * GB
+    line.close()
+
+
+def test_a_machine_with_another_protocol_is_refused(lending: Lending, tmp_path: Path) -> None:
+    other = Identity(tmp_path / "other")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            with other.server_context().wrap_socket(listening.accept()[0], server_side=True) as secure:
+                secure.send(bytes([PROTOCOL + 1]))
+                secure.recv(1)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        assert refusal(lambda: pair_machines(lending.main, address, "12345678")) is MachineRefusal.MISBEHAVED
+        thread.join()
+
+
 def test_another_machine_at_the_same_address_is_a_stranger(lending: Lending, tmp_path: Path) -> None:
     helping, other = lending.paired(), Lending(tmp_path)
     moved = Helping(Machine("Studio", helping.machine.fingerprint, other.address), helping.identity)
@@ -233,7 +288,7 @@ def test_one_that_is_not_paired_may_ask_for_nothing_but_to_be(lending: Lending) 
     secure.recv(1)
     with relayed(secure)[0] as plain:
         wire = Wire(plain, Response)
-        wire.send(Start(content_digest(STARTER_MAIN)))
+        wire.send(Start(content_digest(STARTER_MAIN), ""))
 
         assert "stranger" in str(wire.receive()[0])
     assert lending.lender.lending is None
@@ -244,13 +299,29 @@ def test_only_one_machine_is_helped_at_a_time(lending: Lending) -> None:
     rank = LentRank(helping, digest)
 
     with pytest.raises(MachineUnavailable) as refused:
-        LentRank(helping, digest)
+        LentRank(helping, digest, "another process")
 
     assert refused.value.why is MachineRefusal.BUSY
     assert refused.value.detail == lending.identity.machines()[0].name
     lending.identity.remove(lending.identity.machines()[0].fingerprint)
     wait_until(lambda: lending.lender.lending is None)
     rank.end(0)
+
+
+def test_whoever_asks_again_has_lost_its_rank_which_makes_room(lending: Lending) -> None:
+    helping, digest = lending.paired(), content_digest(STARTER_MAIN)
+    lost = LentRank(helping, digest)
+
+    again = LentRank(helping, digest)
+
+    with suppress(WireEnded, WireBroken):
+        while lost.wire.arrives(60):
+            lost.wire.receive()
+        raise AssertionError
+    assert lending.lender.lending is not None
+    for rank in (lost, again):
+        rank.end(0)
+    wait_until(lambda: lending.lender.lending is None)
 
 
 def test_what_is_lent_can_be_taken_back(lending: Lending) -> None:
