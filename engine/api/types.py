@@ -140,6 +140,7 @@ class Picture:
     height: int
     rgb: bytes = field(repr=False, compare=False)  # 8 bits a channel, row by row without padding
     digest: str  # of the pixels or of the file
+    detail: PictureDetail | None = None  # None: the request's
 
 
 @dataclass(frozen=True, slots=True)

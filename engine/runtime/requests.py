@@ -149,6 +149,7 @@ def _check_picture(picture: Picture) -> None:
         _check_integer("pictures", side, f"1..{LARGEST_PICTURE_SIDE}", lambda side: 1 <= side <= LARGEST_PICTURE_SIDE)
     _check_type("pictures", picture.rgb, bytes)
     _check_type("pictures", picture.digest, str)
+    _check_type("pictures", picture.detail or PictureDetail.NORMAL, PictureDetail)
     if len(picture.rgb) != 3 * picture.width * picture.height or not picture.digest:
         raise InvalidRequest("pictures", f"{len(picture.rgb)} bytes", "3 * width * height, and a digest")
 

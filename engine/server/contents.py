@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from engine.api.types import Message, MessageRole, Picture
+from engine.api.types import Message, MessageRole, Picture, PictureDetail
 from engine.server.fields import Fields
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid, unsupported
 
 _TEXTS = {"text", "input_text", "output_text", "refusal"}
+# OpenAI's words; by "original" a picture has what it has, of which the largest size here is the most.
+_DETAILS = {"auto": None, "low": PictureDetail.LOW, "high": PictureDetail.HIGH, "original": PictureDetail.HIGH}
 
 
 def text_of(fields: Fields, name: str = "content") -> str:
@@ -32,7 +34,7 @@ def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple
     for part in fields.objects(name):
         match part.text("type"):
             case "image_url" | "input_image":
-                marks.append(pictures.add_url(_url(part)))
+                marks.append(pictures.add_url(*_url(part)))
             case "image":
                 marks.append(pictures.add(source_of(part)))
             case _:
@@ -40,13 +42,18 @@ def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple
     return "".join(texts), tuple(marks)
 
 
-def _url(part: Fields) -> str:
-    value = part.any("image_url")
+def _url(part: Fields) -> tuple[str, PictureDetail | None]:
+    """OpenAI's, with its detail: in the part, or in an object of both."""
+    value, said = part.any("image_url"), part
     if isinstance(value, dict):
-        value = value.get("url")
+        said = part.object("image_url") or part
+        value = said.any("url")
     if not isinstance(value, str):
         raise part.wrong("image_url", "a data: URL")
-    return value
+    detail = said.text("detail") or "auto"
+    if detail not in _DETAILS:
+        raise said.wrong("detail", f"one of {', '.join(_DETAILS)}")
+    return value, _DETAILS[detail]
 
 
 def source_of(part: Fields) -> str:

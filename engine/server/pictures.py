@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 
-from engine.api.types import Message, ModelInfo, Picture, Request
+from engine.api.types import Message, ModelInfo, Picture, PictureDetail, Request
 from engine.server.options import MEGABYTE, PictureDecoder, PictureProblem, PictureRefused
 from engine.server.problems import Problem, full, invalid, no_sight, shutting_down
 
@@ -45,7 +45,7 @@ class SentPictures:
         self.texts: list[str] = []
         self.pixels = 0  # read up to now
 
-    def add(self, text: str) -> Picture:
+    def add(self, text: str, detail: PictureDetail | None = None) -> Picture:
         """A mark in its place. Raises Problem for a picture that nothing here could see."""
         if self._model is not None and not self._model.sees:
             raise no_sight()
@@ -56,15 +56,15 @@ class SentPictures:
         if len(text) > LARGEST_PICTURE * 4 // 3 + 4:
             raise _refused(f"A picture is larger than {LARGEST_PICTURE} bytes.", "image_file_too_large")
         self.texts.append(text)
-        return Picture(0, 0, b"", str(len(self.texts) - 1))
+        return Picture(0, 0, b"", str(len(self.texts) - 1), detail)
 
-    def add_url(self, url: str) -> Picture:
+    def add_url(self, url: str, detail: PictureDetail | None) -> Picture:
         """Of a data URL."""
         kind, comma, _ = url[:_LONGEST_TYPE].partition(",")
         form = kind.casefold()
         if not comma or not form.startswith("data:") or not form.endswith(";base64"):
             raise _refused("Pictures are taken as data: URLs in base64 only; none is fetched.", "invalid_image_url")
-        return self.add(url[len(kind) + 1 :])
+        return self.add(url[len(kind) + 1 :], detail)
 
 
 class PictureReader:
@@ -154,7 +154,8 @@ class PictureReader:
 
 
 def _with(message: Message, pictures: Sequence[Picture]) -> Message:
-    return replace(message, pictures=tuple(pictures[int(mark.digest)] for mark in message.pictures))
+    shown = (replace(pictures[int(mark.digest)], detail=mark.detail) for mark in message.pictures)
+    return replace(message, pictures=tuple(shown))
 
 
 def _refused(message: str, code: str) -> Problem:

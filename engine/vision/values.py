@@ -38,7 +38,8 @@ class Span:
         return max(self.columns, self.rows)
 
 
-def names(picture: Picture, sight: Sight, detail: PictureDetail) -> list[int]:
+def _names(picture: Picture, sight: Sight, usual: PictureDetail) -> list[int]:
+    detail = picture.detail or usual
     wide, high = sight.size(picture.width, picture.height, detail)
     read_as = (_READING, sight.tower.value, sight.patch, sight.merge, sight.mean, sight.std, wide, high)
     count = sight.tokens(picture.width, picture.height, detail)
@@ -76,8 +77,11 @@ def framed(text: str, sight: Sight, word: Callable[[int], str]) -> str:
     return text.replace(written, f"{sight.lines}{begin}{word(sight.placeholder)}{end}{sight.lines}")
 
 
-def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, detail: PictureDetail) -> list[int]:
-    """`tokens` of a rendered chat, with the names of `pictures` in place of one placeholder each."""
+def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, usual: PictureDetail) -> list[int]:
+    """`tokens` of a rendered chat, with the names of `pictures` in place of one placeholder each.
+
+    `usual`: detail of those that say none.
+    """
     places = tokens.count(sight.placeholder)
     if places != len(pictures):
         raise PicturesLost(f"{places} places for {len(pictures)} pictures")
@@ -85,15 +89,16 @@ def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, de
     return [
         each
         for token in tokens
-        for each in (names(next(left), sight, detail) if token == sight.placeholder else (token,))
+        for each in (_names(next(left), sight, usual) if token == sight.placeholder else (token,))
     ]
 
 
-def spans_in(tokens: Sequence[int], pictures: Iterable[Picture], sight: Sight, detail: PictureDetail) -> list[Span]:
+def spans_in(tokens: Sequence[int], pictures: Iterable[Picture], sight: Sight, usual: PictureDetail) -> list[Span]:
     """Where `pictures` are in `tokens` that `spelled` has made."""
     side, spans, at = sight.patch * sight.merge, list[Span](), 0
     for picture in pictures:
         start = next(index for index, token in enumerate(islice(tokens, at, None), at) if token >= FIRST_NAME)
+        detail = picture.detail or usual
         wide, high = sight.size(picture.width, picture.height, detail)
         at = start + sight.tokens(picture.width, picture.height, detail)
         spans.append(Span(start, at, picture, wide, high, wide // side, high // side))

@@ -170,6 +170,7 @@ REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
         InvalidRequest,
     ),
     "picture without a digest": (seeing(Picture(2, 1, b"abcdef", "")), InvalidRequest),
+    "picture of a detail in words": (seeing(Picture(2, 1, b"abcdef", "x", "low")), InvalidRequest),  # type: ignore[arg-type]
     "picture too wide": (seeing(Picture(8193, 1, b"abc" * 8193, "x")), InvalidRequest),
     "both kinds of prompt": (Request(messages=user("x"), tokens=(1,)), InvalidRequest),
     "token out of the vocabulary": (Request(tokens=(1, 288)), InvalidRequest),

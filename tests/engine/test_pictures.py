@@ -260,6 +260,20 @@ def test_a_placeholder_that_a_user_writes_is_text(main: Path) -> None:
     assert model.sight.placeholder not in without_names(tokens)
 
 
+def test_a_pictures_own_detail_goes_before_the_requests(main: Path) -> None:
+    """So a turn's tokens stay as they are, whatever a later one asks for."""
+    model, large = load_model(main), picture(400, 400)
+    assert model.sight is not None
+    sight = replace(model.sight, most_pixels=400 * 400)
+    details = [None, *PictureDetail]
+    shown = [replace(large, detail=detail) for detail in details]
+    request = replace(asking((asked("What is it?", *shown),)), picture_detail=PictureDetail.LOW)
+    tokens = prompt_tokens(request, replace(model, sight=sight))
+    spans = spans_in(tokens, shown, sight, PictureDetail.LOW)
+    sizes = [span.end - span.start for span in spans]
+    assert sizes[0] == sizes[1] <= PictureDetail.LOW.most_tokens < sizes[2] < sizes[3]
+
+
 def test_a_placeholder_in_a_call_or_a_tool_is_text(main: Path) -> None:
     """As an agent has it that works on a program which reads pictures."""
     call = ToolCall("1", "find", json.dumps({"word": PLACEHOLDER}))

@@ -21,6 +21,7 @@ from engine import (
     MessageRole,
     ModelReady,
     Picture,
+    PictureDetail,
     PictureProblem,
     PictureRefused,
     Request,
@@ -205,6 +206,26 @@ def test_a_tools_answer_may_be_a_picture(seeing: FakeEngine) -> None:
         assert served.post("/v1/messages", COMMON | {"max_tokens": 9, "messages": turns}).status_code == 200
     (message,) = seeing.requests[-1].messages
     assert message == Message(USER, "", pictures=(SHOWN, OTHER))
+
+
+def test_the_detail_is_each_pictures_own(seeing: FakeEngine) -> None:
+    """As its tokens are, and so those of the turns before; one file is decoded once."""
+    image = url(packed(SHOWN))
+    said: list[str | None] = ["low", "high", "original", "auto", None]
+    chats = [{"type": "image_url", "image_url": {"url": image, "detail": each}} for each in said]
+    responses = [{"type": "input_image", "image_url": image, "detail": each} for each in said]
+    bodies = {"/v1/chat/completions": ("messages", chats), "/v1/responses": ("input", responses)}
+    with serving(seeing, Decoding(decode)) as served:
+        for path, (name, parts) in bodies.items():
+            asked = {name: [{"role": "user", "content": parts}]}
+            assert served.post(path, COMMON | asked).status_code == 200
+            shown = seeing.requests[-1].messages[0].pictures
+            wanted = [PictureDetail.LOW, PictureDetail.HIGH, PictureDetail.HIGH, None, None]
+            assert [(each.detail, each.rgb) for each in shown] == [(detail, SHOWN.rgb) for detail in wanted]
+            (parts[0]["image_url"] if name == "messages" else parts[0])["detail"] = "medium"
+            refused = served.post(path, COMMON | asked).json()["error"]
+            assert "detail" in refused["param"]
+            assert "low, high, original" in refused["message"]
 
 
 REFUSED = {
