@@ -77,6 +77,13 @@
             <numerusform>%Ln unreadable</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln picture(s) left out</source>
+        <translation>
+            <numerusform>%Ln picture left out</numerusform>
+            <numerusform>%Ln pictures left out</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>InstalledCard</name>

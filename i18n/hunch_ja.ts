@@ -1905,6 +1905,12 @@
             <numerusform>読み込めないもの %Ln 件</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln picture(s) left out</source>
+        <translation>
+            <numerusform>取り込めない画像 %Ln 枚</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Inspector</name>

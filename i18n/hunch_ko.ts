@@ -1905,6 +1905,12 @@
             <numerusform>읽을 수 없음 %Ln개</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln picture(s) left out</source>
+        <translation>
+            <numerusform>빠진 이미지 %Ln개</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Inspector</name>

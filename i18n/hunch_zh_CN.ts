@@ -1905,6 +1905,12 @@
             <numerusform>%Ln 个无法读取</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln picture(s) left out</source>
+        <translation>
+            <numerusform>%Ln 张图片无法导入</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Inspector</name>

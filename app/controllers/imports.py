@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.chat import ChatController
 from app.documents.pictures import MOST_BYTES, kind_of, picture_of
 from app.documents.problems import Refused, WhyNot
-from app.documents.reading import Keep, kept
+from app.documents.reading import Keep, Progress, kept
 from app.portable import own
 from app.portable.json_stream import loads
 from app.portable.reading import Found, find_chats
@@ -34,11 +34,15 @@ _OLD_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be imported. `here`: how many of the chats are here already; `presets`: how many are not."""
+    """What would be imported. `here`: how many of the chats are here already; `presets`: how many are not.
+
+    `lost`: pictures that are not there or cannot be read.
+    """
 
     found: Found
     here: int
     presets: int = 0
+    lost: int = 0
 
     @property
     def chats(self) -> int:
@@ -54,7 +58,7 @@ class Imported:
 
 
 class ImportController(QObject):
-    progress = Signal(float)  # the share that is read, then the share that is imported
+    progress = Signal(float)  # the share that is read, then that whose pictures are, then that which is imported
     previewed = Signal(object)  # Preview
     imported = Signal(object)  # Imported
     not_stored = Signal(object)  # NotStored; `go_on` tries again, `cancel` takes back what is imported so far
@@ -91,15 +95,18 @@ class ImportController(QObject):
     def _look(self, paths: list[Path], stop: Stop) -> Preview:
         """On the thread."""
         self._folder = _new_folder(self._storage.path.parent)
-        found = find_chats(
-            paths, self._folder / "chats", stop, lambda share: self._deliver(lambda: self.progress.emit(share))
-        )
-        self._pictures |= keep_pictures(found.spool, self._storage.pictures.put, stop)
+        found = find_chats(paths, self._folder / "chats", stop, self._tell)
+        digests, unread = keep_pictures(found.spool, self._storage.pictures.put, stop, self._tell)
+        self._pictures |= digests
         stores = self._storage.another_reader()
         try:
-            return Preview(found, _count_here(found, Known(stores)) if found.origins else 0)
+            here = _count_here(found, Known(stores)) if found.origins else 0
+            return Preview(found, here, lost=found.missing + unread)
         finally:
             stores.database.close()
+
+    def _tell(self, share: float) -> None:
+        self._deliver(lambda: self.progress.emit(share))
 
     def _on_looked(self, preview: Preview) -> None:
         new = self._chats.options.presets.unknown(preview.found.presets)
@@ -258,12 +265,15 @@ def _ignore(_outcome: object) -> None: ...
 _SIGN = b'"kind": "picture"'  # as a line of ours has it
 
 
-def keep_pictures(spool: Path, keep: Keep, stop: Stop) -> set[str]:
-    """Of the chats in `spool`, a line each; what cannot be read is a note from now on. Returns the digests."""
-    digests: set[str] = set()
+def keep_pictures(
+    spool: Path, keep: Keep, stop: Stop, progress: Progress = lambda _share: None
+) -> tuple[set[str], int]:
+    """Of the chats in `spool`, a line each. Returns the digests, and how many could not be read, and are notes now."""
+    digests, unread, size = set[str](), 0, max(1, spool.stat().st_size)
     made, file = spool.with_name(f"{spool.name}-kept"), spool.with_name("picture")
 
     def kept_here(attachment: Attachment, of_chat: dict[str, Attachment]) -> Attachment:
+        nonlocal unread
         stop.check()
         if not attachment.is_picture:
             return attachment
@@ -271,14 +281,16 @@ def keep_pictures(spool: Path, keep: Keep, stop: Stop) -> set[str]:
             of_chat[attachment.digest] = _kept(attachment, file, keep, stop)
         found = of_chat[attachment.digest]
         digests.update({found.digest} - {""})
-        return replace(found, name=attachment.name)
+        unread += not found.is_picture
+        return replace(found, name=attachment.name or found.name)
 
     with spool.open("rb") as lines, made.open("wb") as written:
         for line in lines:
             written.write(_line(line, kept_here) if _SIGN in line else line)
+            progress(lines.tell() / size)
     file.unlink(missing_ok=True)
     made.replace(spool)
-    return digests
+    return digests, unread
 
 
 def chat_of(line: bytes) -> PortableChat:
@@ -309,4 +321,4 @@ def _kept(attachment: Attachment, file: Path, keep: Keep, stop: Stop) -> Attachm
             raise refused.__context__ or refused from None
     except (binascii.Error, ValueError):
         pass
-    return Attachment(attachment.name, AttachmentKind.NOTE, "", 0)
+    return Attachment(attachment.name or "image", AttachmentKind.NOTE, "", 0)

@@ -82,7 +82,8 @@ def request_messages(
 
 
 def _said(stored: StoredMessage, seen: Seen) -> Message:
-    pictures = {each: seen(each) for each in stored.attachments if each.is_picture}
+    may_show = stored.role is MessageRole.USER  # templates have no place for them in a reply
+    pictures = {each: seen(each) for each in stored.attachments if each.is_picture and may_show}
     written = [each for each in stored.attachments if pictures.get(each) is None]
     shown = tuple(found for each in stored.attachments if (found := pictures.get(each)) is not None)
     return Message(stored.role, prompt_of(stored.text, written), pictures=shown)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.portable.beside import asset_of, is_wanted, wanted
 from app.portable.json_stream import loads
 from app.portable.markdown import fenced
 from app.portable.problems import Unreadable, WhyNotRead
@@ -76,16 +77,22 @@ def _node(found: dict[str, Any], began: float, kind: str) -> Node:
 
 
 def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage | None:
-    """None for what ChatGPT does not show: system, tools, calls of tools, and what is marked as hidden."""
+    """None for what ChatGPT does not show: system, tools, calls of tools, and what is marked as hidden.
+
+    Pictures that it drew are a tool's, and become part of the reply.
+    """
     role, metadata = text_at(object_at(found, "author"), "role"), object_at(found, "metadata")
+    drawn = _drawn(object_at(found, "content")) if role == "tool" else ()
+    if drawn:
+        created_at = time_at(found, "create_time") or began
+        return PortableMessage(0, None, "assistant", "", attachments=drawn, created_at=created_at)
     hidden = metadata.get("is_visually_hidden_from_conversation") is True
     for_canvas = role == "assistant" and is_for_canvas(found)
     if role not in _ROLES or hidden or not (for_canvas or text_at(found, "recipient") in _SAID_TO_ALL):
         return None
     is_user, content = role == "user", object_at(found, "content")
     said = _Said(text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
-    files = tuple(note(name_at(each, "name")) for each in list_at(metadata, "attachments") if name_at(each, "name"))
-    said.attachments += files
+    said.attachments = tuple(_with_files(said.attachments, list_at(metadata, "attachments")))
     said.thinking_s = number_at(metadata, "finished_duration_sec")
     if not (said.text or said.thinking or said.thinking_s or said.attachments):
         return None
@@ -100,6 +107,21 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
         attachments=said.attachments,
         created_at=time_at(found, "create_time") or began,
     )
+
+
+def _with_files(pictures: Iterable[Attachment], files: list[Any]) -> Iterator[Attachment]:
+    """What was attached: pictures by the names of their files, of other files that they were there."""
+    names = {name_at(each, "id") or index: name_at(each, "name") for index, each in enumerate(files)}
+    for each in pictures:
+        yield replace(each, name=names.pop(each.text, "") or each.name) if is_wanted(each) else each
+    yield from (note(name) for name in names.values() if name)
+
+
+def _drawn(content: dict[str, Any]) -> tuple[Attachment, ...]:
+    """Pictures that a tool made; those of pages that it looked into have no such mark."""
+    marks = (object_at(each, "metadata") for each in list_at(content, "parts"))
+    made = any(object_at(each, "dalle") or object_at(each, "generation") for each in marks)
+    return tuple(filter(is_wanted, _said(content, is_user=False).attachments)) if made else ()
 
 
 @dataclass(slots=True)
@@ -125,8 +147,8 @@ def _said(content: dict[str, Any], *, is_user: bool) -> _Said:
 
 
 def _parts(parts: list[Any], *, is_user: bool) -> _Said:
-    """Texts as they are. Of images and the like remains that they were there."""
-    texts, notes = [], []
+    """Texts as they are, and pictures; of sounds and the like remains that they were there."""
+    texts, pictures, notes = [], [], []
     for part in parts:
         if isinstance(part, str):
             texts.append(text_at({"part": part}, "part"))
@@ -134,10 +156,13 @@ def _parts(parts: list[Any], *, is_user: bool) -> _Said:
             texts.append(text)
         elif kind := name_at(part, "content_type"):
             name = kind.removesuffix("_asset_pointer").replace("_", " ")
+            if name == "image":
+                pictures.append(wanted("", asset_of(text_at(part, "asset_pointer"))))
+                continue
             notes.append(note(name))
             texts += [] if is_user else [f"[{name}]"]
     text = "\n\n".join(filter(None, (each.strip() for each in texts)))
-    return _Said(text, attachments=tuple(notes) if is_user else ())
+    return _Said(text, attachments=(*pictures, *(notes if is_user else ())))
 
 
 # Documents that ChatGPT writes beside a conversation, in its canvas: what of them the messages to it hold.

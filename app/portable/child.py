@@ -5,6 +5,8 @@ Prints lines of JSON: how far it is, each chat with its origin, and each problem
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import sys
 import time
@@ -14,13 +16,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from app.portable import chatgpt, lm_studio, own
+from app.portable.beside import Beside, is_wanted
 from app.portable.json_stream import Reader, loads
 from app.portable.problems import Unreadable, WhyNotRead
-from app.portable.reading import LIMITS, Source, chunks, sources
+from app.portable.reading import LIMITS, Source, chunks, note, sources
+from app.storage.attachments import Attachment
 from app.storage.portable import PortableChat
 from app.system.limited_child import set_limits
 
 _MOST_SPOOLED = 4 << 30  # characters
+_MOST_PICTURE_BYTES = 2 << 30
 _TITLE = 60
 _TELL_S = 0.1
 
@@ -42,6 +47,7 @@ class Import:
     def __init__(self, spool: IO[str]) -> None:
         self._spool = spool
         self._spooled = 0
+        self._picture_bytes = _MOST_PICTURE_BYTES  # that may still be read
         self._read = self._all = 0  # bytes
         self._told_s = 0.0
 
@@ -82,20 +88,54 @@ class Import:
                 found = loads(element.text)
                 title = found.get("title") or found.get("name") if isinstance(found, dict) else ""
                 for chat in understood(found, source.folder):
-                    self._put(chat)
+                    self._put(chat, source.beside)
             except Unreadable as error:
                 if error.why is WhyNotRead.UNKNOWN and count == 1:
                     raise
                 _say(file=source.name, chat=_short(title), why=error.why)
         return count
 
-    def _put(self, chat: PortableChat) -> None:
-        line = own.line_of(chat)
+    def _put(self, chat: PortableChat, beside: Beside) -> None:
+        with_pictures = Filling(beside, min(own.MOST_PICTURE_BYTES, self._picture_bytes))
+        line = own.line_of(with_pictures.of(chat))
+        self._picture_bytes -= with_pictures.read
         self._spooled += len(line)
         if self._spooled > _MOST_SPOOLED:
             raise Unreadable(WhyNotRead.TOO_LARGE)
         self._spool.write(line + "\n")
-        _say(origin=chat.origin, messages=len(chat.messages))
+        _say(origin=chat.origin, messages=len(chat.messages), missing=with_pictures.missing)
+
+
+class Filling:
+    """Puts the bytes of a chat's pictures in, once for each file, as our own form has them; a note says which lack."""
+
+    def __init__(self, beside: Beside, most_bytes: int) -> None:
+        self._beside, self._most_bytes = beside, most_bytes
+        self._found: dict[str, Attachment | None] = {}
+        self.read = self.missing = 0  # bytes, pictures
+
+    def of(self, chat: PortableChat) -> PortableChat:
+        """Of another app: ours has none to look for."""
+        messages = (replace(each, attachments=tuple(map(self._whole, each.attachments))) for each in chat.messages)
+        return replace(chat, messages=tuple(messages))
+
+    def _whole(self, attachment: Attachment) -> Attachment:
+        if not is_wanted(attachment):
+            return attachment
+        file = attachment.text
+        found = self._found.get(file)
+        if found is not None:
+            return replace(found, name=attachment.name)
+        data = b"" if file in self._found else self._beside.read(file, self._most_bytes - self.read)
+        self._found[file] = None
+        if not data:
+            self.missing += 1
+            return note(attachment.name or "image")
+        self.read += len(data)
+        digest, text = hashlib.sha256(data).hexdigest(), base64.b64encode(data).decode()
+        whole = replace(attachment, text=text, size_bytes=len(data), digest=digest, width=1, height=1)
+        self._found[file] = replace(whole, text="")
+        return whole  # its size is found out by who decodes it
 
 
 def _short(title: object) -> str:

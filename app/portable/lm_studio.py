@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.portable.beside import wanted
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.trees import MOST_NODES
@@ -79,7 +80,7 @@ def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None
 class _Said:
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
-    notes: list[Attachment] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
     model: str = ""
 
 
@@ -92,7 +93,7 @@ def _message(version: Any, number: int, parent: int | None, began: float) -> Por
     said.model = said.model or name_at(object_at(version, "senderInfo"), "senderName")
     text, thinking = _split_thinking("\n\n".join(filter(None, said.texts)))
     thinking = "\n\n".join(filter(None, [*said.thoughts, thinking]))
-    if not (text or thinking or said.notes):
+    if not (text or thinking or said.attachments):
         return None
     return PortableMessage(
         number=number,
@@ -101,7 +102,7 @@ def _message(version: Any, number: int, parent: int | None, began: float) -> Por
         text=text,
         thinking=thinking,
         main_name=said.model if role == "assistant" else "",
-        attachments=tuple(said.notes),
+        attachments=tuple(said.attachments),
         created_at=began,
     )
 
@@ -115,9 +116,14 @@ def _take(step: Any, said: _Said) -> None:
     (said.thoughts if thinks else said.texts).append(text)
     for item in items:
         if text_at(item, "type") == "file":
-            said.notes.append(note(name_at(item, "name") or name_at(item, "fileType") or "file"))
+            said.attachments.append(_file(item))
     made = object_at(step, "genInfo")
     said.model = name_at(made, "indexedModelIdentifier") or name_at(made, "identifier") or said.model
+
+
+def _file(item: Any) -> Attachment:
+    kind, name, file = (name_at(item, each) for each in ("fileType", "name", "fileIdentifier"))
+    return wanted(name or file, file) if kind == "image" and file else note(name or kind or "file")
 
 
 def _split_thinking(text: str) -> tuple[str, str]:

@@ -11,10 +11,12 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from app.portable.beside import USER_FILES, Beside, Named, Open, beside
 from app.portable.own import storable
 from app.portable.problems import NotImported, Unreadable, WhyNotRead, why_not_read
 from app.storage.attachments import Attachment, AttachmentKind
@@ -27,7 +29,10 @@ _MOST_PROBLEMS = 1000  # kept; more are only counted
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What some files hold. `spool` has a chat in each line, in our own form."""
+    """What some files hold. `spool` has a chat in each line, in our own form.
+
+    `missing`: pictures of theirs whose files are not there.
+    """
 
     spool: Path
     origins: tuple[str, ...]
@@ -35,6 +40,7 @@ class Found:
     problems: tuple[NotImported, ...]
     more_problems: int = 0
     presets: tuple[dict[str, Any], ...] = ()
+    missing: int = 0
 
 
 def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callable[[float], None]) -> Found:
@@ -47,14 +53,14 @@ def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callabl
         notes.problems.append(NotImported("", WhyNotRead.TOO_MUCH))
     kept = tuple(notes.problems[:_MOST_PROBLEMS])
     more = len(notes.problems) - len(kept)
-    return Found(spool, tuple(notes.origins), notes.messages, kept, more, tuple(notes.presets))
+    return Found(spool, tuple(notes.origins), notes.messages, kept, more, tuple(notes.presets), notes.missing)
 
 
 class _Notes:
     def __init__(self, progress: Callable[[float], None]) -> None:
         self._progress = progress
         self.origins: list[str] = []
-        self.messages = 0
+        self.messages = self.missing = 0
         self.presets: list[dict[str, Any]] = []
         self.problems: list[NotImported] = []
 
@@ -64,6 +70,7 @@ class _Notes:
         elif "origin" in said:
             self.origins.append(said["origin"])
             self.messages += said["messages"]
+            self.missing += said["missing"]
         elif "preset" in said:
             self.presets.append(said["preset"])
         elif "why" in said:
@@ -120,7 +127,7 @@ def options_with(system_prompt: str) -> dict[str, Any] | None:
 
 # Where chats may be: files, archives with files, folders of files. Each is read as text, chunk by chunk.
 #
-# Nothing is unpacked to the disk, and no name in an archive is ever used as a path.
+# No name in an archive is ever used as a path, and of what is packed only pictures get to the disk.
 
 
 MOST_BYTES = 4 << 30  # of all that is read, unpacked
@@ -129,9 +136,8 @@ _MOST_DEPTH = 12  # of folders
 _CHUNK_BYTES = 1 << 20
 _BOMB_RATIO, _BOMB_BYTES = 200, 100_000_000  # text is never packed so well
 _ENCRYPTED = 1  # a flag in archives
+_AROUND = 1  # folders below the one that a file is in, where its pictures may be
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-
-Open = Callable[[], AbstractContextManager[IO[bytes]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,7 @@ class Source:
     open: Open
     folder: tuple[str, ...] = ()
     problem: WhyNotRead | None = None
+    beside: Beside = field(default_factory=Beside)
 
 
 def sources(path: Path) -> Iterator[Source]:
@@ -157,7 +164,7 @@ def sources(path: Path) -> Iterator[Source]:
         elif zipfile.is_zipfile(path):
             yield from _in_archive(path)
         else:
-            yield Source(name, path.stat().st_size, lambda: path.open("rb"))
+            yield Source(name, path.stat().st_size, lambda: path.open("rb"), beside=beside(path, _AROUND))
     except OSError as error:
         yield _bad(name, why_not_read(error))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError):
@@ -173,10 +180,10 @@ def _bad(name: str, why: WhyNotRead) -> Source:
 
 def _in_folder(top: Path) -> Iterator[Source]:
     """Links are not followed."""
-    count = 0
+    count, files = 0, beside(top, _MOST_DEPTH)
     for folder, below, names in os.walk(top):
         parts = Path(folder).relative_to(top).parts
-        below[:] = sorted(below) if len(parts) < _MOST_DEPTH else []
+        below[:] = sorted(each for each in below if each != USER_FILES) if len(parts) < _MOST_DEPTH else []
         for name in sorted(name for name in names if name.lower().endswith(".json")):
             path = Path(folder) / name
             if path.is_symlink() or not path.is_file():
@@ -185,7 +192,7 @@ def _in_folder(top: Path) -> Iterator[Source]:
             if count > MOST_FILES:
                 yield _bad(_shown(top.name), WhyNotRead.TOO_LARGE)
                 return
-            yield Source(_shown(name), path.stat().st_size, _opener(path), tuple(map(_shown, parts)))
+            yield Source(_shown(name), path.stat().st_size, _opener(path), tuple(map(_shown, parts)), beside=files)
 
 
 def _opener(path: Path) -> Open:
@@ -201,6 +208,7 @@ def _in_archive(path: Path) -> Iterator[Source]:
         if not chosen or len(chosen) > MOST_FILES:
             yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
             return
+        files = Beside(lambda: _in(archive))
         unpacked, packed = sum(each.file_size for each in chosen), sum(each.compress_size for each in chosen)
         if unpacked > MOST_BYTES or (unpacked > _BOMB_BYTES and unpacked > _BOMB_RATIO * max(1, packed)):
             yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE)
@@ -210,7 +218,12 @@ def _in_archive(path: Path) -> Iterator[Source]:
             if member.flag_bits & _ENCRYPTED:
                 yield _bad(name, WhyNotRead.ENCRYPTED)
             else:
-                yield Source(name, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
+                yield Source(name, member.file_size, partial(archive.open, member), beside=files)
+
+
+def _in(archive: zipfile.ZipFile) -> Iterator[Named]:
+    for each in archive.infolist():
+        yield PurePosixPath(each.filename).name, partial(archive.open, each)
 
 
 def chunks(source: Source, read: Callable[[int], None]) -> Iterator[str]:

@@ -26,12 +26,25 @@ def chatgpt(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
+def pointer(file: str, **more: Any) -> dict[str, Any]:
+    """A picture of ChatGPT's: where its file is."""
+    return {"content_type": "image_asset_pointer", "asset_pointer": file, "width": 30, "height": 20, **more}
+
+
+def drawing(key: str, parent: str, *files: str) -> dict[str, Any]:
+    """A tool's pictures."""
+    made = (pointer(file, metadata={"dalle": {"prompt": "A duck"}}) for file in files)
+    return node(key, parent, "tool", content={"content_type": "multimodal_text", "parts": list(made)})
+
+
 def lm_studio(*slots: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"name": "Ducks", "pinned": False, "createdAt": 1_718_900_000_000, "messages": list(slots), **more}
 
 
-def said(text: str, role: str = "user") -> dict[str, Any]:
-    return {"type": "singleStep", "role": role, "content": [{"type": "text", "text": text}]}
+def said(text: str, role: str = "user", *files: str) -> dict[str, Any]:
+    """`files`: of pictures."""
+    shown = [{"type": "file", "fileIdentifier": file, "fileType": "image", "sizeBytes": 9} for file in files]
+    return {"type": "singleStep", "role": role, "content": [{"type": "text", "text": text}, *shown]}
 
 
 def replied(*steps: dict[str, Any]) -> dict[str, Any]:

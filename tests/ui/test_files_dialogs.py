@@ -8,6 +8,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtTest import QSignalSpy
@@ -24,7 +25,7 @@ from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.file_wiring import FileWiring
 from app.views.shell.import_dialog import ImportDialog
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.foreign_chats import chatgpt, node
+from tests.helpers.foreign_chats import chatgpt, node, pointer
 
 
 @pytest.fixture
@@ -52,12 +53,11 @@ def export(app: AppHarness, qtbot: QtBot, form: ExportFormat, path: Path, *, eve
     return dialog
 
 
-def conversations(folder: Path, count: int) -> Path:
+def conversations(folder: Path, count: int, *more: Any) -> Path:
+    """`more`: parts of each question."""
     path = folder / "conversations.json"
-    chats = [
-        chatgpt(node("q", "root", "user", f"Question {number}"), conversation_id=str(number), title=f"Chat {number}")
-        for number in range(count)
-    ]
+    asked = [node("q", "root", "user", f"Question {number}", *more) for number in range(count)]
+    chats = [chatgpt(each, conversation_id=str(at), title=f"Chat {at}") for at, each in enumerate(asked)]
     path.write_text(json.dumps([*chats, {"mapping": 3}]), encoding="utf-8")
     return path
 
@@ -178,9 +178,9 @@ def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_p
 def test_an_import_shows_what_there_is_then_does_it_again_only_when_asked_and_can_be_undone(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    path, banner = conversations(tmp_path, 3), app.window.banner
+    path, banner = conversations(tmp_path, 3, pointer("sediment://file_1")), app.window.banner
     dialog = look(app, qtbot, path)
-    assert dialog.sentence.text() == "3 chats · 3 messages · 1 unreadable"
+    assert dialog.sentence.text() == "3 chats · 3 messages · 1 unreadable · 3 pictures left out"
     assert dialog.problems.toPlainText() == "conversations.json: not a supported chat file"
     assert titles(app) == []
     with qtbot.waitSignal(files(app).imports.imported):

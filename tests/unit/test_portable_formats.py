@@ -19,7 +19,7 @@ from app.portable.writing import Names, safe_name
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_name
 from app.storage.portable import PortableChat, PortableMessage
-from tests.helpers.foreign_chats import HIDDEN, chatgpt, lm_studio, node, replied, said, slot, step
+from tests.helpers.foreign_chats import HIDDEN, chatgpt, drawing, lm_studio, node, pointer, replied, said, slot, step
 
 
 def chat(found: Any) -> PortableChat:
@@ -85,18 +85,42 @@ def test_thinking_becomes_part_of_its_answer() -> None:
     assert (found.messages[1].thinking, found.messages[1].thinking_s) == ("First I look.", 7)
 
 
-def test_of_images_and_files_remains_that_they_were_there() -> None:
-    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x", "width": 5}
+def test_of_files_and_what_was_heard_remains_that_they_were_there() -> None:
+    heard = {"content_type": "audio_asset_pointer"}
     files = {"attachments": [{"name": "report.pdf", "size": 9}, {"id": 3}, None]}
     found = chat(
         chatgpt(
-            node("q", "root", "user", picture, "What is it?", metadata=files),
-            node("a", "q", "assistant", picture, {"content_type": "audio_transcription", "text": "A duck."}),
+            node("q", "root", "user", heard, "What is it?", metadata=files),
+            node("a", "q", "assistant", heard, {"content_type": "audio_transcription", "text": "A duck."}),
         )
     )
     notes = [(each.name, each.kind) for each in found.messages[0].attachments]
-    assert notes == [("image", AttachmentKind.NOTE), ("report.pdf", AttachmentKind.NOTE)]
-    assert found.messages[1].text == "[image]\n\nA duck."
+    assert notes == [("audio", AttachmentKind.NOTE), ("report.pdf", AttachmentKind.NOTE)]
+    assert found.messages[1].text == "[audio]\n\nA duck."
+
+
+def test_pictures_are_wanted_by_the_numbers_and_names_of_their_files() -> None:
+    """Those that ChatGPT drew stand in its reply; pages that a tool looked into are none of them."""
+    files = {"attachments": [{"id": "file-Ab1", "name": "sea.png"}, {"id": "file-Pdf", "name": "a.pdf"}]}
+    page = {"content_type": "multimodal_text", "parts": [pointer("file-service://file-Page", metadata={})]}
+    asked = [pointer("file-service://file-Ab1"), pointer("sediment://9f#file_00c2#p_0.jpg"), "What?"]
+    found = chat(
+        chatgpt(
+            node("q", "root", "user", *asked, metadata=files),
+            node("call", "q", "assistant", "{}", recipient="dalle.text2im"),
+            node("page", "call", "tool", content=page),
+            drawing("d", "page", "sediment://file_00d1"),
+            node("a", "d", "assistant", "Here."),
+        )
+    )
+    picture, noted = AttachmentKind.PICTURE, AttachmentKind.NOTE
+    assert [[(each.name, each.kind, each.text) for each in message.attachments] for message in found.messages] == [
+        [("sea.png", picture, "file-Ab1"), ("", picture, "file_00c2"), ("a.pdf", noted, "")],
+        [("", picture, "file_00d1")],
+    ]
+    assert shape(found) == [(1, None, "user", "What?"), (2, 1, "assistant", "Here.")]
+    (message,) = chat(lm_studio(slot(said("What?", "user", "17 - 4.png")))).messages
+    assert [(each.kind, each.text) for each in message.attachments] == [(picture, "17 - 4.png")]
 
 
 def test_code_is_code() -> None:

@@ -6,6 +6,7 @@ import base64
 import errno
 import json
 import os
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,17 +15,21 @@ import pytest
 from app.controllers import exports
 from app.controllers.exports import Exported
 from app.controllers.imports import chat_of, keep_pictures
+from app.controllers.messages import request_messages
 from app.documents.picture_values import as_stored, read_image
 from app.portable import own
 from app.portable.child import understood
 from app.portable.json_stream import loads
+from app.portable.reading import find_chats
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_markdown, write_markdown_folder
-from app.storage import Attachment, AttachmentKind, Pictures
+from app.storage import Attachment, AttachmentKind, Pictures, StoredMessage
 from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import Stop
 from app.words.portable import exported_words
-from tests.helpers.picture_files import image
+from engine import MessageRole, Picture
+from tests.helpers.foreign_chats import chatgpt, node, pointer
+from tests.helpers.picture_files import image, written
 from tests.helpers.portable_chat import WORDS
 
 NOTE = Attachment("sea.png", AttachmentKind.NOTE, "", 0)
@@ -135,6 +140,40 @@ def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_str
         assert message.attachments[0].thumbnail == ""
         assert imported(tmp_path, json.dumps(found), pictures) == NOTE
     assert not pictures.folder.exists()
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_pictures_of_another_apps_export_are_decoded_as_a_strangers(tmp_path: Path) -> None:
+    """One that is none is a note; its chat and the others' pictures come in."""
+    pictures = Pictures(tmp_path / "chats.db")
+    files = {"file-A-sea.png": written(image(30, 20), "png"), "file-B.dat": b"\x89PNG\r\n\x1a\n bomb"}
+    asked = node("q", "root", "user", *(pointer(f"file-service://file-{each}") for each in "ABC"), "What is it?")
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as made:
+        for name, data in {"conversations.json": json.dumps([chatgpt(asked)]), **files}.items():
+            made.writestr(name, data)
+    found = find_chats([tmp_path / "export.zip"], tmp_path / "chats", Stop(), lambda _share: None)
+    shares: list[float] = []
+    digests, unread = keep_pictures(found.spool, pictures.put, Stop(), shares.append)
+    (chat,) = map(chat_of, found.spool.read_bytes().splitlines())
+    (message,) = chat.messages
+    picture, *notes = message.attachments
+    made_here = as_stored(image(30, 20))
+    assert (picture.width, picture.height, picture.thumbnail) == (30, 20, made_here.thumbnail)
+    assert (digests, pictures.get(picture.digest)) == ({picture.digest}, made_here.png)
+    assert [(each.name, each.kind) for each in notes] == [("image", AttachmentKind.NOTE)] * 2
+    assert (message.text, found.missing, unread, shares) == ("What is it?", 1, 1, [1.0])
+
+
+@pytest.mark.parametrize("role", [MessageRole.USER, MessageRole.ASSISTANT])
+def test_a_picture_that_an_app_has_drawn_is_a_word_to_a_model(tmp_path: Path, role: MessageRole) -> None:
+    """No template has a place for one in a reply, and the engine refuses it there."""
+    attached = a_chat(Pictures(tmp_path / "chats.db")).messages[0].attachments
+    pixels = Picture(1, 1, b"rgb", "x")
+    stored = StoredMessage(1, 1, None, role, "Here.", attachments=attached)
+    (message,) = request_messages([stored], "", lambda _picture: pixels)
+    shown = role is MessageRole.USER
+    assert message.pictures == ((pixels,) if shown else ())
+    assert message.content == "Here." if shown else "Picture that is not shown: sea.png\n\nHere."
 
 
 @pytest.mark.usefixtures("in_this_process")

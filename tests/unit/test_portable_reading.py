@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import os
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -13,8 +15,8 @@ from typing import Any
 import pytest
 
 from app.documents.reading import MOST_CHARACTERS
+from app.portable import beside, child, json_stream, own, reading
 from app.portable import chatgpt as chatgpt_reader
-from app.portable import child, json_stream, own, reading
 from app.portable.problems import WhyNotRead
 from app.portable.reading import Found, find_chats
 from app.portable.unfinished import Unfinished
@@ -22,7 +24,7 @@ from app.portable.writing import write_json
 from app.storage.attachments import Attachment, AttachmentKind
 from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import Limits, Stop, Stopped
-from tests.helpers.foreign_chats import chatgpt, lm_studio, node, said, slot
+from tests.helpers.foreign_chats import chatgpt, drawing, lm_studio, node, pointer, said, slot
 
 ASKED = node("q", "root", "user", "Why?")
 ONE = json.dumps([chatgpt(ASKED)])
@@ -91,6 +93,74 @@ def test_an_export_is_read_in_its_archive_and_names_in_it_are_no_paths(tmp_path:
     assert [each.title for each in spooled(found)] == ["Deploys"]
     assert {path.name for path in tmp_path.rglob("*")} == {"export.zip", "spool"}
     assert not (tmp_path.parent / "evil").exists()
+
+
+PICTURES = {
+    "file-Ab1-sea.png": b"sea",
+    "dalle-generations/file-Draw-4f.webp": b"drawn",
+    "user-1/file_00c2-sanitized.png": b"new",
+    "file_00da.dat": b"newer",
+    "secret.png": b"secret",
+}
+SHOWN = ["file-service://file-Ab1", "sediment://file_00c2", "sediment://file_00da", "sediment://file_0bad"]
+
+
+def with_pictures() -> str:
+    asked = node("q", "root", "user", *map(pointer, SHOWN), "What?")
+    other = node("q2", "root", "user", pointer(SHOWN[0]), pointer("sediment://../secret"), "And this?")
+    return json.dumps([chatgpt(asked, drawing("d", "q", "file-service://file-Draw"), other)])
+
+
+def shown(found: Found) -> list[list[tuple[str, str]]]:
+    """Of each message's attachments the name and what is packed in it."""
+    (chat,) = (json.loads(line) for line in found.spool.read_text(encoding="utf-8").splitlines())
+    attached = [[(each["name"], each["text"]) for each in message["attachments"]] for message in chat["messages"]]
+    return [[(name, base64.b64decode(text).decode()) for name, text in each] for each in attached]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_pictures_lie_beside_a_conversation_in_the_archive_or_unpacked(tmp_path: Path, packed: bool) -> None:
+    """Each once; what is not there is a note, and counted."""
+    members = {"conversations.json": with_pictures().encode(), **PICTURES}
+    if packed:
+        found = find(tmp_path, archive(tmp_path, dict(members)))
+    else:
+        for name, data in members.items():
+            written(tmp_path / "export", name, data)
+        found = find(tmp_path, tmp_path / "export" / "conversations.json")
+    asked = [("", "sea"), ("", "new"), ("", "newer"), ("image", "")]
+    assert shown(found) == [asked, [("", "drawn")], [("", ""), ("image", "")]]
+    assert (found.missing, found.problems) == (2, ())
+
+
+def test_pictures_of_lm_studio_lie_beside_its_conversations(tmp_path: Path) -> None:
+    """A name is looked for and no path; links are not followed."""
+    home = tmp_path / ".lmstudio"
+    names = ["17 - 4.png", "../secret.png", "link.png", "a.png"]
+    chat = json.dumps(lm_studio(slot(said("What?", "user", *names))))
+    for at in ("conversations", "conversations/Work"):
+        written(home, f"{at}/1.conversation.json", chat)
+    written(home, "user-files/17 - 4.png", b"ducks")
+    written(home, "user-files/17 - 4.png.metadata.json", "{}")
+    (home / "user-files" / "link.png").symlink_to(written(home, "secret.png", b"secret"))
+    os.mkfifo(home / "user-files" / "a.png")
+    wanted = [[("17 - 4.png", "ducks"), *((name, "") for name in names[1:])]]
+    for path in ("conversations/Work", "conversations/Work/1.conversation.json"):
+        assert shown(find(tmp_path, home / path)) == wanted
+    assert find(tmp_path, home).problems == ()
+
+
+def test_pictures_that_are_too_much_are_missing_and_their_chat_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = {"conversations.json": with_pictures().encode(), **PICTURES}
+    limits = {(own, "MOST_PICTURE_BYTES"): ["sea"], (child, "_MOST_PICTURE_BYTES"): ["sea"]}
+    for (place, name), kept in (limits | {(beside, "_MOST_BYTES"): ["sea", "new"]}).items():
+        with monkeypatch.context() as limit:
+            limit.setattr(place, name, 4)
+            found = find(tmp_path, archive(tmp_path, dict(members)))
+        assert [text for _, text in shown(found)[0] if text] == kept
+        assert not found.problems
 
 
 def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:

@@ -140,6 +140,7 @@ class ImportDialog(FileDialog):
         parts += [self.tr("%Ln new preset(s)", "", preview.presets)] if preview.presets else []
         parts += [self.tr("%Ln already here", "chats", preview.here)] if preview.here else []
         parts += [self.tr("%Ln unreadable", "chats or files", unread)] if unread else []
+        parts += [self.tr("%Ln picture(s) left out", "", preview.lost)] if preview.lost else []
         return " · ".join(parts)
 
     # Choosing
