@@ -1,7 +1,7 @@
 """The branch on the screen as rows of the transcript.
 
-An ordinary chat is read at once. Of a long one the newest messages are; those before them are read by the storage's
-thread, a few hundred at a time, and are put before them.
+An ordinary chat is read at once. Of a long one the newest messages are; once these are painted, those before them are
+read by the storage's thread, a few hundred at a time, and are put before them.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from PySide6.QtCore import QTimer
+
 from app.storage import Storage, StoredMessage
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import RequestStats
 
 AT_ONCE = 50  # messages of a long chat
 _SLICE = 200  # that come before them at a time
+_PAINTED_MS = 50  # the newest ones are on the screen by then
 
 Show = Callable[[Iterable[TranscriptMessage]], None]
 
@@ -69,10 +72,13 @@ class ShownBranch:
             self._transcript.has_earlier = False
         self._tell(next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats()))
         if self._transcript.has_earlier:
-            self._read_before(branch[0].id)
+            read = partial(self._read_before, self._turn, branch[0].id)
+            QTimer.singleShot(_PAINTED_MS, self._transcript, read)
 
-    def _read_before(self, message_id: int) -> None:
-        shown = partial(self._show_before, self._turn, message_id)
+    def _read_before(self, turn: int, message_id: int) -> None:
+        if turn != self._turn:
+            return
+        shown = partial(self._show_before, turn, message_id)
         self._storage.count(lambda stores: stores.messages.before(message_id, _SLICE), shown)
 
     def _show_before(self, turn: int, message_id: int, branch: list[StoredMessage]) -> None:
@@ -85,4 +91,4 @@ class ShownBranch:
         self._transcript.show_before(message_id, [self._row(stored) for stored in branch])
         self._transcript.has_earlier = bool(branch)
         if branch:
-            self._read_before(branch[0].id)
+            self._read_before(turn, branch[0].id)

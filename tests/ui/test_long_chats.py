@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.shown_branch import AT_ONCE
@@ -87,6 +88,33 @@ def test_the_end_is_there_at_once_the_rest_comes_before_it_and_goes_a_few_rows_a
     harness.chats.new_chat()
     assert are_left() == VERY_MANY
     qtbot.waitUntil(lambda: are_left() < 100)  # those that were in sight have parts that know them
+
+
+class Paints(QObject):
+    """Notes when a widget is painted."""
+
+    def __init__(self, painted: QWidget, notes: list[str]) -> None:
+        super().__init__(painted)
+        self._notes = notes
+        painted.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
+            self._notes.append("painted")
+        return False
+
+
+def test_the_end_is_painted_before_the_rest_is_read(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes: list[str] = []
+    storage, _paints = harness.application.storage, Paints(harness.transcript.viewport(), notes)
+    count = storage.count
+    monkeypatch.setattr(storage, "count", lambda *asked: (notes.append("read"), count(*asked)))
+    harness.chats.open_chat(1)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert "read" in notes
+    assert notes[0] == "painted"
 
 
 def test_the_reader_and_the_focus_stay_where_they_are(harness: AppHarness, qtbot: QtBot) -> None:
