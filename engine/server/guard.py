@@ -51,7 +51,7 @@ class Guard:
             if origin is not None:
                 answers |= {
                     "access-control-allow-origin": origin,
-                    "access-control-expose-headers": "x-request-id, retry-after",
+                    "access-control-expose-headers": "x-request-id, x-hunch-ignored, retry-after",
                 }
             if scope["method"] == "OPTIONS":
                 await _preflight()(scope, receive, _with(send, answers))
