@@ -62,6 +62,53 @@ def _widened(name: str, value: mx.array, config: dict[str, Any], share: float) -
     return _padded(value, shapes.get(kind, (attention, HIDDEN)))
 
 
+def inflate_seeing(source: Path, folder: Path) -> Path:
+    """The same for the starter that sees, whose tower stays. Its norms' weights count from one."""
+    config = json.loads((source / "config.json").read_text())
+    packing, text = config.pop("quantization"), config["text_config"]
+    share, head, first = text["hidden_size"] / HIDDEN, text["head_dim"], "language_model.model.layers.0."
+    wide: Weights = {}
+    for name, value in _unpacked(_load(source), packing).items():
+        if name == "multi_modal_projector.mm_input_projection_weight":
+            wide[name] = _padded(value, (value.shape[0], HIDDEN))
+        elif not name.startswith("language_model."):
+            wide[name] = value
+        elif name.endswith("layernorm.weight"):
+            wide[name] = _padded((1 + value) * share**0.5 - 1, (HIDDEN,))
+        elif name.endswith("model.norm.weight"):
+            wide[name] = _padded(value, (HIDDEN,))
+        else:
+            wider = _widened(name, value, text, share)
+            wide[name] = wider * share**0.5 if "embed_tokens" in name else wider
+    for layer in range(text["num_hidden_layers"], LAYERS):
+        for name in [name for name in wide if name.startswith(first)]:
+            silent = mx.zeros_like(wide[name]) if "o_proj" in name or "down_proj" in name else wide[name]
+            wide[name.replace(first, f"language_model.model.layers.{layer}.")] = silent
+    config["text_config"] = text | {
+        "hidden_size": HIDDEN,
+        "intermediate_size": INTERMEDIATE,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": HEADS,
+        "num_hidden_layers": LAYERS,
+        "rms_norm_eps": text["rms_norm_eps"] * share,
+        "head_dim": head,
+    }
+    folder = _save(source, folder, config | {"torch_dtype": "float32"}, wide)
+    shutil.copy(source / "preprocessor_config.json", folder)
+    return folder
+
+
+def _unpacked(weights: Weights, packing: dict[str, int]) -> Weights:
+    """In 32 bits."""
+    whole: Weights = {}
+    for name in (each for each in weights if not each.endswith((".scales", ".biases"))):
+        value, parts = weights[name], [f"{name.removesuffix('.weight')}.{part}" for part in ("scales", "biases")]
+        if parts[0] in weights:
+            value = mx.dequantize(value, *(weights[part] for part in parts), packing["group_size"], packing["bits"])
+        whole[name] = value.astype(mx.float32)
+    return whole
+
+
 def _empty_block(layer: int, weights: Weights) -> Weights:
     """Block `layer`, as costly as the first and without any effect: what it would add is zero."""
     prefix = "model.layers.0."

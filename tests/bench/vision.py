@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import math
 import statistics
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
-from engine import Message, MessageRole, Speculation
-from tests.bench.opponents import Ours
+import mlx.core as mx
+import numpy as np
+
+from engine import Message, MessageRole, Picture, Request, Speculation
+from engine.decoding.text import prompt_tokens
+from engine.models.loading import load_model
+from engine.vision.pixels import patches_of
+from engine.vision.values import readable, spans_in
+from tests.bench import pairs
+from tests.bench.opponents import Ours, Run, interleaved
 from tests.bench.pairs import HEADS, HIDDEN, INTERMEDIATE, LAYERS
-from tests.bench.rows import GREEDY, Measure, Row
+from tests.bench.rows import GREEDY, LENGTH, Measure, Row
 from tests.bench.setup import BenchSetup
+from tests.end2end.test_starter_eyes import unseen
+from tests.helpers.picture_files import pixels_of_png
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
 _SIDE, _PICTURES = 256, 4  # pixels; a thousand tokens each
@@ -23,6 +41,8 @@ _TEXT = {
     "max_position_embeddings": 8192,
 }
 _VISION = {"depth": 8, "hidden_size": 256, "intermediate_size": 1024, "num_heads": 4, "out_hidden_size": HIDDEN}
+_LIMITS = {"max_pixels": _SIDE**2}
+_KIND = "qwen3_vl"
 
 
 def vision_second_turn(setup: BenchSetup, runs: int) -> Row:
@@ -43,8 +63,98 @@ def vision_second_turn(setup: BenchSetup, runs: int) -> Row:
 
 def _wide(folder: Path) -> Path:
     """A random model of 100 M parameters, and a tower."""
-    limits = {"max_pixels": _SIDE**2}
-    return save_seeing("qwen3_vl", folder, text=_TEXT, vision=_VISION, pictures=limits)
+    return save_seeing(_KIND, folder, text=_TEXT, vision=_VISION, pictures=_LIMITS)
 
 
-VISION: tuple[Measure, ...] = (vision_second_turn,)
+def vision_spec_vs_plain(setup: BenchSetup, runs: int) -> Row:
+    """What a draft that reads text only brings after a picture, of what it brings in a chat without one.
+
+    The starter that sees, widened, with its draft. From the first token on: before it, both wait for the picture.
+    """
+    eyes = setup.starter / "eyes"
+    engine = Ours(pairs.inflate_seeing(eyes / "main", setup.folder / "eyes"), eyes / "draft")
+    questions = [each for at, each in enumerate(unseen(24)) if at % 20 < 4]  # of those whose answers are sentences
+    shown = [Picture(*pixels_of_png(each.png), str(at)) for at, each in enumerate(questions)]
+    chats = [(asked(each.question, seen),) for each, seen in zip(questions, shown, strict=True)]
+    blind = [(asked(each.question),) for each in questions]
+    gains, told = list[list[float]](), []
+    for kind in (chats, blind):
+        sides = [partial(_all, engine, how, kind) for how in (Speculation.auto(), Speculation.off())]
+        rounds = list(interleaved(runs, *sides))
+        gains.append([_decoded(auto) / _decoded(off) for auto, off in rounds])
+        told.append(f"{statistics.median(gains[-1]):.2f} times plain decoding, {_accepted(rounds[-1][0]):.0%} accepted")
+    engine.close()
+    each = [after / without for after, without in zip(*gains, strict=True)]
+    detail = "after a picture {}; without one {}".format(*told)
+    return Row("vision.spec.vs_plain", statistics.median(each), "ratio", "≥ 0.9", detail, each)
+
+
+def _all(engine: Ours, how: Speculation, chats: Sequence[tuple[Message, ...]]) -> list[Run]:
+    return [engine.run((), LENGTH, how, GREEDY, messages=chat) for chat in chats]
+
+
+def _decoded(runs: Sequence[Run]) -> float:
+    return sum(len(run.tokens) - 1 for run in runs) / sum(run.rest_s for run in runs)
+
+
+def _accepted(runs: Sequence[Run]) -> float:
+    stats = [run.stats for run in runs if run.stats is not None]
+    return sum(each.accepted for each in stats) / max(1, sum(each.drafted for each in stats))
+
+
+def vision_prefill_tiny(setup: BenchSetup, runs: int) -> Row:
+    return _prefill(setup.folder / "tiny", runs, "tiny", text={}, vision={})
+
+
+def vision_prefill_wide(setup: BenchSetup, runs: int) -> Row:
+    return _prefill(setup.folder / "wide", runs, "100M", text=_TEXT, vision=_VISION)
+
+
+def _prefill(folder: Path, runs: int, size: str, **sizes: dict[str, Any]) -> Row:
+    """From a picture's pixels to the first token, by turns with mlx-vlm's own networks on the same weights."""
+    name, target = f"vision.prefill_tokens_s.{size}", "≥ 0.95"
+    if importlib.util.find_spec("mlx_vlm") is None:
+        detail = "no mlx-vlm here: make parity, then build/parity/bin/python -m tests.bench --only vision_prefill"
+        return Row(name, math.nan, "ratio", target, detail)
+    save_seeing(_KIND, folder, **sizes, pictures=_LIMITS)
+    engine, theirs = Ours(folder), _Theirs(folder)
+
+    def times() -> Iterator[tuple[float, float]]:
+        for seed in count():
+            chat = (asked("What is it?", picture(_SIDE, _SIDE, seed=seed)),)
+            yield engine.run((), 1, Speculation.off(), GREEDY, messages=chat).first_s, theirs.run(chat)
+
+    counted = list(islice(times(), 1, runs + 1))
+    engine.close()
+    ours, others = (theirs.tokens / statistics.median(side) for side in zip(*counted, strict=True))
+    each = [other_s / our_s for our_s, other_s in counted]
+    detail = f"{ours:.0f} / {others:.0f} tok/s of prompt, a picture of {theirs.tokens} tokens and a question"
+    return Row(name, statistics.median(each), "ratio", target, detail, each)
+
+
+class _Theirs:
+    """mlx-vlm's tower and text network, which read the whole prompt at once; the pictures are cut by our code."""
+
+    def __init__(self, folder: Path) -> None:
+        self._model = load_model(folder)
+        self._network = importlib.import_module("tests.parity.pictures").their_network(_KIND, folder)
+        self._caches = importlib.import_module("mlx_vlm.models.cache")
+        self.tokens = 0  # of the latest prompt
+
+    def run(self, chat: tuple[Message, ...]) -> float:
+        request, sight = Request(messages=chat), self._model.sight
+        assert sight is not None
+        began = time.perf_counter()
+        tokens = prompt_tokens(request, self._model)
+        (span,) = spans_in(tokens, chat[0].pictures, sight, request.picture_detail)
+        grid = mx.array([[1, span.rows * sight.merge, span.columns * sight.merge]])
+        ids, patches = mx.array([readable(tokens, sight)]), mx.array(np.asarray(patches_of(span, sight)))
+        given = self._network.get_input_embeddings(ids, patches, image_grid_thw=grid).to_dict()
+        cache = self._caches.make_prompt_cache(self._network.language_model)
+        named = {name: value for name, value in given.items() if value is not None}
+        mx.eval(mx.argmax(self._network.language_model(ids, cache=cache, **named).logits[0, -1]))
+        self.tokens = len(tokens)
+        return time.perf_counter() - began
+
+
+VISION: tuple[Measure, ...] = (vision_second_turn, vision_spec_vs_plain, vision_prefill_tiny, vision_prefill_wide)

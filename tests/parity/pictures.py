@@ -69,18 +69,24 @@ def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.
     return logits, generated
 
 
+def their_network(kind: str, folder: Path) -> Any:
+    """mlx-vlm's, with the folder's weights."""
+    package = importlib.import_module(f"mlx_vlm.models.{kind}")
+    numbers = json.loads((folder / "config.json").read_text())
+    config = package.ModelConfig.from_dict(numbers["text_config"] | numbers)  # Qwen2.5's stand at the top
+    for part in ("Text", "Vision"):
+        name = f"{part.lower()}_config"
+        if isinstance(given := getattr(config, name), dict):
+            setattr(config, name, getattr(package, f"{part}Config").from_dict(given))
+    network = package.Model(config)
+    weights: Any = mx.load(str(folder / "model.safetensors"))
+    network.load_weights([pair for pair in weights.items() if not pair[0].startswith("mtp.")], strict=True)
+    return network
+
+
 class _Theirs:
     def __init__(self, kind: str, folder: Path, model: LoadedModel, tokens: list[int], spans: list[Span]) -> None:
-        package = importlib.import_module(f"mlx_vlm.models.{kind}")
-        numbers = json.loads((folder / "config.json").read_text())
-        config = package.ModelConfig.from_dict(numbers["text_config"] | numbers)  # Qwen2.5's stand at the top
-        for part in ("Text", "Vision"):
-            name = f"{part.lower()}_config"
-            if isinstance(given := getattr(config, name), dict):
-                setattr(config, name, getattr(package, f"{part}Config").from_dict(given))
-        self._model = package.Model(config)
-        weights: Any = mx.load(str(folder / "model.safetensors"))
-        self._model.load_weights([pair for pair in weights.items() if not pair[0].startswith("mtp.")], strict=True)
+        self._model = their_network(kind, folder)
         assert model.sight is not None
         self._ids = mx.array([readable(tokens, model.sight)])
         self._spans = spans
