@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import queue
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +18,16 @@ import pytest
 from engine import (
     CannotSee,
     Engine,
+    Event,
+    Finished,
+    FinishReason,
     Message,
     MessageRole,
     ModelReady,
     PictureDetail,
+    PromptProgress,
     Request,
+    RequestId,
     Sampling,
     SightRefusal,
     Speculation,
@@ -37,7 +44,7 @@ from engine.models.templates import ChatTemplate
 from engine.vision.seeing import Eyes, View
 from engine.vision.values import FIRST_NAME, spans_in, without_names
 from tests.helpers import tiny_assistants, tiny_drafters
-from tests.helpers.engine_client import EngineClient, Outcome
+from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
 from tests.helpers.tiny_eyes import (
     CONFIGS,
     PLACEHOLDER,
@@ -109,14 +116,14 @@ def test_what_is_seen_counts(client: EngineClient, plain: dict[tuple[str, str], 
     assert len({plain["short", "greedy"].tokens, *(each.tokens for each in others)}) == 3
 
 
-DRAFTS = ["draft", "lookup", "dflash", "eagle3", "mtp", "assistant"]
+DRAFTS = ["draft", "lookup", "dflash", "dspark", "dflash2", "eagle3", "mtp", "assistant"]
 
 
 @pytest.fixture(scope="module")
 def drafters(main: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("drafters")
     text = json.loads((main / "config.json").read_text())["text_config"]
-    kinds = {kind: tiny_drafters.save_kind(kind, folder / kind, text) for kind in ("dflash", "eagle3")}
+    kinds = {kind: tiny_drafters.save_kind(kind, folder / kind, text) for kind in tiny_drafters.KINDS}
     heads = {"mtp": main} if inspect_model(main).own_drafter is not None else {}
     if main.name in tiny_assistants.MAINS:
         heads["assistant"] = tiny_assistants.save_assistant(main.name, folder / "assistant")
@@ -139,7 +146,7 @@ def check(client: EngineClient, plain: dict[tuple[str, str], Outcome], speculati
     [
         pytest.param(kind, length, marks=[] if length == 4 else [pytest.mark.slow])
         for kind in DRAFTS
-        for length in (4, 1, 7, 32)
+        for length in (4, 1, 2, 3, 5, 6, 7, 8, 32)
     ],
 )
 def test_no_text_depends_on_what_drafts(
@@ -149,13 +156,48 @@ def test_no_text_depends_on_what_drafts(
     kind: str,
     length: int,
 ) -> None:
+    with drafting(client, drafters, kind):
+        drafted = check(client, plain, Speculation.fixed(length))
+    assert drafted or kind == "lookup"
+
+
+@contextmanager
+def drafting(client: EngineClient, drafters: dict[str, Path], kind: str) -> Iterator[None]:
     if kind not in (*drafters, "lookup"):
         pytest.skip("this family has no such drafter")
     if kind != "lookup":
         client.set_draft(drafters[kind])
-    drafted = check(client, plain, Speculation.fixed(length))
-    assert drafted or kind == "lookup"
+    yield
     client.set_draft(None)
+
+
+@pytest.mark.parametrize(
+    "kind", [each if each == "draft" else pytest.param(each, marks=pytest.mark.slow) for each in DRAFTS]
+)
+def test_no_text_depends_on_drafts_where_rows_are_cut_kept_or_shared(
+    main: Path,
+    plain: dict[tuple[str, str], Outcome],
+    drafters: dict[str, Path],
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Prompts in small pieces; then from memory, behind an edit, and from the disk after a restart; then in a batch."""
+    monkeypatch.setattr(sequences, "PREFILL_CHUNK_TOKENS", 16)
+    how, edited = Speculation.fixed(4), (*CHATS["long"][:2], asked("And this?", SMALL))
+    for restarted in (False, True):
+        engine = Engine(tmp_path)
+        client = EngineClient(engine)
+        assert isinstance(client.load(main), ModelReady)
+        with drafting(client, drafters, kind):
+            cached = [client.run(asking(CHATS["long"], how)) for _ in range(2)]
+            assert [each.tokens for each in cached] == [plain["long", "greedy"].tokens] * 2
+            assert [each.stats.cached_tokens > 0 for each in cached] == [restarted, True]
+            chats = SHORT, edited, (asked("Hello."),)
+            together = client.run_all([asking(chat, how) for chat in chats])
+            alone = [client.run(replace(asking(chat), transient=True)) for chat in chats]
+            assert [each.tokens for each in together] == [each.tokens for each in alone]
+        assert engine.close()
 
 
 @pytest.mark.costly
@@ -220,6 +262,37 @@ def test_a_picture_that_is_kept_is_not_looked_at_again_even_after_a_restart(
             looks.clear()
         assert engine.close()
     assert worked == [(True, False), (False, True), (False, True), (False, True)]
+
+
+def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
+    client: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits, waits for one block of the tower."""
+    asked_for, ends, done = queue.SimpleQueue[RequestId](), queue.SimpleQueue[Event](), list[str]()
+    look, close = View.look, Sequence.close_step
+
+    def looking(self: View, start: int, end: int) -> None:
+        done.append("look")
+        if done.count("look") == 3:
+            client.engine.cancel(asked_for.get(timeout=PATIENCE_S))
+        look(self, start, end)
+
+    def closing(self: Sequence, kept: int) -> None:
+        done.append("step")
+        close(self, kept)
+
+    def begin(_id: RequestId, event: Event) -> None:
+        if isinstance(event, PromptProgress) and asked_for.empty() and not done.count("look"):
+            asked_for.put(client.engine.submit(asking((asked("", picture(64, 64, seed=9)),)), ends.put))
+
+    monkeypatch.setattr(View, "look", looking)
+    monkeypatch.setattr(Sequence, "close_step", closing)
+    client.run(asking((asked("Only text."),), tokens=60), begin)
+    while not isinstance(end := ends.get(timeout=PATIENCE_S), Finished):
+        pass
+    assert end.reason is FinishReason.CANCELLED
+    assert done.count("look") == 3
+    assert "look look" not in " ".join(done)
 
 
 def test_one_pixel_parts_two_chats_at_the_picture(client: EngineClient, main: Path) -> None:
