@@ -56,6 +56,19 @@ def test_the_best_pair_is_installed_by_one_click_and_offered_again_when_that_fai
     assert empty.install_button.isVisible()
 
 
+def test_it_is_laid_out_anew_only_for_what_has_changed(
+    harness: AppHarness, empty: EmptyChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted: list[None] = []
+    monkeypatch.setattr(EmptyChat, "_fit", lambda _self: fitted.append(None))
+    harness.models.models_changed.emit()
+    assert not fitted
+    harness.store.gate.hold()
+    empty.install_button.click()
+    assert fitted
+    harness.store.gate.open()
+
+
 def test_what_is_on_its_way_says_how_far_can_be_held_and_is_used_from_here_when_it_is_there(
     harness: AppHarness, empty: EmptyChat, qtbot: QtBot
 ) -> None:

@@ -49,6 +49,7 @@ class EmptyChat(Translated, QScrollArea):
         self._models: ModelController | None = None
         self._has_model, self._asks = True, True
         self._offers = True  # until a download takes that place
+        self._fitted_for: tuple[object, ...] = ()
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
@@ -110,7 +111,10 @@ class EmptyChat(Translated, QScrollArea):
             if coming is None:
                 self._pair = next(iter(self._models.library.offers(QLocale().name())), None)
         self._describe_offer()
-        self._fit()
+        told = self._pair, self._offers, self._shown_for
+        if told != self._fitted_for or not self._offers:  # while a pair loads, this is told many times
+            self._fitted_for = told
+            self._fit()
 
     def _show_download(self, coming: DownloadEntry | None) -> None:
         """In place of the offer, with its own buttons."""
