@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus
+from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.shell.header import Header
+from app.views.widgets.scrolling import ThinScrollBars
 from app.words.formats import in_menu
 from app.words.languages import LANGUAGES
 from app.words.model_names import human_name
@@ -185,3 +188,15 @@ def test_letters_are_letters_where_no_font_is_installed(tmp_path: Path) -> None:
         timeout=60,
     )
     assert child.stdout == "DejaVu Sans True\n"
+
+
+def test_nothing_stands_where_both_scroll_bars_meet(qtbot: QtBot) -> None:
+    area = QPlainTextEdit()
+    qtbot.addWidget(area)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    ThinScrollBars(area, Theme())
+    area.show()
+    side, end, image = area.verticalScrollBar().width(), area.rect().bottomRight(), area.grab().toImage()
+    assert len({image.pixel(end - QPoint(x, y)) for x in range(side) for y in range(side)}) == 1

@@ -82,6 +82,7 @@ class ThinScrollBars(QObject):
     def __init__(self, area: QAbstractScrollArea, theme: Theme) -> None:
         super().__init__(area)
         self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
+        area.setCornerWidget(QWidget(area))  # where both meet; the system's style paints a small square there
         self._theme = theme
         theme.changed.connect(self._restyle)
         self._restyle()
