@@ -49,7 +49,7 @@ from app.words.pairs import (
 )
 
 _WIDTH = 640
-_MOST_LISTED_PX, _LEAST_LISTED_PX = 420, 120
+_MOST_LISTED_PX, _LEAST_LISTED_PX = 560, 120
 _MOST_RECENT, _FEW = 5, 8
 NO_DRAFT = ""
 
