@@ -33,6 +33,7 @@ _DRAFTERS = {
     DrafterKind.DFLASH: "DFlash",
     DrafterKind.DSPARK: "DSpark",
     DrafterKind.DFLASH2: "DFlash2",
+    DrafterKind.DFLY: "DFly",
     DrafterKind.EAGLE3: "EAGLE-3",
     DrafterKind.MTP: "MTP",
 }

@@ -59,6 +59,7 @@ class DrafterKind(StrEnum):
     DFLASH = "dflash"  # a block of tokens in one forward
     DSPARK = "dspark"  # the same, each token given the one before
     DFLASH2 = "dflash2"  # the same, chosen among the likeliest candidates
+    DFLY = "dfly"  # the same, each state corrected by the token before
     EAGLE3 = "eagle3"  # token by token, from three layers
     MTP = "mtp"  # token by token, with the head that the main model was trained with
 

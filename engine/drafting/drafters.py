@@ -25,13 +25,14 @@ from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.base import Broken, Proposer
 from engine.drafting.proposers.chain import ChainProposer
 from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
+from engine.drafting.proposers.dfly import DFlyDrafter
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.features import MOST_WAITING_BYTES
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
-from engine.models.drafter_tensors import is_unused
+from engine.models.drafter_tensors import is_unused, usual
 from engine.models.drafters import AssistantConfig, DrafterConfig, MtpConfig
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
@@ -78,6 +79,7 @@ KINDS: dict[DrafterKind, Kind] = {
     DrafterKind.DFLASH: _BLOCK,
     DrafterKind.DSPARK: _BLOCK,
     DrafterKind.DFLASH2: _BLOCK,
+    DrafterKind.DFLY: Kind(DFlyDrafter, BlockProposer),
     DrafterKind.EAGLE3: Kind(EagleDrafter, ChainProposer),
     DrafterKind.MTP: Kind(_mtp_network, ChainProposer),
 }
@@ -176,7 +178,7 @@ def _fill(network: nn.Module, path: Path) -> None:
     """
     weights = {}
     for file in sorted(path.glob(WEIGHTS)):
-        weights.update({_plain(name): weight for name, weight in mx.load(str(file)).items()})  # type: ignore[union-attr]
+        weights.update({usual(name): weight for name, weight in mx.load(str(file)).items()})  # type: ignore[union-attr]
     if hasattr(network, "sanitize"):
         weights = network.sanitize(weights)
     _quantize_like(network, weights)
@@ -193,12 +195,6 @@ def _fill(network: nn.Module, path: Path) -> None:
     if widens():
         network.set_dtype(mx.float32)
     network.eval()
-
-
-def _plain(name: str) -> str:
-    """Codebooks are plain arrays in some folders."""
-    name = name.removeprefix("model.")
-    return f"{name}.weight" if name.endswith("_codebook") else name
 
 
 def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:

@@ -66,11 +66,13 @@ _BITS_IN_NAME = re.compile(r"(?<!\d)([2-8])-?bit", re.IGNORECASE)
 _BASE = re.compile(r"base_model:(?:[a-z]+:)?([^:\s]{3,200})")
 _DRAFTER_NAMES = {
     "dflash2": DrafterKind.DFLASH2,
+    "-dfly": DrafterKind.DFLY,
     "dspark": DrafterKind.DSPARK,
     "dflash": DrafterKind.DFLASH,
     "eagle3": DrafterKind.EAGLE3,
     "eagle-3": DrafterKind.EAGLE3,
 }
+_SEARCHED = ("DFlash", "DFly", "DSpark", "EAGLE3")
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
 _ASSISTED = "gemma4"  # in names of its heads
 _ASSISTANT_NAME = re.compile(r"gemma-?4.*-it-(?:qat-)?assistant\b", re.IGNORECASE)
@@ -86,13 +88,11 @@ def questions(query: HubQuery) -> list[str]:
     words = f"{query.text} {query.family}".strip()[:200]
     if main is not None:
         head = "assistant" if main.model_type.startswith(_ASSISTED) else "MTP"
-        named = [f"{stem(main.name)} {kind}" for kind in ("DFlash", "DSpark", "EAGLE3", head)]
+        named = [f"{stem(main.name)} {kind}" for kind in (*_SEARCHED, head)]
         words = words or re.split(r"[-_]", main.name)[0]
         return [*(_question(query, each, mlx=False) for each in named), _question(query, words, mlx=True)]
     if query.kind is HubKind.DRAFTER:
-        return [
-            _question(query, f"{words} {kind}".strip(), mlx=False) for kind in ("DFlash", "DSpark", "EAGLE3", "MTP")
-        ]
+        return [_question(query, f"{words} {kind}".strip(), mlx=False) for kind in (*_SEARCHED, "MTP")]
     return [_question(query, words, mlx=True)]
 
 

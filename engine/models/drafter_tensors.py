@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from engine.api.types import DrafterKind
 from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig
 from engine.models.model_files import Tensor
 
@@ -17,6 +18,8 @@ _UNUSED = re.compile(
     r"(?:(?:verifier_)?(?:embed_tokens|lm_head)|verifier_norm)\.(?:weight|scales|biases)"
     r"|[td]2[dt]|(?:[\w.]+\.)?rotary_emb\.inv_freq"
 )
+_ANGELSPEC = {"context_proj": "fc", "context_norm": "hidden_norm", "final_norm": "norm"}
+_CORRECTION = ("hidden_norm", "embed_norm", "gate_proj", "up_proj", "down_proj")
 _LONGEST_NAME = 100  # characters, in an error
 _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
@@ -62,11 +65,18 @@ def gated(config: DrafterConfig, tensors: Mapping[str, Tensor]) -> str:
     return f"{found[:_LONGEST_NAME]} with a gate" if found else ""
 
 
-def _plain(name: str) -> str:
-    """The name without packed weights; codebooks are plain arrays in some folders."""
-    name = name.removeprefix("model.").replace("midlayer.", "layers.0.")
-    name = next((name.removesuffix(end) + ".weight" for end in _PACKED if name.endswith(end)), name)
+def usual(name: str) -> str:
+    """A tensor's name in most dialects; codebooks are plain arrays in some folders."""
+    name = name.removeprefix("model.")
+    part, dot, rest = name.partition(".")
+    name = f"{_ANGELSPEC.get(part, part)}{dot}{rest}"
     return f"{name}.weight" if name.endswith("_codebook") else name
+
+
+def _plain(name: str) -> str:
+    """The usual name without packed weights."""
+    name = usual(name).replace("midlayer.", "layers.0.")
+    return next((name.removesuffix(end) + ".weight" for end in _PACKED if name.endswith(end)), name)
 
 
 def _block_places(config: BlockConfig) -> Iterator[str]:
@@ -83,6 +93,10 @@ def _block_places(config: BlockConfig) -> Iterator[str]:
             yield from ("markov_head.gate_proj.weight", "markov_head.gate_proj.bias")
     if config.confidence:
         yield from ("confidence_head.proj.weight", "confidence_head.proj.bias")
+    if config.info.kind is DrafterKind.DFLY:
+        yield "layer_fusion_weights"
+    if config.correction_width:
+        yield from (f"hidden_correction.{part}.weight" for part in _CORRECTION)
     if config.selector_rank:
         parts = ("hidden_projection", "predecessor_codebook", "successor_codebook")
         yield from (f"candidate_selector.{part}.weight" for part in parts)

@@ -6,6 +6,7 @@ differ in what they call a layer, and in whether the first row of a block is the
 - z-lab: layer i is the output of i; a block of n rows drafts n - 1 tokens, row 0 is the token before them.
 - DeepSpec: layer i is the output of i; a block of n rows drafts n tokens.
 - speculators: layer i is the input of i; the block is as `sample_from_anchor` or the tokens say.
+- AngelSpec: as z-lab, but `num_target_layers` is how many layers are read, and three tensors have other names.
 
 A wrong reading shows only in a lower accept rate.
 """
@@ -40,6 +41,8 @@ _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma 4 has
 _GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # by default
 _NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
+_ONLY = {"hidden_correction_type": "swiglu", "fusion_type": "concat_fc"}
+_CORRECTION = "hidden_correction.down_proj.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class BlockConfig:
     conv_group: int = 0
     selector_rank: int = 0
     selector_candidates: int = 0
+    correction_width: int = 0  # of the MLP that corrects a state by the token before; 0: none
 
     @property
     def tokens(self) -> int:
@@ -160,24 +164,23 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
     classes = " ".join(map(str, entries(config, "architectures"))).lower()
     block = object_at(config, "dflash_config")
     rank = {**config, **block}.get("markov_rank")
-    if named in _NAMES:
-        return DrafterKind(named)
-    if "dflash2" in classes or "selector_rank" in block:
-        return DrafterKind.DFLASH2
-    if "dspark" in classes or (type(rank) is int and rank > 0) or block.get("projector_type") == "dspark":
-        return DrafterKind.DSPARK
-    if "dflash" in classes or block:
-        return DrafterKind.DFLASH
+    markov = (type(rank) is int and rank > 0) or block.get("projector_type") == "dspark"
     marked = any(prefix + mark in tensors for prefix in ("", "model.") for mark in _EAGLE_MARKS)
-    if "eagle3" in classes or marked or "eagle_config" in config:
-        return DrafterKind.EAGLE3
     model_type = str(config.get("model_type", ""))
-    return DrafterKind.MTP if model_type.endswith("_mtp") or model_type in ASSISTANTS else None
+    shown = {
+        DrafterKind.DFLY: "dfly" in classes or config.get("model_arch") == "dfly",
+        DrafterKind.DFLASH2: "dflash2" in classes or "selector_rank" in block,
+        DrafterKind.DSPARK: "dspark" in classes or markov,
+        DrafterKind.DFLASH: "dflash" in classes or "dflare" in classes or block,
+        DrafterKind.EAGLE3: "eagle3" in classes or marked or "eagle_config" in config,
+        DrafterKind.MTP: model_type.endswith("_mtp") or model_type in ASSISTANTS,
+    }
+    return DrafterKind(named) if named in _NAMES else next((kind for kind, mark in shown.items() if mark), None)
 
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
     speculators = "speculators_model_type" in flat
-    backbone, main_layers = _backbone(flat), whole(flat, "num_target_layers")
+    backbone, main_layers = _backbone(flat), _main_layers(kind, flat)
     layers = _layers(flat, of_inputs=speculators) or default_block_layers(main_layers, whole(flat, "num_hidden_layers"))
     if not layers:
         raise FileError("config.json: it says neither which layers it reads nor how many there are")
@@ -188,6 +191,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
     if not 0 <= mask < vocabulary:
         raise FileError(f"config.json: mask_token_id {mask} of {vocabulary} tokens")
     windows, info = _windows(flat, backbone.layers), _info(kind, flat, backbone, layers)
+    held = {name.removeprefix("model.") for name in tensors}
     if info.main_width != backbone.width:  # its rows are the main model's embeddings
         raise FileError(f"config.json: hidden_size {backbone.width} of a main model's {info.main_width}")
     return BlockConfig(
@@ -204,16 +208,21 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         embedding_scale=real(flat, "input_embedding_scale", 1.0),
         markov_rank=whole(flat, "markov_rank") if kind is DrafterKind.DSPARK else 0,
         markov_gated=flat.get("markov_head_type") == "gated",
-        confidence="confidence_head.proj.weight" in {name.removeprefix("model.") for name in tensors}
-        if tensors
-        else flag(flat, "enable_confidence_head"),
+        confidence="confidence_head.proj.weight" in held if held else flag(flat, "enable_confidence_head"),
         confidence_with_markov=flag(flat, "confidence_head_with_markov", default=True),
         sinks=flag(flat, "attention_sink_bias"),
         conv_taps=whole(flat, "conv_kernel_size"),
         conv_group=whole(flat, "conv_group_size"),
         selector_rank=whole(flat, "selector_rank"),
         selector_candidates=whole(flat, "selector_top_k"),
+        correction_width=_correction_width(kind, flat, backbone, held),
     )
+
+
+def _correction_width(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, held: set[str]) -> int:
+    said = _CORRECTION in held if held else flag(flat, "enable_hidden_correction", default=True)
+    width = whole(flat, "hidden_correction_intermediate_size") or backbone.width
+    return width if kind is DrafterKind.DFLY and said else 0
 
 
 def _first_row_drafts(kind: DrafterKind, flat: dict[str, Any], rows: int) -> bool:
@@ -316,7 +325,13 @@ def _head_tensor(mtp: MtpConfig, name: str) -> str | None:
 
 def _info(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, layers: tuple[int, ...]) -> DrafterInfo:
     width = whole(flat, "target_hidden_size") or backbone.width
-    return DrafterInfo(kind, width, whole(flat, "num_target_layers"), whole(flat, "vocab_size"), layers)
+    return DrafterInfo(kind, width, _main_layers(kind, flat), whole(flat, "vocab_size"), layers)
+
+
+def _main_layers(kind: DrafterKind, flat: dict[str, Any]) -> int:
+    """0: not said. AngelSpec has another name for it, and uses the usual one for how many layers are read."""
+    usual = 0 if kind is DrafterKind.DFLY else whole(flat, "num_target_layers")
+    return whole(flat, "target_num_hidden_layers") or usual
 
 
 def _backbone(flat: dict[str, Any]) -> Backbone:
@@ -411,9 +426,8 @@ def unmet_need(config: JsonObject) -> str:
     for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
         if said.get(key):
             return key
-    head = str(said.get("markov_head_type") or _MARKOV_HEADS[0])
-    if said.get("markov_rank") and head not in _MARKOV_HEADS:
-        return f"markov_head_type {head}"[:100]
+    if odd := _odd_part(said):
+        return odd
     for key in _ACTIVATION_KEYS:
         if (named := said.get(key)) is None:
             continue
@@ -428,6 +442,16 @@ def unmet_need(config: JsonObject) -> str:
         )
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
+
+
+def _odd_part(said: JsonObject) -> str:
+    """Around the layers."""
+    if odd := next((key for key, known in _ONLY.items() if said.get(key) not in (None, known)), ""):
+        return f"{odd} {said[odd]}"[:100]
+    if "dflare" in f"{said.get('model_arch')} {said.get('architectures')}".lower():
+        return "model_arch dflare"
+    head = str(said.get("markov_head_type") or _MARKOV_HEADS[0])
+    return f"markov_head_type {head}"[:100] if said.get("markov_rank") and head not in _MARKOV_HEADS else ""
 
 
 def _odd_layer(said: JsonObject, *, gemma: bool) -> str:

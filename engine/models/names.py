@@ -11,7 +11,7 @@ _ENDINGS = re.compile(
 # A later model of the same name: "instruct2507".
 _DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _DRAFTER_FOLDER = re.compile(
-    r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dspark|eagle-?3|speculator", re.IGNORECASE
+    r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dfly|dspark|eagle-?3|speculator", re.IGNORECASE
 )
 _MAKERS = "meta-"  # in names of some models, but not of their drafters
 

@@ -36,6 +36,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     ),
     "scaled": tiny.dflash_config(input_embedding_scale=2.0, final_logit_softcapping=5.0, output_multiplier=2.0),
     "sinks": tiny.nemotron_block_config(),
+    "mixtures and corrections": tiny.dfly_config(hidden_correction_intermediate_size=40),
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
@@ -48,6 +49,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 
 def weights_for(config: dict[str, Any]) -> dict[str, mx.array]:
+    if "enable_hidden_correction" in config:
+        return tiny.dfly_weights(config)
     weights = tiny.block_weights(config)
     rank, width = config.get("markov_rank", 0), tiny.WIDTH
     if config.get("markov_head_type") == "gated":
@@ -99,19 +102,35 @@ class Reference:
         return self.weights[f"{name}.weight"]
 
     def block(self, states: Rows, newest: int) -> Rows:
-        context = normed(states @ self.of("fc").T, self.of("hidden_norm"))
         tokens = [newest] + [self.config.mask_token] * (self.config.block_rows - 1)
         rows = self.table[tokens] * self.config.embedding_scale
         for layer in range(self.config.backbone.layers):
             at = f"layers.{layer}"
-            attend = self._attention(layer, context)
+            attend = self._attention(layer, self._context(layer, states))
             if self.config.backbone.is_gemma:
                 rows = self._gemma_layer(at, attend, rows)
                 continue
             rows = rows + self._around(f"{at}.attention_conv", attend, normed(rows, self.of(f"{at}.input_layernorm")))
             normed_rows = normed(rows, self.of(f"{at}.post_attention_layernorm"))
             rows = rows + self._around(f"{at}.mlp_conv", self._mlp(at), normed_rows)
-        return normed(rows, self.of("norm"))[0 if self.config.anchor_first else 1 :]
+        norm = "final_norm" if "final_norm.weight" in self.weights else "norm"
+        return normed(rows, self.of(norm))[0 if self.config.anchor_first else 1 :]
+
+    def _context(self, layer: int, states: Rows) -> Rows:
+        if "layer_fusion_weights" not in self.weights:
+            return normed(states @ self.of("fc").T, self.of("hidden_norm"))
+        chances = np.exp(self.weights["layer_fusion_weights"][layer])
+        parts = np.split(states, len(chances), axis=1)
+        mixed = sum(chance / chances.sum() * part for chance, part in zip(chances, parts, strict=True))
+        return normed(states @ self.of("context_proj").T + mixed, self.of("context_norm"))
+
+    def corrected(self, state: Rows, before: int) -> Rows:
+        if not self.config.correction_width:
+            return state
+        own = normed(state, self.of("hidden_correction.hidden_norm"))
+        read = np.concatenate([own, normed(self.table[before], self.of("hidden_correction.embed_norm"))])
+        gate, up, down = (self.of(f"hidden_correction.{part}_proj") for part in ("gate", "up", "down"))
+        return state + down @ ((gate @ read) * sigmoid(gate @ read) * (up @ read))
 
     def _gemma_layer(self, at: str, attend: Callable[[Rows], Rows], rows: Rows) -> Rows:
         mixed = attend(normed(rows, self.of(f"{at}.input_layernorm")))
@@ -178,7 +197,7 @@ class Reference:
 
     def logits(self, state: Rows, before: int) -> Rows:
         """Of one row, with what the token before it makes likely."""
-        config, logits = self.config, self.head @ state * self.config.output_scale
+        config, logits = self.config, self.head @ self.corrected(state, before) * self.config.output_scale
         if config.softcap:
             logits = np.tanh(logits / config.softcap) * config.softcap
         if config.markov_rank:

@@ -61,6 +61,7 @@ def small(kind: DrafterKind) -> DrafterConfig:
     config_of: Any = {
         DrafterKind.DFLASH: tiny.dflash_config,
         DrafterKind.DFLASH2: tiny.dflash2_config,
+        DrafterKind.DFLY: tiny.dfly_config,
         DrafterKind.DSPARK: tiny.dspark_config,
         DrafterKind.EAGLE3: tiny.eagle_author_config,
     }[kind]

@@ -17,7 +17,7 @@ from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models import loading
 from engine.models.access import ModelAccess
-from engine.models.drafter_tensors import unplaced
+from engine.models.drafter_tensors import unplaced, usual
 from engine.models.drafters import drafter_config
 from engine.models.loading import LoadedModel, at_once, handfuls, load_model
 from engine.models.memory import MemoryNeed
@@ -31,6 +31,7 @@ Weights = dict[str, mx.array]
 KINDS = {
     "dspark": (tiny.dspark_config(), tiny.block_weights),
     "dflash2": (tiny.dflash2_config(), tiny.block_weights),
+    "dfly": (tiny.dfly_config(), tiny.dfly_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
 }
 
@@ -62,7 +63,7 @@ def test_what_is_in_the_files_is_what_drafts(main: LoadedModel, kind: str, tmp_p
     draft = load(folder, main)
 
     held = tensors(draft.network)
-    theirs = {name.replace("midlayer.", "layers.0.").removesuffix(".weight"): w for name, w in weights.items()}
+    theirs = {usual(name).replace("midlayer.", "layers.0.").removesuffix(".weight"): w for name, w in weights.items()}
     theirs.pop("t2d", None)
     assert {name.removesuffix(".weight") for name in held} == set(theirs)
     for name, weight in held.items():

@@ -89,6 +89,37 @@ def dflash2_config(**changes: Any) -> dict[str, Any]:
     }
 
 
+def dfly_config(**changes: Any) -> dict[str, Any]:
+    """As AngelSpec publishes them."""
+    return {
+        "architectures": ["Qwen3DFlyModel"],
+        "model_type": "qwen3",
+        "block_size": 6,
+        "mask_token_id": 260,
+        "num_target_layers": 2,
+        "target_num_hidden_layers": MAIN_LAYERS,
+        "target_hidden_size": WIDTH,
+        "target_layer_ids": [0, 1],
+        "enable_hidden_correction": True,
+        "hidden_correction_intermediate_size": None,
+        **SIZES,
+        **changes,
+    }
+
+
+def dfly_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
+    usual, width = block_weights(config, seed), config["hidden_size"]
+    theirs = {"fc.weight": "context_proj.weight", "hidden_norm.weight": "context_norm.weight"}
+    weights = {(theirs | {"norm.weight": "final_norm.weight"}).get(name, name): usual[name] for name in usual}
+    mixed = (config["num_hidden_layers"], len(config["target_layer_ids"]))
+    weights["layer_fusion_weights"] = 4 * mx.random.normal(mixed)
+    inner = config["hidden_correction_intermediate_size"] or width
+    shapes = {"gate_proj": (inner, 2 * width), "up_proj": (inner, 2 * width), "down_proj": (width, inner)}
+    for part, shape in {"hidden_norm": (width,), "embed_norm": (width,), **shapes}.items():
+        weights[f"hidden_correction.{part}.weight"] = _random(part, shape)
+    return weights
+
+
 GEMMA_LAYERS: dict[str, Any] = {  # as DeepSpec has them: the main model's config, of which the full layers count
     "model_type": "gemma4_text",
     "global_head_dim": 32,
@@ -312,13 +343,15 @@ def save_drafter(folder: Path, config: dict[str, Any], weights: dict[str, mx.arr
 def _fitting(config: dict[str, Any], main: dict[str, Any]) -> dict[str, Any]:
     """`config` for a main model with that config."""
     sizes = {"hidden_size": main["hidden_size"], "target_hidden_size": main["hidden_size"]}
-    return config | sizes | {"num_target_layers": main["num_hidden_layers"]}
+    own = "target_num_hidden_layers" if "target_num_hidden_layers" in config else "num_target_layers"
+    return config | sizes | {own: main["num_hidden_layers"]}
 
 
 KINDS: dict[str, tuple[Any, Any]] = {
     "dflash": (dflash_config, block_weights),
     "dspark": (dspark_config, block_weights),
     "dflash2": (dflash2_config, block_weights),
+    "dfly": (dfly_config, dfly_weights),
     "eagle3": (eagle_author_config, eagle_weights),
 }
 

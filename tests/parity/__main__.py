@@ -2,9 +2,9 @@
 float32.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
-greedily: logits within 1e-4 (of the largest, where heads feed on their own states), tokens equal. DeepSpec's code,
-which no registry has, is compared where a checkout of it is on PYTHONPATH. Pictures are in `pictures.py`. Prints a line
-a case; ends with status 1 where one differs.
+greedily: logits within 1e-4 (of the largest, where heads feed on their own states or correct them), tokens equal.
+DeepSpec's and AngelSpec's code, which no registry has, is compared where a checkout of it is on PYTHONPATH. Pictures
+are in `pictures.py`. Prints a line a case; ends with status 1 where one differs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from tests.parity.angelspec import angelspec_cases
 from tests.parity.assistants import assistant_cases
 from tests.parity.authors import author_cases
 from tests.parity.blocks import block_cases
@@ -42,6 +43,7 @@ def cases() -> Iterator[tuple[str, int, int, float]]:
     yield from layer_cases()
     yield from picture_cases()
     yield from deepspec_cases()
+    yield from angelspec_cases()
 
 
 if __name__ == "__main__":

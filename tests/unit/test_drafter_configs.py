@@ -119,6 +119,19 @@ MUSE: dict[str, Any] = {  # as DaoCloud says it
         "sliding_window": 2048,
     },
 }
+DFLY: dict[str, Any] = {  # as AngelSpec says it
+    "architectures": ["Qwen3DFlyModel"],
+    "model_type": "qwen3",
+    "block_size": 8,
+    "mask_token_id": 151_669,
+    "num_target_layers": 5,
+    "target_hidden_size": 2560,
+    "target_num_hidden_layers": 36,
+    "target_layer_ids": [1, 9, 17, 25, 33],
+    "enable_hidden_correction": True,
+    "hidden_correction_intermediate_size": None,
+    **SIZES,
+}
 EAGLE: dict[str, Any] = {
     "architectures": ["LlamaForCausalLMEagle3"],
     "model_type": "llama",
@@ -252,6 +265,29 @@ def test_dflash2_is_known_by_its_selector() -> None:
     assert config.output_scale == 2.0
 
 
+def test_dfly_counts_the_layers_that_it_reads_where_others_count_the_main_models() -> None:
+    config = block(DFLY)
+    assert config.info == DrafterInfo(DrafterKind.DFLY, 2560, 36, 151_936, (1, 9, 17, 25, 33))
+    assert (config.tokens, config.anchor_first, config.causal, config.markov_rank) == (7, False, (False,) * 5, 0)
+    assert config.correction_width == 2560
+    assert block(DFLY, hidden_correction_intermediate_size=96).correction_width == 96
+    assert block(DFLY, enable_hidden_correction=False).correction_width == 0
+    uncounted = {key: value for key, value in DFLY.items() if key != "target_num_hidden_layers"}
+    assert block(uncounted).info.main_layers == 0
+
+
+def test_dfly_is_known_in_the_dialects_of_those_who_convert_it() -> None:
+    kept = {key: DFLY[key] for key in ("target_layer_ids", "mask_token_id", "enable_hidden_correction")}
+    converted = DFLY | {"architectures": ["DFlyDraftModel"], "dflash_config": kept}
+    assert block(converted) == block(DFLY)
+    served = DFLY | {"architectures": ["Qwen3DFlyModel", "Qwen3DSparkModel"], "model_arch": "dfly"}
+    assert drafter_kind(served) is drafter_kind(DFLY | {"architectures": [], "model_arch": "dfly"}) is DrafterKind.DFLY
+    speculators = SPECULATORS | {"speculators_model_type": "dfly", "architectures": ["DFlySpeculator"]}
+    config = block(speculators)
+    assert (config.info.kind, config.info.layers, config.tokens) == (DrafterKind.DFLY, (1, 9, 17, 25, 33), 7)
+    assert block(speculators, sample_from_anchor=True).tokens == 8
+
+
 def test_eagle_reads_three_layers_by_their_input() -> None:
     config = drafter_config(EAGLE | {"eagle_config": {"eagle_aux_hidden_state_layer_ids": [2, 18, 33]}})
     assert isinstance(config, EagleConfig)
@@ -364,6 +400,10 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (SPECULATORS | {"transformer_layer_config": SIZES | {"hidden_act": "relu2"}}, "hidden_act relu2"),
         (EAGLE | {"hidden_activation": "gelu_pytorch_tanh"}, "hidden_activation gelu_pytorch_tanh"),
         (DEEPSPEC | {"markov_head_type": "rnn"}, "markov_head_type rnn"),
+        (DFLY | {"hidden_correction_type": "gru"}, "hidden_correction_type gru"),
+        (Z_LAB | {"fusion_type": "gated_sum"}, "fusion_type gated_sum"),
+        (Z_LAB | {"model_arch": "dflare"}, "model_arch dflare"),
+        (DFLY | {"architectures": ["DFlareQwen3Model"]}, "model_arch dflare"),
         *(
             (ASSISTANT | {"text_config": ASSISTANT["text_config"] | {key: 1}}, key)
             for key in ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")

@@ -153,6 +153,8 @@ def test_what_has_no_size_is_not_said_to_fit() -> None:
         ("z-lab/Qwen3-8B-DFlash-b16", DrafterKind.DFLASH),
         ("deepseek-ai/dspark_qwen3_8b_block7", DrafterKind.DSPARK),
         ("z-lab/Qwen3.8-27B-DFlash2", DrafterKind.DFLASH2),
+        ("mlx-community/Qwen3-8B-DFly-MLX", DrafterKind.DFLY),
+        ("org/Wildfly-8B-4bit", None),
         ("org/Qwen3-8B-EAGLE3", DrafterKind.EAGLE3),
         ("google/gemma-4-12B-it-assistant", DrafterKind.MTP),
         ("mlx-community/gemma-4-E4B-it-assistant-bf16", DrafterKind.MTP),

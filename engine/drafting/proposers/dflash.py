@@ -11,6 +11,7 @@ another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -224,16 +225,20 @@ class BlockDrafter(nn.Module):
         return weights
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        context = self.hidden_norm(self.fc(states))[None]
+        contexts = self._contexts(states)
 
         def project() -> mx.array:
-            for layer, cache in zip(self.layers, caches.layers, strict=True):
-                layer.self_attn.read(context, self._rope, cache)
-            return context[0]
+            for layer, cache, context in zip(self.layers, caches.layers, contexts, strict=True):
+                layer.self_attn.read(context[None], self._rope, cache)
+            return contexts[0]
 
         read = caches.forward(states.shape[0], project)
         caches.commit(states.shape[0])
         return read
+
+    def _contexts(self, states: mx.array) -> Sequence[mx.array]:
+        """What each layer reads of the main model's states, (n, width)."""
+        return [self.hidden_norm(self.fc(states))] * len(self.layers)
 
     def block(self, newest: mx.array, caches: CacheSet) -> mx.array:
         """The states (tokens, width) that draft what follows `newest` (1,). The caches do not change."""

@@ -1,0 +1,50 @@
+"""DFly: a block as DFlash's, but each layer reads a mixture of its own of the main model's layers, and a state is
+corrected by the token before, so a block's tokens fit one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mlx.core as mx
+import mlx.nn as nn
+
+from engine.drafting.proposers.dflash import BlockDrafter
+from engine.models.access import ModelAccess
+from engine.models.drafters import BlockConfig
+
+
+class Correction(nn.Module):
+    """A gated MLP over a row's state and the embedding of the token before."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        width, eps = config.backbone.width, config.backbone.norm_eps
+        self.hidden_norm, self.embed_norm = nn.RMSNorm(width, eps=eps), nn.RMSNorm(width, eps=eps)
+        self.gate_proj = nn.Linear(2 * width, config.correction_width, bias=False)
+        self.up_proj = nn.Linear(2 * width, config.correction_width, bias=False)
+        self.down_proj = nn.Linear(config.correction_width, width, bias=False)
+
+    def __call__(self, state: mx.array, before: mx.array) -> mx.array:
+        both = mx.concatenate([self.hidden_norm(state), self.embed_norm(before).astype(state.dtype)], axis=-1)
+        return state + self.down_proj(nn.silu(self.gate_proj(both)) * self.up_proj(both))
+
+
+class DFlyDrafter(BlockDrafter):
+    def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
+        super().__init__(config, main)
+        self.layer_fusion_weights = mx.zeros((config.backbone.layers, len(config.info.layers)))
+        if config.correction_width:
+            self.hidden_correction = Correction(config)
+
+    def _contexts(self, states: mx.array) -> Sequence[mx.array]:
+        layers, read = self.layer_fusion_weights.shape
+        shares = mx.softmax(self.layer_fusion_weights.astype(mx.float32), axis=-1).astype(states.dtype)
+        mixed = mx.einsum("lr,nrw->lnw", shares, states.reshape(states.shape[0], read, -1))
+        contexts = self.hidden_norm(self.fc(states) + mixed)
+        return [contexts[layer] for layer in range(layers)]
+
+    def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
+        if "hidden_correction" in self:  # `base` is then never evaluated
+            base = self.base_logits(self.hidden_correction(state, self._main.embed(before)))
+        return super().step_logits(base, before, state)
