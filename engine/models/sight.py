@@ -6,7 +6,7 @@ No MLX and no pixels: the app asks before anything is loaded. Files are not trus
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import partial
 from math import ceil, floor, isqrt, sqrt
@@ -40,9 +40,12 @@ class Tower(StrEnum):
     """A kind of network that turns pixels into rows of embeddings."""
 
     QWEN = "qwen"  # Qwen3's
+    QWEN2 = "qwen2"
     QWEN25 = "qwen2.5"
     SIGLIP = "siglip"  # Gemma 3's
     GEMMA4 = "gemma4"
+    GEMMA4_UNIFIED = "gemma4_unified"  # no network: a linear map of patches
+    PIXTRAL = "pixtral"  # Mistral's
 
 
 class Mutual(StrEnum):
@@ -63,24 +66,36 @@ class Filter(IntEnum):
 _TOWERS: Mapping[str, Tower] = MappingProxyType(
     {
         **dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN),
+        "qwen2_vl": Tower.QWEN2,
         "qwen2_5_vl": Tower.QWEN25,
         "gemma3": Tower.SIGLIP,
         "gemma4": Tower.GEMMA4,
+        "gemma4_unified": Tower.GEMMA4_UNIFIED,
+        **dict.fromkeys(("mistral3", "pixtral", "llava"), Tower.PIXTRAL),
     }
 )
 _OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
+_EMBEDDERS = ("model.vision_embedder.", "vision_embedder.", "model.embed_vision.", "embed_vision.")
+_OF_MISTRAL = (
+    *("vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
+    *("model.multi_modal_projector.", "multi_modal_projector."),
+)
 _PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
     {
-        **dict.fromkeys((Tower.QWEN, Tower.QWEN25), _OF_QWEN),
+        **dict.fromkeys((Tower.QWEN, Tower.QWEN2, Tower.QWEN25), _OF_QWEN),
         Tower.SIGLIP: ("vision_tower.vision_model.", "multi_modal_projector."),
         Tower.GEMMA4: ("model.vision_tower.", "vision_tower.", "model.embed_vision.", "embed_vision."),
+        Tower.GEMMA4_UNIFIED: _EMBEDDERS,
+        Tower.PIXTRAL: _OF_MISTRAL,
     }
 )
 _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
     {
-        **dict.fromkeys((Tower.QWEN, Tower.QWEN25), "patch_embed.proj.weight"),
+        **dict.fromkeys((Tower.QWEN, Tower.QWEN2, Tower.QWEN25), "patch_embed.proj.weight"),
         Tower.SIGLIP: "embeddings.patch_embedding.weight",
         Tower.GEMMA4: "patch_embedder.input_proj.weight",
+        Tower.GEMMA4_UNIFIED: "patch_dense.weight",
+        Tower.PIXTRAL: "patch_conv.weight",
     }
 )
 _WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
@@ -109,6 +124,8 @@ class Sight:
     mutual: Mutual = Mutual.NO
     stand_in: int = -1  # token that networks are given for each row; -1: the placeholder
     largest: bool = False  # small pictures are made as large as the limits allow
+    edge: int = 0  # the longest side, in pixels, of pictures that are only made smaller; 0: of no such
+    breaks: tuple[str, ...] = ()  # words for tokens among a picture's: after each of its lines, after the last
 
     @property
     def reserved(self) -> set[int]:
@@ -125,6 +142,8 @@ class Sight:
             return self.square, self.square
         if self.largest:
             return self._as_large_as_may_be(width, height, detail)
+        if self.edge:
+            return self._within_edge(width, height, detail)
         side = self.patch * self.merge
         most = max(side**2, min(self.most_pixels, detail.most_tokens * side**2))
         if max(width, height) > _STEEPEST * min(width, height):  # a strip becomes a thicker one
@@ -149,9 +168,18 @@ class Sight:
             high = min(height // width, tokens)
         return max(1, wide) * side, max(1, high) * side
 
+    def _within_edge(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
+        side, shrink = self.patch * self.merge, max(1.0, max(width, height) / self.edge)
+        wide, high = (max(1, ceil(floor(each / shrink) / side)) for each in (width, height))
+        if wide * high > detail.most_tokens:
+            shrink = sqrt(wide * high / detail.most_tokens)
+            wide, high = (max(1, floor(each / shrink)) for each in (wide, high))
+        return wide * side, high * side
+
     def tokens(self, width: int, height: int, detail: PictureDetail) -> int:
-        wide, high = self.size(width, height, detail)
-        return (wide // (self.patch * self.merge)) * (high // (self.patch * self.merge))
+        """Of a picture of this size, those after its lines included."""
+        columns, rows = (each // (self.patch * self.merge) for each in self.size(width, height, detail))
+        return rows * (columns + 1 if self.breaks else columns)
 
 
 def looking_bytes(sight: Sight) -> int:
@@ -179,7 +207,9 @@ def sight_refusal(config: JsonObject, tensors: Iterable[str]) -> SightRefusal | 
 
 
 def tower_of(config: JsonObject) -> Tower | None:
-    return _TOWERS.get(str(config.get("model_type")))
+    kind = str(config.get("model_type"))
+    others = kind == "llava" and object_at(config, "vision_config").get("model_type") != "pixtral"
+    return None if others else _TOWERS.get(kind)
 
 
 def tower_name(tower: Tower | None, name: str) -> str:
@@ -219,7 +249,8 @@ def _picture_config(path: Path) -> JsonObject:
 
 
 def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    width = positive(vision, "hidden_size")
+    vision = {**_USUAL.get(tower, {}), **vision}
+    width = vision["hidden_size"] = positive(vision, _WIDTHS.get(tower, "hidden_size"))
     heads, depth = ((_either(vision, *names)) for names in (("num_heads", "num_attention_heads"), _DEPTHS))
     if width > _WIDEST or heads > _MOST_HEADS or depth > _DEEPEST or width % heads or width // heads % 4:
         raise FileError(f"config.json: a vision part of {depth} layers, {width} wide, {heads} heads")
@@ -257,6 +288,30 @@ def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     return Sight(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
 
 
+def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+    """Its patches are as large as the tokens of other Gemma 4."""
+    usual = {"max_soft_tokens": whole(vision, "num_soft_tokens", 280)}
+    text = {"use_bidirectional_attention": "vision", **object_at(config, "text_config")}
+    sight = _gemma4({**config, "text_config": text}, vision, {**usual, **given})
+    levels = {"mean": (0.0, 0.0, 0.0), "std": (1.0, 1.0, 1.0)}
+    return replace(sight, tower=Tower.GEMMA4_UNIFIED, patch=sight.patch * sight.merge, merge=1, **levels)
+
+
+def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+    patch, most = positive(vision, "patch_size"), positive(vision, "image_size")
+    merge = whole(config, "spatial_merge_size", 2 if config.get("model_type") == "mistral3" else 1)
+    edge = whole(object_at(given, "size"), "longest_edge", most)
+    if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and patch * merge <= edge):
+        raise FileError(f"{PICTURE_CONFIG}: {edge} pixels for tokens of {merge} patches of {patch}")
+    if edge**2 > _MOST_PIXELS or whole(config, "vision_feature_layer", -1) != -1:
+        raise FileError(f"config.json: pictures of {edge} pixels, or another layer than the last")
+    placeholder = _either(config, "image_token_index", "image_token_id")
+    mean, std = (_channels(given, key, usual) for key, usual in _AS_CLIP.items())
+    vision["norm_eps"] = real(object_at(config, "text_config"), "rms_norm_eps", 1e-5)
+    sight = (Tower.PIXTRAL, vision, placeholder, patch, merge, 1, 1, edge**2, mean, std)
+    return Sight(*sight, _filter(given, Filter.BICUBIC), edge=edge, breaks=("[IMG_BREAK]", "[IMG_END]"))
+
+
 def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     patch, merge = positive(vision, "patch_size"), positive(vision, "spatial_merge_size")
     size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
@@ -274,10 +329,27 @@ def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObjec
 
 
 _DEPTHS = ("depth", "num_hidden_layers")
+_WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # not "hidden_size"
+_USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
+    Tower.GEMMA4_UNIFIED: {"num_heads": 1, "depth": 1},
+    Tower.PIXTRAL: {
+        "hidden_size": 1024,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "patch_size": 16,
+        "image_size": 1024,
+    },
+}
+_AS_CLIP = {
+    "image_mean": (0.48145466, 0.4578275, 0.40821073),
+    "image_std": (0.26862954, 0.26130258, 0.27577711),
+}
 _OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], Sight]] = {
-    **{tower: partial(_qwen, tower) for tower in (Tower.QWEN, Tower.QWEN25)},
+    **{tower: partial(_qwen, tower) for tower in (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)},
     Tower.SIGLIP: _siglip,
     Tower.GEMMA4: _gemma4,
+    Tower.GEMMA4_UNIFIED: _gemma4_unified,
+    Tower.PIXTRAL: _pixtral,
 }
 
 
@@ -292,8 +364,8 @@ def _filter(given: JsonObject, usual: Filter) -> Filter:
     return Filter(value)
 
 
-def _channels(given: Mapping[str, Any], key: str) -> tuple[float, ...]:
-    values = entries(given, key) or [0.5] * 3
+def _channels(given: Mapping[str, Any], key: str, usual: tuple[float, ...] = (0.5, 0.5, 0.5)) -> tuple[float, ...]:
+    values = entries(given, key) or usual
     numbers = tuple(real({key: value}, key, 0.5) for value in values)
     if len(numbers) != 3 or (key == "image_std" and min(numbers) < 1e-6):
         raise FileError(f"{PICTURE_CONFIG}: {key}")

@@ -14,6 +14,7 @@ from engine.vision.values import Span
 
 _SHARPNESS = -0.5
 _BAND_SAMPLES = 1 << 20
+_TOKEN_BY_TOKEN = (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)
 
 Pixels = NDArray[np.uint8]  # (height, width, 3)
 
@@ -26,7 +27,7 @@ def patches_of(span: Span, sight: Sight, aborted: Question = never) -> NDArray[n
 
 
 def _patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
-    side, merge = sight.patch, sight.merge if sight.tower in (Tower.QWEN, Tower.QWEN25) else 1
+    side, merge = sight.patch, sight.merge if sight.tower in _TOKEN_BY_TOKEN else 1
     rows, columns = pixels.shape[0] // (side * merge), pixels.shape[1] // (side * merge)
     levels = _normalised(pixels, sight).transpose(2, 0, 1)
     parts = levels.reshape(3, rows, merge, side, columns, merge, side).transpose(1, 4, 2, 5, 0, 3, 6)

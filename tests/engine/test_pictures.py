@@ -385,7 +385,7 @@ def keep_tensors(folder: Path, kept: Callable[[str], bool], changed: Mapping[str
 
 def test_a_model_without_its_tower_says_so(main: Path, tmp_path: Path) -> None:
     shutil.copytree(main, tmp_path / "blind")
-    keep_tensors(tmp_path / "blind", lambda name: "vision_tower" not in name)
+    keep_tensors(tmp_path / "blind", lambda name: not re.search("vision_(tower|embedder)", name))
     assert inspect_model(main).sees
     assert not inspect_model(tmp_path / "blind").sees
     engine = Engine()
@@ -401,7 +401,9 @@ def test_a_model_without_its_tower_says_so(main: Path, tmp_path: Path) -> None:
 def test_a_damaged_tower_is_said(main: Path, tmp_path: Path, fault: str) -> None:
     shutil.copytree(main, tmp_path / "bad")
     names = sorted(str(name) for name in mx.load(str(main / "model.safetensors")))
-    name = next(name for name in names if re.search(r"vision_tower.*\.1\.mlp.*weight", name))
+    name = next(
+        name for name in names if re.search(r"vision_tower.*\.1\.(mlp|feed_forward).*weight|patch_dense.weight", name)
+    )
     changed = {name: mx.zeros((3, 5))} if fault == "shape" else {}
     keep_tensors(tmp_path / "bad", lambda each: each != name, changed)
     engine = Engine()
@@ -423,7 +425,7 @@ def test_a_quantized_tower_sees_about_the_same(kind: str, seeing: dict[str, Path
     tower = {
         name.removesuffix(".weight"): weight
         for name, weight in weights.items()
-        if re.search(r"(mlp|attn|pos_embed|position_embedding|embedding_projection).*\.weight", name)
+        if re.search(r"(mlp|attn|attention|feed_forward|pos_embed|position_embedding|projection|dense).*\.weight", name)
         and not name.startswith(("language_model", "mtp")) and weight.ndim == 2 and weight.shape[1] % 32 == 0
     }  # fmt: skip
     changed: dict[str, mx.array] = {}
@@ -451,7 +453,7 @@ def rows_of(model: LoadedModel) -> mx.array:
 
 def test_memory_counts_the_tower_and_a_look(main: Path, tmp_path: Path) -> None:
     shutil.copytree(main, tmp_path / "blind")
-    keep_tensors(tmp_path / "blind", lambda name: "vision_tower" not in name)
+    keep_tensors(tmp_path / "blind", lambda name: not re.search("vision_(tower|embedder)", name))
     sees, blind = load_model(main), load_model(tmp_path / "blind")
     tower = sees.need.weight_bytes - blind.need.weight_bytes
     assert tower >= inspect_model(main).weight_bytes - inspect_model(tmp_path / "blind").weight_bytes - 16_000

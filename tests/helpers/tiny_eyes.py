@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.helpers.tiny_heads import head_weights
 from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, save, save_tokenizer
 
 VISION_START, PLACEHOLDER, VISION_END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
+_BREAKS = ("[IMG_BREAK]", "[IMG_END]")
 IMAGE_TOKEN = 260
 _TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -92,6 +94,34 @@ CONFIGS["qwen2_5_vl"] = {
     "text_config": {**_TEXT, "model_type": "qwen2_5_vl_text", "head_dim": 16, "rope_scaling": _SIDE_BY_SIDE},
     "vision_config": {**_VISION, "model_type": "qwen2_5_vl", "window_size": 16, "fullatt_block_indexes": [1]},
 }
+_QWEN2_VISION = {name: number for name, number in _VISION.items() if name != "out_hidden_size"}
+CONFIGS["qwen2_vl"] = {
+    "model_type": "qwen2_vl",
+    "text_config": {**CONFIGS["qwen2_5_vl"]["text_config"], "model_type": "qwen2_vl_text"},
+    "vision_config": {**_QWEN2_VISION, "model_type": "qwen2_vl", "hidden_size": 64, "embed_dim": 32, "mlp_ratio": 1.5},
+}
+_PIXTRAL: dict[str, Any] = {
+    "model_type": "pixtral",
+    "num_hidden_layers": 3,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_attention_heads": 2,
+    "head_dim": 16,
+    "patch_size": 4,
+    "image_size": 64,
+    "hidden_act": "silu",
+    "rope_theta": 10000.0,
+}
+for _name, _patches in (("mistral3", 2), ("pixtral", 1)):
+    CONFIGS[_name] = {
+        "model_type": _name,
+        "image_token_index": IMAGE_TOKEN,
+        "spatial_merge_size": _patches,
+        "vision_feature_layer": -1,
+        "vision_feature_select_strategy": "full",
+        "text_config": {**_TEXT, "model_type": "mistral"},
+        "vision_config": {**_PIXTRAL, "patch_size": 8 // _patches},
+    }
 CONFIGS["gemma3"] = {
     "model_type": "gemma3",
     "vocab_size": VOCABULARY,
@@ -133,6 +163,22 @@ _GEMMA4_VISION = {
     "pooling_kernel_size": 2,
     "position_embedding_size": 64,
     "rope_parameters": {"rope_type": "default", "rope_theta": 100.0},
+}
+CONFIGS["gemma4-unified"] = {
+    **main_config("gemma4-large", tie_word_embeddings=False, use_bidirectional_attention="vision"),
+    "model_type": "gemma4_unified",
+    "boi_token_id": 259,
+    "eoi_token_id": 261,
+    "vision_config": {
+        "model_type": "gemma4_unified_vision",
+        "patch_size": 4,
+        "pooling_kernel_size": 2,
+        "model_patch_size": 8,
+        "mm_embed_dim": 32,
+        "mm_posemb_size": 24,
+        "output_proj_dims": 32,
+        "rms_norm_eps": 1e-6,
+    },
 }
 for _name, _vision, _attends in (
     ("gemma4", {"use_clipped_linears": True}, None),
@@ -189,27 +235,68 @@ def save_text_draft(folder: Path) -> Path:
 
 def seeing_tokenizer() -> Tokenizer:
     tokenizer = byte_tokenizer()
-    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (VISION_START, PLACEHOLDER, VISION_END)])
+    names = (VISION_START, PLACEHOLDER, VISION_END, *_BREAKS)
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in names])
     return tokenizer
 
 
 def _template(kind: str) -> str:
-    """Gemma's writes one mark for a picture."""
-    if "gemma" not in kind:
+    """Gemma's and Mistral's write one mark for a picture."""
+    if "qwen" in kind:
         return _TEMPLATE
     mark = VISION_START if kind == "gemma3" else PLACEHOLDER
     return _TEMPLATE.replace(VISION_START + PLACEHOLDER + VISION_END, mark)
 
 
 def _tower(kind: str, vision: dict[str, Any]) -> dict[str, mx.array]:
-    if kind == "gemma3":
-        shapes = _siglip(vision)
-    elif kind in CONFIGS and "gemma4" in kind:
+    if kind in ("gemma4", "gemma4-large"):
         return _gemma4(vision)
-    else:
-        of_family = _qwen25 if kind == "qwen2_5_vl" else _qwen
-        shapes = {f"vision_tower.{name}": shape for name, shape in of_family(vision).items()}
+    shapes = _SHAPES.get(kind, _qwen)(vision)
+    if "qwen" in kind:
+        shapes = {f"vision_tower.{name}": shape for name, shape in shapes.items()}
     return {name: _random(name, shape) for name, shape in shapes.items()}
+
+
+def _unified(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, pixels, at = vision["mm_embed_dim"], 3 * vision["model_patch_size"] ** 2, "vision_embedder"
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{at}.patch_dense.weight": (width, pixels),
+        f"{at}.patch_dense.bias": (width,),
+        f"{at}.pos_embedding": (vision["mm_posemb_size"], 2, width),
+        "embed_vision.embedding_projection.weight": (48, width),
+    }
+    for name, wide in (("patch_ln1", pixels), ("patch_ln2", width), ("pos_norm", width)):
+        shapes |= {f"{at}.{name}.weight": (wide,), f"{at}.{name}.bias": (wide,)}
+    return shapes
+
+
+def _pixtral(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, inner, patch = vision["hidden_size"], vision["intermediate_size"], vision["patch_size"]
+    at, beside = "vision_tower.vision_model", "multi_modal_projector"
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{at}.patch_conv.weight": (width, patch, patch, 3),
+        f"{at}.ln_pre.weight": (width,),
+        f"{beside}.linear_1.weight": (64, width),
+        f"{beside}.linear_2.weight": (64, 64),
+    }
+    maps = {f"attention.{part}_proj": (width, width) for part in "qkvo"}
+    maps |= {f"feed_forward.{part}_proj": (inner, width) for part in ("gate", "up")}
+    maps["feed_forward.down_proj"] = width, inner
+    for layer in range(vision["num_hidden_layers"]):
+        shapes |= {f"{at}.transformer.layers.{layer}.{name}.weight": shape for name, shape in maps.items()}
+        norms = (f"{at}.transformer.layers.{layer}.{name}_norm.weight" for name in ("attention", "ffn"))
+        shapes |= dict.fromkeys(norms, (width,))
+    return shapes
+
+
+def _with_merger(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, beside = vision["hidden_size"], "multi_modal_projector"
+    merger = {f"{beside}.norm.weight": (width,), f"{beside}.patch_merger.merging_layer.weight": (width, 4 * width)}
+    return _pixtral(vision) | merger
+
+
+def _with_biases(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    return _pixtral(vision) | {f"multi_modal_projector.linear_{number}.bias": (64,) for number in (1, 2)}
 
 
 def _gemma4(vision: dict[str, Any]) -> dict[str, mx.array]:
@@ -309,9 +396,34 @@ def _qwen25(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return shapes | {"patch_embed.proj.weight": (width, vision["temporal_patch_size"], patch, patch, 3)}
 
 
+def _qwen2(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, patch = vision["embed_dim"], vision["patch_size"]
+    inner, wide = int(width * vision["mlp_ratio"]), width * vision["spatial_merge_size"] ** 2
+    maps = {"merger.mlp.0": (wide, wide), "merger.mlp.2": (vision["hidden_size"], wide)}
+    norms = ["merger.ln_q"]
+    for block in range(vision["depth"]):
+        maps |= {f"blocks.{block}.attn.{name}": (out, width) for name, out in (("qkv", 3 * width), ("proj", width))}
+        maps |= {f"blocks.{block}.mlp.fc1": (inner, width), f"blocks.{block}.mlp.fc2": (width, inner)}
+        norms += [f"blocks.{block}.norm{n}" for n in (1, 2)]
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, size in {**maps, **dict.fromkeys(norms, (width,))}.items():
+        shapes |= {f"{name}.weight": size, f"{name}.bias": size[:1]}
+    return shapes | {"patch_embed.proj.weight": (width, vision["temporal_patch_size"], patch, patch, 3)}
+
+
+_SHAPES = {
+    "gemma3": _siglip,
+    "gemma4-unified": _unified,
+    "mistral3": _with_merger,
+    "pixtral": _with_biases,
+    "qwen2_vl": _qwen2,
+    "qwen2_5_vl": _qwen25,
+}
+
+
 def _random(name: str, shape: tuple[int, ...]) -> mx.array:
     noise = mx.random.normal(shape)
-    if "norm" in name:
+    if re.search("norm|_ln|ln_", name):
         return (1.0 if name.endswith("weight") else 0.0) + 0.1 * noise
     spread = 0.1 if len(shape) == 1 else 1.5 * float(np.prod(shape[1:])) ** -0.5
     return spread * noise

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Generator, Iterator
+import re
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,7 +38,7 @@ Case = tuple[str, int, int, float]
 def picture_cases() -> Iterator[Case]:
     """Logits are compared as shares of the largest."""
     with TemporaryDirectory() as folder:
-        for kind in ("qwen3_vl", "qwen3_5", "qwen2_5_vl"):
+        for kind in ("qwen3_vl", "qwen3_5", "qwen2_vl", "qwen2_5_vl"):
             model = load_model(save_seeing(kind, Path(folder) / kind))
             request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
             tokens = prompt_tokens(request, model)
@@ -49,9 +51,10 @@ def picture_cases() -> Iterator[Case]:
             others, their_greedy = theirs.logits()
             apart = float(mx.abs(logits - others).max() / mx.abs(others).max())
             yield f"pictures, logits of {kind}", len(tokens), int(greedy != their_greedy), apart
-        for kind in ("gemma3", "gemma4", "gemma4-large"):
-            yield _gemma(kind, Path(folder) / kind)
-        yield from _preprocessing(Path(folder))
+        for kind in _GIVEN:
+            yield _beside_transformers(kind, Path(folder) / kind)
+        yield _preprocessing(Path(folder), "qwen3_vl")
+        yield _preprocessing(Path(folder), "mistral3")
 
 
 def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.array, list[int]]:
@@ -117,8 +120,8 @@ class _Theirs:
         return logits, generated
 
 
-def _gemma(kind: str, folder: Path) -> Case:
-    """Beside transformers: in mlx-vlm the tokens of a picture see one another nowhere, or in too many layers."""
+def _beside_transformers(kind: str, folder: Path) -> Case:
+    """Gemma's: in mlx-vlm the tokens of a picture see one another nowhere, or in too many layers."""
     model = load_model(save_seeing(kind, folder))
     request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
     tokens = prompt_tokens(request, model)
@@ -126,15 +129,16 @@ def _gemma(kind: str, folder: Path) -> Case:
     spans = spans_in(tokens, _PICTURES, model.sight, request.picture_detail)
     logits, greedy = _ours(model, tokens, spans)
     network, torch = _transformers_network(kind, folder), importlib.import_module("torch")
-    given = (_square if kind == "gemma3" else _in_patches)(spans, model.sight)
-    pixels = {name: torch.tensor(np.stack(arrays)) for name, arrays in given.items()}
-    kinds = "token_type_ids" if kind == "gemma3" else "mm_token_type_ids"
+    pixels = {name: torch.tensor(np.stack(arrays)) for name, arrays in _GIVEN[kind](spans, model.sight).items()}
+    kinds = {"gemma3": "token_type_ids"}.get(kind, "mm_token_type_ids" if "gemma4" in kind else "")
     place, generated = model.sight.placeholder, list[int]()
     firsts: list[Any] = []
-    ids = [place if token >= FIRST_NAME else token for token in tokens]
+    ids = _their_tokens(model, tokens, spans)
     with torch.no_grad():
         for _ in range(_GENERATED):
-            marked = {kinds: torch.tensor([[int(token == place) for token in ids]])}
+            marked = {kinds: torch.tensor([[int(token == place) for token in ids]])} if kinds else {}
+            if kind == "gemma4-unified":  # its forward alone makes other masks than its `generate`
+                marked["attention_mask"] = _generating_masks(network, len(ids), marked[kinds])
             said = network(input_ids=torch.tensor([ids]), **pixels, **marked).logits[0]
             firsts.append(said.numpy())
             generated.append(int(said[-1].argmax()))
@@ -143,10 +147,44 @@ def _gemma(kind: str, folder: Path) -> Case:
     return f"pictures, logits of {kind}", len(tokens), int(greedy != generated), apart
 
 
+def _generating_masks(network: Any, count: int, kinds: Any) -> Any:
+    torch = importlib.import_module("torch")
+    rows, places = torch.zeros(1, count, 1), torch.arange(count)[None]
+    return network.create_masks_for_generate(network.config, rows, None, None, places, mm_token_type_ids=kinds)
+
+
 def _square(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
     side, patch = sight.square // sight.patch, sight.patch
     parts = (patches_of(span, sight).reshape(side, side, 3, patch, patch) for span in spans)
     return {"pixel_values": [part.transpose(2, 0, 3, 1, 4).reshape(3, side * patch, -1) for part in parts]}
+
+
+def _their_tokens(model: LoadedModel, tokens: list[int], spans: list[Span]) -> list[int]:
+    """The placeholder for a picture's rows, and the tokens after each of its lines where there are some."""
+    assert model.sight is not None
+    ids = [model.sight.placeholder if token >= FIRST_NAME else token for token in tokens]
+    if model.sight.breaks:
+        after, end = model.tokenizer.convert_tokens_to_ids(list(model.sight.breaks))
+        for span in spans:
+            line = [model.sight.placeholder] * span.columns + [after]
+            ids[span.start : span.end] = [*(line * span.rows)[:-1], end]
+    return ids
+
+
+def _whole(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
+    """Padded to the largest."""
+    patch, pictures = sight.patch, list[Any]()
+    for span in spans:
+        parts = patches_of(span, sight).reshape(span.height // patch, span.width // patch, 3, patch, patch)
+        pictures.append(parts.transpose(2, 0, 3, 1, 4).reshape(3, span.height, span.width))
+    high, wide = (max(picture.shape[side] for picture in pictures) for side in (1, 2))
+    padded = [np.pad(each, ((0, 0), (0, high - each.shape[1]), (0, wide - each.shape[2]))) for each in pictures]
+    return {"pixel_values": padded, "image_sizes": [(span.height, span.width) for span in spans]}
+
+
+def _in_large_patches(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
+    levels = replace(sight, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))  # which `_in_patches` undoes
+    return _in_patches(spans, levels)
 
 
 def _in_patches(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
@@ -163,26 +201,51 @@ def _in_patches(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
     return {"pixel_values": pixels, "image_position_ids": places}
 
 
+_GIVEN = {
+    "gemma3": _square,
+    "gemma4": _in_patches,
+    "gemma4-large": _in_patches,
+    "gemma4-unified": _in_large_patches,
+    "mistral3": _whole,
+    "pixtral": _whole,
+}
+_CLASSES = {
+    "gemma4-large": "Gemma4",
+    "gemma4-unified": "Gemma4Unified",
+    "pixtral": "Llava",
+}
+
+
 def _transformers_network(kind: str, folder: Path) -> Any:
     """Their network with the folder's weights."""
     transformers, torch = importlib.import_module("transformers"), importlib.import_module("torch")
     config = json.loads((folder / "config.json").read_text())
-    text = config["text_config"] = config["text_config"] | {"vocab_size": config["vocab_size"]}
+    text = config["text_config"] = {"vocab_size": config.get("vocab_size")} | config["text_config"]
     if kind == "gemma3":
         pattern, bases = text["sliding_window_pattern"], (text.pop("rope_theta"), text["rope_local_base_freq"])
         names = ("full_attention", "sliding_attention")
         text["layer_types"] = [names[(layer + 1) % pattern > 0] for layer in range(text["num_hidden_layers"])]
         ropes = ({"rope_type": "default", "rope_theta": base} for base in bases)
         text["rope_parameters"] = dict(zip(names, ropes, strict=True))
-    else:
+    elif "gemma4" in kind:
         text["final_logit_softcapping"], config["audio_config"] = 30.0, None
-    family = kind[:6].capitalize()
-    given = {name: value for name, value in config.items() if name not in ("model_type", "vocab_size", "hidden_size")}
+    else:
+        text["rope_parameters"] = {"rope_type": "default", "rope_theta": text.pop("rope_theta")}
+    renamed = dict(_RENAMED)
+    if kind == "gemma4-unified":
+        text["model_type"] = "gemma4_unified_text"
+        renamed["embed_vision.embedding"] = "embed_vision.multimodal_embedder.embedding"
+    family = _CLASSES.get(kind, kind.capitalize())
+    left_out = ("model_type", "vocab_size", "hidden_size", *(_IDS if family in ("Mistral3", "Llava") else ()))
+    given = {name: value for name, value in config.items() if name not in left_out}
     theirs = getattr(transformers, f"{family}Config")(**given)
     network = getattr(transformers, f"{family}ForConditionalGeneration")(theirs).eval()
     weights: Any = mx.load(str(folder / "model.safetensors"))
     left = network.load_state_dict(
-        {_plain(name): torch.tensor(_in_their_order(name, np.array(weight))) for name, weight in weights.items()},
+        {
+            _plain(name, renamed): torch.tensor(_in_their_order(name, np.array(weight)))
+            for name, weight in weights.items()
+        },
         strict=False,
     )
     assert not left.unexpected_keys, left.unexpected_keys
@@ -190,13 +253,22 @@ def _transformers_network(kind: str, folder: Path) -> Any:
     return network
 
 
-def _plain(name: str) -> str:
-    name = name.replace("language_model.model.", "language_model.").replace("vision_model.", "")
+_IDS = ("image_token_id", "video_token_id", "vision_start_token_id", "vision_end_token_id")
+_RENAMED = {
+    "language_model.model.": "language_model.",
+    "vision_model.": "",
+    "vision_embedder.": "embed_vision.",
+}
+
+
+def _plain(name: str, renamed: Mapping[str, str]) -> str:
+    for ours, theirs in renamed.items():
+        name = name.replace(ours, theirs)
     return name.removeprefix("language_model.") if "lm_head" in name else f"model.{name}"
 
 
 def _in_their_order(name: str, weight: Any) -> Any:
-    return weight.transpose(0, 3, 1, 2) if "patch_embedding.weight" in name else weight
+    return weight.transpose(0, 3, 1, 2) if re.search("patch_(embedding|conv).weight", name) else weight
 
 
 def _drained(work: Generator[None, None, list[mx.array]]) -> list[mx.array]:
@@ -208,23 +280,40 @@ def _drained(work: Generator[None, None, list[mx.array]]) -> list[mx.array]:
             return rows
 
 
-def _preprocessing(folder: Path) -> Iterator[Case]:
+def _preprocessing(folder: Path, kind: str) -> Case:
     """Levels apart, beyond one; and the share of samples that differ at all."""
-    pil = importlib.import_module("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl").Qwen2VLImageProcessorPil
-    sight = read_sight(str(folder / "qwen3_vl"))
+    sight, prepared = read_sight(str(folder / kind)), _PREPARED[kind]
     # Pillow 13 resizes the columns of tall pictures first, which is up to two levels away; earlier ones did not.
     sizes = [(40, 30), (300, 200), (75, 100), (7, 5), (500, 41)]
     worst, beyond = 0.0, 0
     for seed, (width, height) in enumerate(sizes):
         given = picture(width, height, seed)
         wide, high = sight.size(width, height, PictureDetail.NORMAL)
-        span = Span(0, 0, given, wide, high, wide // 8, high // 8)
-        theirs = pil(
-            patch_size=sight.patch, merge_size=sight.merge, image_mean=sight.mean, image_std=sight.std,
-            size={"shortest_edge": sight.least_pixels, "longest_edge": sight.most_pixels},
-        )(Image.frombytes("RGB", (width, height), given.rgb), return_tensors="np")["pixel_values"]  # fmt: skip
-        std = np.repeat(sight.std, sight.frames * sight.patch**2)
-        levels = np.abs(patches_of(span, sight) - np.asarray(theirs)) * 255 * std
+        side = sight.patch * sight.merge
+        span = Span(0, 0, given, wide, high, wide // side, high // side)
+        levels = prepared(span, sight, Image.frombytes("RGB", (width, height), given.rgb)) * 255
         beyond += int((levels > 1.5).sum())
         worst = max(worst, float((levels > 0.5).mean()))
-    yield f"pictures, patches ({worst:.2%} of samples a level apart)", len(sizes), beyond, 0.0
+    return f"pictures, patches of {kind} ({worst:.2%} of samples a level apart)", len(sizes), beyond, 0.0
+
+
+def _qwens(span: Span, sight: Sight, image: Any) -> Any:
+    pil = importlib.import_module("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl").Qwen2VLImageProcessorPil
+    theirs = pil(
+        patch_size=sight.patch, merge_size=sight.merge, image_mean=sight.mean, image_std=sight.std,
+        size={"shortest_edge": sight.least_pixels, "longest_edge": sight.most_pixels},
+    )(image, return_tensors="np")["pixel_values"]  # fmt: skip
+    return np.abs(patches_of(span, sight) - np.asarray(theirs)) * np.repeat(sight.std, sight.frames * sight.patch**2)
+
+
+def _mistrals(span: Span, sight: Sight, image: Any) -> Any:
+    pil = importlib.import_module("transformers.models.pixtral.image_processing_pil_pixtral").PixtralImageProcessorPil
+    side = sight.patch * sight.merge
+    theirs = pil(
+        patch_size={"height": side, "width": side}, size={"longest_edge": sight.edge},
+        image_mean=sight.mean, image_std=sight.std,
+    )(image, return_tensors="np")["pixel_values"][0]  # fmt: skip
+    return np.abs(_whole([span], sight)["pixel_values"][0] - theirs) * np.array(sight.std)[:, None, None]
+
+
+_PREPARED = {"qwen3_vl": _qwens, "mistral3": _mistrals}

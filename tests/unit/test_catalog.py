@@ -123,8 +123,7 @@ MODEL_TYPES = {
 
 def test_a_model_is_said_to_see_where_the_engine_knows_its_vision_part(catalog: Catalog) -> None:
     for model in catalog.models:
-        unified = model.name.startswith("gemma-4-12B")
-        model_type = "gemma4_unified" if unified else MODEL_TYPES.get(model.family, "")
+        model_type = MODEL_TYPES.get(model.family, "")
         assert model.sees is (tower_of({"model_type": model_type}) is not None), model.repository
         assert model.info().sees is model.sees
 

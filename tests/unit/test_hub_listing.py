@@ -59,7 +59,8 @@ EYES: dict[str, Any] = {"tags": ["mlx", "image-text-to-text"], "config": {"model
         ({**EYES, "tags": [], "pipeline_tag": "image-text-to-text"}, True),
         ({**EYES, "tags": [], "pipeline_tag": ["image-text-to-text"]}, False),
         ({**EYES, "tags": ["mlx", "text-generation"]}, False),
-        ({**EYES, "config": {"model_type": "gemma4_unified"}}, False),  # the engine refuses its pictures
+        ({**EYES, "config": {"model_type": "kimi_vl"}}, False),  # the engine refuses its pictures
+        ({**EYES, "config": {"model_type": "llava"}}, False),  # any vision part
         ({**EYES, "config": {}}, False),
         ({**EYES, "id": "org/gemma-3-4b-EAGLE3"}, False),
     ],

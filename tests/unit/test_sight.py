@@ -96,6 +96,61 @@ def test_gemma_4_makes_pictures_as_large_as_its_limit(
     assert picture_tokens(_folder(tmp_path, config, {"max_soft_tokens": 280}), *size, detail) == tokens
 
 
+def test_gemma_4_12b_counts_as_the_others(tmp_path: Path) -> None:
+    """Though its patches are tokens."""
+    vision = {"patch_size": 16, "pooling_kernel_size": 3, "mm_embed_dim": 3840, "num_soft_tokens": 280}
+    ids = {"boi_token_id": 255_999, "eoi_token_id": 258_882, "image_token_id": 258_880}
+    config = {"model_type": "gemma4_unified", "vision_config": vision, **ids}
+    folder = _folder(tmp_path, config, {})
+    assert [picture_tokens(folder, 640, 480, detail) for detail in PictureDetail] == [13 * 10, 19 * 14, 38 * 28]
+
+
+_MISTRAL: dict[str, object] = {
+    "model_type": "mistral3",
+    "image_token_index": 10,
+    "spatial_merge_size": 2,
+    "vision_config": {"model_type": "pixtral", "patch_size": 14, "image_size": 1540},
+}
+
+
+@pytest.mark.parametrize(
+    ("size", "detail", "tokens"),
+    [
+        ((640, 480), PictureDetail.NORMAL, (23 + 1) * 18),
+        ((4000, 3000), PictureDetail.HIGH, (55 + 1) * 42),
+        ((4000, 3000), PictureDetail.NORMAL, (40 + 1) * 31),
+        ((1, 1), PictureDetail.NORMAL, 1 + 1),
+        ((1, 9000), PictureDetail.NORMAL, (1 + 1) * 55),
+    ],
+)
+def test_mistrals_lines_each_end_in_a_token(
+    tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int
+) -> None:
+    folder = _folder(tmp_path, _MISTRAL, {"size": {"longest_edge": 1540}, "patch_size": 14})
+    assert picture_tokens(folder, *size, detail) == tokens
+
+
+@pytest.mark.parametrize(
+    ("changed", "pictures"),
+    [
+        ({"spatial_merge_size": 0}, {}),
+        ({"vision_feature_layer": -2}, {}),
+        ({"vision_config": {"patch_size": 65}}, {}),
+        ({}, {"size": {"longest_edge": 2**14}}),
+        ({}, {"size": {"longest_edge": 20}}),
+    ],
+)
+def test_numbers_of_mistrals_that_cannot_be_are_refused(
+    tmp_path: Path, changed: dict[str, object], pictures: dict[str, object]
+) -> None:
+    with pytest.raises(CannotSee) as refused:
+        picture_tokens(_folder(tmp_path, _MISTRAL | changed, pictures), 100, 100)
+    assert refused.value.why is SightRefusal.DAMAGED
+
+
+_LLAVA: dict[str, object] = {"model_type": "llava", "vision_config": {"model_type": "clip_vision_model"}}
+
+
 @pytest.mark.parametrize(
     ("config", "tensors", "why"),
     [
@@ -104,6 +159,15 @@ def test_gemma_4_makes_pictures_as_large_as_its_limit(
         ({**_CONFIG, "model_type": "kimi_vl"}, ["vision_tower.patch_embed.proj.weight"], SightRefusal.UNKNOWN_FAMILY),
         (_CONFIG, ["model.visual.patch_embed.proj.weight"], None),
         (_CONFIG, ["vision_tower.patch_embed.proj.weight"], None),
+        (_LLAVA, ["vision_tower.patch_conv.weight"], SightRefusal.UNKNOWN_FAMILY),
+        (_LLAVA | {"vision_config": {"model_type": "pixtral"}}, ["vision_tower.patch_conv.weight"], None),
+        (_MISTRAL, ["model.vision_tower.patch_conv.weight"], None),
+        (_MISTRAL, ["vision_tower.vision_model.patch_conv.weight"], None),
+        (
+            {"model_type": "gemma4_unified", "vision_config": _VISION},
+            ["model.vision_embedder.patch_dense.weight"],
+            None,
+        ),
     ],
 )
 def test_a_model_sees_by_its_config_and_its_tensors(

@@ -43,14 +43,18 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
 
 
 def _embedded(tensors: Tensors, sight: Sight, patches: mx.array, by_row: mx.array, by_column: mx.array) -> mx.array:
-    """Pixels lie channel by channel in our patches, and channels pixel by pixel in its weights."""
-    pixels = patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+    pixels = pixel_by_pixel(patches, sight)
     table = tensors["patch_embedder.position_embedding_table"]
     largest: int = mx.maximum(by_row[-1], by_column[-1]).item()  # type: ignore[assignment]
     if table.shape[1] <= largest:
         raise ValueError("more patches on a side than positions")
     states = tensors.linear(pixels.astype(table.dtype), "patch_embedder.input_proj")
     return states + table[0][by_column] + table[1][by_row]
+
+
+def pixel_by_pixel(patches: mx.array, sight: Sight) -> mx.array:
+    """Pixels lie channel by channel in our patches, and channels pixel by pixel in its weights."""
+    return patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
 
 
 def _attended(

@@ -89,17 +89,17 @@ def angles(sight: Sight, span: Span, width: int) -> mx.array:
 
 
 def _block(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
-    states = states + _attended(tensors, f"{name}.attn", tensors.layer_norm(states, f"{name}.norm1"), turns, heads)
+    states = states + attended(tensors, f"{name}.attn", tensors.layer_norm(states, f"{name}.norm1"), turns, heads)
     inner = tensors.linear(tensors.layer_norm(states, f"{name}.norm2"), f"{name}.mlp.linear_fc1")
     return states + tensors.linear(nn.gelu_approx(inner), f"{name}.mlp.linear_fc2")
 
 
-def _attended(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
+def attended(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
     count, width = states.shape
     parts = tensors.linear(states, f"{name}.qkv").reshape(count, 3, heads, width // heads).transpose(1, 2, 0, 3)
     queries, keys = (rotated(part, turns).astype(states.dtype)[None] for part in parts[:2])
-    attended = attention(queries, keys, parts[2][None], (width // heads) ** -0.5)
-    return tensors.linear(attended[0].transpose(1, 0, 2).reshape(count, width), f"{name}.proj")
+    seen = attention(queries, keys, parts[2][None], (width // heads) ** -0.5)
+    return tensors.linear(seen[0].transpose(1, 0, 2).reshape(count, width), f"{name}.proj")
 
 
 def rotated(x: mx.array, turns: mx.array) -> mx.array:

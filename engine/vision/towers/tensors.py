@@ -37,6 +37,9 @@ class Tensors:
                 held = []
         yield held
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._tensors
+
     def __getitem__(self, name: str) -> mx.array:
         if name not in self._tensors:
             raise ValueError(f"the vision part has no {name}")
