@@ -40,8 +40,10 @@ from engine.decoding import sequence as sequences
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel, load_model
+from engine.models.sight import Tower
 from engine.models.templates import ChatTemplate
 from engine.vision.seeing import Eyes, View
+from engine.vision.towers.tensors import Tensors
 from engine.vision.values import FIRST_NAME, spans_in, without_names
 from tests.helpers import tiny_assistants, tiny_drafters
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
@@ -436,6 +438,17 @@ def test_a_quantized_tower_sees_about_the_same(kind: str, seeing: dict[str, Path
     exact, near = (rows_of(load_model(folder)) for folder in (seeing[kind], tmp_path / "quantized"))
     assert changed
     assert 0 < float(mx.abs(exact - near).max()) < 0.1 * float(mx.abs(exact).max())
+
+
+@pytest.mark.parametrize("mode", ["affine", "mxfp4", "mxfp8", "nvfp4"])
+def test_towers_are_read_however_they_are_quantized(mode: str, tmp_path: Path) -> None:
+    weight, rows = mx.random.normal((8, 64), key=mx.random.key(0)), mx.random.normal((3, 64), key=mx.random.key(1))
+    parts = mx.quantize(weight, mode=mode)
+    named = zip(("weight", "scales", "biases"), parts, strict=False)
+    mx.save_safetensors(str(tmp_path / "model.safetensors"), {f"vision_tower.map.{name}": part for name, part in named})
+    tensors, whole = Tensors(str(tmp_path), Tower.PIXTRAL), mx.dequantize(*parts, mode=mode)
+    assert float(mx.abs(tensors.linear(rows, "map") - rows @ whole.T).max()) < 1e-4
+    assert float(mx.abs(tensors.table("map", 64) - whole).max()) < 1e-6
 
 
 def rows_of(model: LoadedModel) -> mx.array:

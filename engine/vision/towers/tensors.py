@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 
@@ -13,6 +14,7 @@ from engine.models.sight import Tower, tower_name
 
 _QUERIES_AT_ONCE = 512  # where attention is not fused, all scores would take gigabytes
 _PART_BYTES = 64 << 20
+_MODES = {(32, 4): "mxfp4", (32, 8): "mxfp8", (16, 4): "nvfp4"}  # by group and bits, without biases
 
 
 class Tensors:
@@ -47,22 +49,25 @@ class Tensors:
 
     def linear(self, x: mx.array, name: str) -> mx.array:
         weight, bias = self[f"{name}.weight"], self._tensors.get(f"{name}.bias")
-        scales = self._tensors.get(f"{name}.scales")
-        if scales is None:
-            product = x @ weight.T
-        else:
-            group = x.shape[-1] // scales.shape[-1]
-            bits = 32 * weight.shape[-1] // x.shape[-1]
-            product = mx.quantized_matmul(x, weight, scales, self[f"{name}.biases"], True, group, bits)
+        packing = self._packing(name, x.shape[-1])
+        product = mx.quantized_matmul(x, weight, transpose=True, **packing) if packing else x @ weight.T
         return product if bias is None else product + bias
 
     def table(self, name: str, width: int) -> mx.array:
         """The rows (n, width) of an embedding."""
-        weight, scales = self[f"{name}.weight"], self._tensors.get(f"{name}.scales")
+        weight, packing = self[f"{name}.weight"], self._packing(name, width)
+        return mx.dequantize(weight, **packing) if packing else weight
+
+    def _packing(self, name: str, width: int) -> dict[str, Any]:
+        """How a weight of `width` columns is quantized; {}: it is not."""
+        scales, biases = (self._tensors.get(f"{name}.{part}") for part in ("scales", "biases"))
         if scales is None:
-            return weight
-        group, bits = width // scales.shape[-1], 32 * weight.shape[-1] // width
-        return mx.dequantize(weight, scales, self[f"{name}.biases"], group, bits)
+            return {}
+        group, bits = width // scales.shape[-1], 32 * self[f"{name}.weight"].shape[-1] // width
+        mode = _MODES.get((group, bits)) if biases is None else "affine"
+        if mode is None:
+            raise ValueError(f"{name}: quantized in an unknown way")
+        return {"scales": scales, "biases": biases, "group_size": group, "bits": bits, "mode": mode}
 
     def layer_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
         return mx.fast.layer_norm(x, self[f"{name}.weight"], self[f"{name}.bias"], eps)
