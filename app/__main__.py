@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 STARTED_AT = time.perf_counter()
-_OF_ENGINE = ("--try-model", "--run-rank")  # engine.CHILDREN, which is not imported for it
+_OF_ENGINE = ("--try-model", "--run-rank", "--lend")  # engine.CHILDREN, which is not imported for it
 _COMMANDS = ("ask", "serve")  # of app.ask
 _CHILDREN = ("--read-pdf", "--read-picture", "--read-chats")  # as in app.system.limited_child
 

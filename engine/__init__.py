@@ -114,7 +114,17 @@ from engine.api.hub import (
 )
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
-from engine.api.ranks import Helping, Machine, MachineRefusal, RankEnd, ShardRefusal
+from engine.api.ranks import (
+    Helping,
+    LendingPhase,
+    LendingState,
+    Machine,
+    MachineRefusal,
+    RankEnd,
+    RankPlan,
+    RankShare,
+    ShardRefusal,
+)
 from engine.api.stats import RequestStats
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
@@ -155,6 +165,10 @@ from engine.api.types import (
     TokenScore,
     ToolCall,
 )
+from engine.cluster.identity import Identity
+from engine.cluster.lending import LendingProcess
+from engine.cluster.lent import DEFAULT_PORT, pair_machines, round_trip_s
+from engine.cluster.machines import plan_with
 from engine.cluster.plan import plan_ranks
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from engine.api.events import Sink
 from engine.api.hub import HubAccess, HubQuery, SearchId
+from engine.api.ranks import Helping
 from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
 
 
@@ -24,7 +25,13 @@ class ChatEngine(Protocol):
     """
 
     def load(
-        self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
+        self,
+        folder: Path | str,
+        sink: Sink,
+        draft: Path | str | None = None,
+        *,
+        end_replies: bool = False,
+        helping: Sequence[Helping] = (),
     ) -> None:
         """Load a main model, then `draft`, in place of the loaded pair. Aborts any load in progress.
 
@@ -32,6 +39,10 @@ class ChatEngine(Protocol):
         tokenizer, memory) changes nothing; the draft then fails with LoadAborted. While replies run it is refused with
         RepliesUnderWay and changes nothing, unless `end_replies`: then they end with MODEL_CHANGED, as background ones
         and guests do in any case. Queued requests run with the new model.
+
+        `helping`: experimental, machines that hold some of its layers: how many, is planned as it loads. One that does
+        not help is a failure with MachineUnavailable. One that is lost ends replies with RankLost, and the model is
+        not loaded any more.
         """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:

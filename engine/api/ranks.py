@@ -58,6 +58,28 @@ class Helping:
     identity: str
 
 
+class LendingPhase(StrEnum):
+    OFF = "off"
+    STARTING = "starting"
+    READY = "ready"  # paired machines may ask
+    FAILED = "failed"  # `LendingState.error` says why
+
+
+@dataclass(frozen=True, slots=True)
+class LendingState:
+    """What this machine lends to others now. `error`: AddressInUse, AddressUnusable, or "" where only the log helps."""
+
+    phase: LendingPhase = LendingPhase.OFF
+    error: str = ""
+    offered_bytes: int = 0
+    user: str = ""  # the name of the machine that has a rank here; "": none
+    folder: str = ""  # of that rank's model
+    used_bytes: int = 0  # of memory, by that rank; 0: not known
+    code: str = ""  # the digits that another machine is paired by; "": none hold
+    code_s: float = 0.0  # for which they hold, from when this was sent
+    paired: int = 0  # how many machines have been paired or removed since it began
+
+
 @dataclass(frozen=True, slots=True)
 class RankShare:
     """The layers of one rank, `first` up to but not including `end`, and its memory with a chat of useful length.

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +42,7 @@ class Lending:
 
     machine: Machine
     folder: str
+    pid: int = 0  # of the rank's process, once there is one
 
 
 @dataclass(eq=False, slots=True)
@@ -104,6 +105,11 @@ class Lender:
         """New digits, for one machine to be paired with this one; former ones no longer hold."""
         self._invitation = invitation = Invitation()
         return invitation.code
+
+    @property
+    def invited_s(self) -> float:
+        """For which the latest digits still hold; 0: none do."""
+        return 0.0 if self._invitation is None else self._invitation.left_s
 
     @property
     def lending(self) -> Lending | None:
@@ -235,6 +241,7 @@ class Lender:
             self._on_change()
             wire.send(Offer(self._memory_bytes))
             process = start_rank(plain, lending.folder)
+            self._lending = replace(lending, pid=process.pid)
             plain.close()  # the process has its own
             while relay.is_alive() and self._is_paired(lending.machine):
                 relay.join(LOOK_S)

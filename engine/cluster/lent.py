@@ -52,12 +52,24 @@ def machine_offer(helping: Helping, folder: Path | str) -> MachineOffer:
     """To the model in this folder, which it must have, too. Raises ModelDamaged as well."""
     digest = digest_of(Path(folder))
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
-        wire, round_trips = Wire(connected, Response), []
-        for _ in range(_PINGS):
-            began = time.monotonic()
-            _answer(wire, Ping(), Pong)
-            round_trips.append(time.monotonic() - began)
-        return MachineOffer(_answer(wire, Ask(digest), Offer).memory_bytes, min(round_trips))
+        wire = Wire(connected, Response)
+        taken_s = _round_trip_s(wire)
+        return MachineOffer(_answer(wire, Ask(digest), Offer).memory_bytes, taken_s)
+
+
+def round_trip_s(helping: Helping) -> float:
+    """What a question and its answer take, where that machine lends its memory."""
+    with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
+        return _round_trip_s(Wire(connected, Response))
+
+
+def _round_trip_s(wire: Wire) -> float:
+    taken = []
+    for _ in range(_PINGS):
+        began = time.monotonic()
+        _answer(wire, Ping(), Pong)
+        taken.append(time.monotonic() - began)
+    return min(taken)
 
 
 class LentRank:

@@ -43,6 +43,11 @@ class Invitation:
         self._tries = TRIES
         self._lock = threading.Lock()
 
+    @property
+    def left_s(self) -> float:
+        """0: they no longer hold."""
+        return max(0.0, self._until - time.monotonic()) if self._tries else 0.0
+
     def take_try(self) -> str:
         """The digits, for one try; raises Declined if there is none left."""
         with self._lock:

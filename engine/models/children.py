@@ -9,8 +9,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 # The first argument of such an app, before those of the module's `run`.
-TRY_MODEL, RUN_RANK = CHILDREN = ("--try-model", "--run-rank")
-_MODULES = MappingProxyType({TRY_MODEL: "engine.models.first_use_child", RUN_RANK: "engine.cluster.worker"})
+TRY_MODEL, RUN_RANK, LEND = CHILDREN = ("--try-model", "--run-rank", "--lend")
+_MODULES = MappingProxyType(
+    {TRY_MODEL: "engine.models.first_use_child", RUN_RANK: "engine.cluster.worker", LEND: "engine.cluster.lend_child"}
+)
 
 # Of the process that tries a model
 OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try at all: Python's, and a command line's

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
-from engine.api.ranks import RankPlan
+from engine.api.ranks import Helping, RankPlan
 from engine.api.stats import RequestStats
 from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
 
@@ -25,6 +25,7 @@ class Load:
     draft: str | None = None
     end_replies: bool = False
     plan: RankPlan | None = field(default=None, repr=False)  # None: all layers in this process
+    helping: tuple[Helping, ...] = field(default=(), repr=False)  # without a plan: machines that hold some of them
 
 
 @dataclass(frozen=True, slots=True)

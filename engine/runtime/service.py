@@ -14,7 +14,7 @@ import platform
 import queue
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
 from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
-from engine.api.ranks import RankPlan
+from engine.api.ranks import Helping, RankPlan
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.runtime.commands import (
     AnswerNow,
@@ -97,6 +97,7 @@ class Engine:
         draft: Path | str | None = None,
         *,
         end_replies: bool = False,
+        helping: Sequence[Helping] = (),
         plan: RankPlan | None = None,
     ) -> None:
         """`plan`: experimental, its layers run in several processes (engine/cluster/README.md).
@@ -104,7 +105,8 @@ class Engine:
         If one of those is lost, `sink` hears ModelUnloaded, and then what it would hear of a second call like this one:
         the pair is loaded again by itself, once in ten minutes. At other times it hears ModelFailed with RankLost.
         """
-        self._send(Load(str(folder), sink, None if draft is None else str(draft), end_replies, plan))
+        draft = None if draft is None else str(draft)
+        self._send(Load(str(folder), sink, draft, end_replies, plan, tuple(helping)))
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         self._send(SetDraft(str(folder) if folder is not None else None, sink))

@@ -28,6 +28,7 @@ from engine.api.events import (
 )
 from engine.api.types import ModelRole
 from engine.cluster.loading import loading_over_ranks
+from engine.cluster.machines import plan_with
 from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
 from engine.models.encoding import BETWEEN_S
@@ -337,6 +338,7 @@ class Worker:
 
 
 def _slices_of(command: Load, aborted: Question, first_use: FirstUse, on_try: Callable[[], None]) -> Slices:
-    if command.plan is not None:
-        return loading_over_ranks(command.plan, aborted, first_use, on_try)
+    if command.plan is not None or command.helping:
+        planned = command.plan or partial(plan_with, command.folder, command.helping)
+        return loading_over_ranks(planned, aborted, first_use, on_try)
     return loading(command.folder, aborted=aborted, first_use=first_use, on_try=on_try)

@@ -10,7 +10,7 @@ import itertools
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from engine import (
     Failed,
     Finished,
     FinishReason,
+    Helping,
     InvalidRequest,
     LoadAborted,
     Message,
@@ -168,6 +169,7 @@ class FakeEngine:
         self.requests: list[Request] = []
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
+        self.helping: list[tuple[Helping, ...]] = []  # machines, of each of the loads
         self.drafts: list[str | None] = []
         self.sparing: list[bool] = []  # what it was told of that
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
@@ -194,7 +196,13 @@ class FakeEngine:
         self._thread.start()
 
     def load(
-        self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
+        self,
+        folder: Path | str,
+        sink: Sink,
+        draft: Path | str | None = None,
+        *,
+        end_replies: bool = False,
+        helping: Sequence[Helping] = (),
     ) -> None:
         if self._writing is not None and not (end_replies or self._writing.request.background):
             self._tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder)), began=False))
@@ -202,6 +210,7 @@ class FakeEngine:
                 self._tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder)), began=False))
             return
         self.loads.append((str(folder), None if draft is None else str(draft)))
+        self.helping.append(tuple(helping))
         if isinstance(self._models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
             self._end_under_way()
         refusal = ModelFailed(_MAIN, str(folder), EngineClosed(), began=False)

@@ -1,0 +1,134 @@
+"""The process that lends this machine's memory for another one, which writes orders to its input and reads its states.
+
+It ends when its input is closed. It loads no model itself: each rank is a process below it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from engine.api.errors import InvalidRequest
+from engine.api.ranks import LendingPhase, LendingState
+from engine.cluster.identity import Identity
+from engine.cluster.lender import Lender
+from engine.cluster.lent import host_and_port
+from engine.models.fit import model_memory_bytes
+
+LOOK_S = 0.5  # between two looks at what has changed
+_END_S = 4.0  # after which it ends whatever still runs: ranks end with their sockets
+_FOOTPRINT = 9  # in rusage_info_v0, after a uuid that is as long as two of these numbers: memory that counts for it
+
+
+def run(identity: str, address: str, memory_bytes: str) -> int:
+    """The exit status. `memory_bytes`: that are offered; "": what models may use."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has started this one
+    try:
+        child = _Child(Path(identity), int(memory_bytes) if memory_bytes else None)
+        child.start(*host_and_port(address))
+    except InvalidRequest:
+        _post(LendingState(LendingPhase.FAILED))
+        return 1
+    except OSError as error:
+        in_use = error.errno == errno.EADDRINUSE
+        _post(LendingState(LendingPhase.FAILED, "AddressInUse" if in_use else "AddressUnusable"))
+        return 1
+    with suppress(OSError):  # nothing reads the states any more
+        child.post_states()
+    threading.Timer(_END_S, os._exit, (0,)).start()
+    child.lender.stop()
+    os._exit(0)  # the thread that reads may still wait for its input
+
+
+class _Child:
+    def __init__(self, identity: Path, memory_bytes: int | None) -> None:
+        self._identity = Identity(identity)
+        self._memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
+        self._folders: list[Path] = []
+        self._changed = threading.Event()
+        self._ended = threading.Event()
+        self._code = ""
+        self._known = self._identity.machines()
+        self._paired = 0
+        self.lender = Lender(self._identity, self._models, self._changed.set, self._memory_bytes)
+
+    def start(self, host: str, port: int) -> None:
+        self.lender.start(host, port)
+        threading.Thread(target=self._obey, daemon=True).start()
+
+    def _models(self) -> Iterator[Path]:
+        return iter(self._folders)
+
+    def post_states(self) -> None:
+        """Until the input is closed: each that differs from the one before by more than passing time."""
+        before: LendingState | None = None
+        while not self._ended.is_set():
+            state = self._state()
+            if before is None or replace(state, code_s=before.code_s) != before:
+                _post(state)
+                before = state
+            self._changed.wait(LOOK_S)
+            self._changed.clear()
+
+    def _obey(self) -> None:
+        for line in sys.stdin.buffer:
+            order: dict[str, Any] = json.loads(line)
+            if "models" in order:
+                self._folders = [Path(folder) for folder in order["models"]]
+            elif "invite" in order:
+                self._code = self.lender.invite()
+            elif "take_back" in order:
+                self.lender.take_back()
+            self._changed.set()
+        self._ended.set()
+        self._changed.set()
+
+    def _state(self) -> LendingState:
+        lending, left_s, known = self.lender.lending, self.lender.invited_s, self._identity.machines()
+        self._paired += known != self._known
+        self._known = known
+        state = LendingState(LendingPhase.READY, offered_bytes=self._memory_bytes, paired=self._paired)
+        if left_s:
+            state = replace(state, code=self._code, code_s=left_s)
+        if lending is not None:
+            used = memory_of(lending.pid) if lending.pid else 0
+            state = replace(state, user=lending.machine.name, folder=lending.folder, used_bytes=_rounded(used))
+        return state
+
+
+def memory_of(pid: int) -> int:
+    """Bytes that the process has in memory, with those of the GPU on a Mac; 0: not known."""
+    if sys.platform == "darwin":
+        numbers = (ctypes.c_uint64 * 64)()
+        with suppress(OSError, AttributeError):
+            if ctypes.CDLL("/usr/lib/libproc.dylib").proc_pid_rusage(pid, 0, ctypes.byref(numbers)) == 0:
+                return int(numbers[_FOOTPRINT])
+        return 0
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def _rounded(size: int) -> int:
+    """A new state is worth a tenth of a gigabyte; of less, ten megabytes."""
+    step = 100_000_000 if size >= 1_000_000_000 else 10_000_000
+    return round(size / step) * step
+
+
+def _post(state: LendingState) -> None:
+    sys.stdout.write(json.dumps(asdict(state)) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(run(*sys.argv[1:]))
