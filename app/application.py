@@ -24,6 +24,7 @@ from app.controllers.deletions import KeptCaches
 from app.controllers.energy import EnergyController
 from app.controllers.files import FileControllers
 from app.controllers.keeping import left_words
+from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.server import ServerController
@@ -271,12 +272,13 @@ class Application(QObject):
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
         serving = self.engine, self.bridge, self.settings, self.models, self.chats.requests
         self.server = ServerController(*serving, self.calls.post, self)
-        closers = self.chats.close, files.close, self.bridge.close
+        self.machines = MachinesController(self.paths.machines, *serving[1:4], self.calls.post, self)
+        closers = self.chats.close, files.close, self.machines.close, self.bridge.close
         self._end.add(_Stage.CONTROLLERS, *closers, partial(_end_in_time, self.server.close, "the server"))
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
         self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
-        writing = self.chats, self.speculation, self.server
+        writing = self.chats, self.speculation, self.server, self.machines
         self.energy = EnergyController(self._machine, self.engine, self.settings, *writing)
         self._show_parts(files, opened.rescued)
 
@@ -348,7 +350,7 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            parts = self.chats.options, self.models, self.speculation, self.server, self.paths
+            parts = self.chats.options, self.speculation, self.server, self.machines, self.paths
             self._settings_window = SettingsWindow(self.theme, self.settings, *parts)
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
             self._end.add(_Stage.WINDOWS, self._settings_window.close)

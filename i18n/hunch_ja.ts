@@ -2242,6 +2242,29 @@
     </message>
 </context>
 <context>
+    <name>LendCard</name>
+    <message>
+        <source>Help other Macs</source>
+        <translation>ほかの Mac を手伝う</translation>
+    </message>
+    <message>
+        <source>%1 uses this Mac</source>
+        <translation>%1 がこの Mac を使用中</translation>
+    </message>
+    <message>
+        <source>Pairing code</source>
+        <translation>ペアリングコード</translation>
+    </message>
+    <message>
+        <source>Stop now</source>
+        <translation>今すぐ停止</translation>
+    </message>
+    <message>
+        <source>Show code</source>
+        <translation>コードを表示</translation>
+    </message>
+</context>
+<context>
     <name>LicencesDialog</name>
     <message>
         <source>Licenses</source>
@@ -2265,6 +2288,76 @@
     <message>
         <source>Cancel</source>
         <translation>キャンセル</translation>
+    </message>
+</context>
+<context>
+    <name>Machines</name>
+    <message>
+        <source>Starting…</source>
+        <translation>開始中…</translation>
+    </message>
+    <message>
+        <source>Up to %1 for paired Macs, at %2.</source>
+        <translation>ペアリングした Mac に最大 %1 を貸します。アドレスは %2 です。</translation>
+    </message>
+    <message>
+        <source>Lending ended by itself. Turn it on again.</source>
+        <translation>貸し出しが自動的に終了しました。もう一度オンにしてください。</translation>
+    </message>
+    <message>
+        <source>Lends this Mac’s memory to Macs that you pair with it.</source>
+        <translation>ペアリングした Mac にこの Mac のメモリを貸します。</translation>
+    </message>
+    <message>
+        <source>Pairs one Mac, within two minutes.</source>
+        <translation>2 分以内に Mac を 1 台ペアリングします。</translation>
+    </message>
+    <message>
+        <source>Type it on the other Mac. %1 left.</source>
+        <translation>もう一方の Mac で入力してください。残り %1。</translation>
+    </message>
+    <message>
+        <source>May use this Mac.</source>
+        <translation>この Mac を使用できます。</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>Not enough memory on %1.</source>
+        <translation>メモリが足りません：%1。</translation>
+    </message>
+    <message>
+        <source>Fits, with room for a chat.</source>
+        <translation>チャットの分も含めて収まります。</translation>
+    </message>
+    <message>
+        <source>%1: layers %2–%3, %4 of %5</source>
+        <translation>%1：レイヤー %2〜%3、%5 中 %4</translation>
+    </message>
+    <message>
+        <source>This Mac</source>
+        <translation>この Mac</translation>
+    </message>
+</context>
+<context>
+    <name>MachinesPage</name>
+    <message>
+        <source>Experimental. A model that is too large for this Mac runs over two that both have its files.</source>
+        <translation>実験的な機能です。この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。</translation>
+    </message>
+    <message>
+        <source>Paired Macs</source>
+        <translation>ペアリングした Mac</translation>
+    </message>
+    <message>
+        <source>Pair with another Mac</source>
+        <translation>別の Mac とペアリング</translation>
+    </message>
+    <message>
+        <source>Run over 2 Macs</source>
+        <translation>2 台の Mac で実行</translation>
     </message>
 </context>
 <context>
@@ -3010,6 +3103,94 @@
         <translation>自分のメッセージから始めるか、システムプロンプトを削除してください。</translation>
     </message>
     <message>
+        <source>%1, which has some of its layers, no longer answers.</source>
+        <translation>レイヤーの一部を受け持つ %1 から応答がありません。</translation>
+    </message>
+    <message>
+        <source>Try again when it is back, or run the model on this Mac alone.</source>
+        <translation>その Mac が戻ったら再試行するか、この Mac だけでモデルを実行してください。</translation>
+    </message>
+    <message>
+        <source>The other Mac is out of reach</source>
+        <translation>もう一方の Mac に接続できません</translation>
+    </message>
+    <message>
+        <source>Nothing answers at %1.</source>
+        <translation>%1 から応答がありません。</translation>
+    </message>
+    <message>
+        <source>Check that it is awake, in this network, and that Help other Macs is on there.</source>
+        <translation>その Mac がスリープしておらず、同じネットワークにあり、「ほかの Mac を手伝う」がオンになっているか確認してください。</translation>
+    </message>
+    <message>
+        <source>No longer paired</source>
+        <translation>ペアリングが解除されています</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 does not know this one.</source>
+        <translation>%1 の Mac はこの Mac を認識していません。</translation>
+    </message>
+    <message>
+        <source>Remove it here, then pair again.</source>
+        <translation>ここで削除してから、もう一度ペアリングしてください。</translation>
+    </message>
+    <message>
+        <source>No pairing code</source>
+        <translation>ペアリングコードがありません</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 shows no code, or it has run out.</source>
+        <translation>%1 の Mac にコードが表示されていないか、期限が切れています。</translation>
+    </message>
+    <message>
+        <source>Show a new code there.</source>
+        <translation>その Mac で新しいコードを表示してください。</translation>
+    </message>
+    <message>
+        <source>Wrong code</source>
+        <translation>コードが違います</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 shows another code.</source>
+        <translation>%1 の Mac に表示されているコードと異なります。</translation>
+    </message>
+    <message>
+        <source>Type its eight digits again. After five tries it needs a new code.</source>
+        <translation>8 桁の数字をもう一度入力してください。5 回間違えると新しいコードが必要です。</translation>
+    </message>
+    <message>
+        <source>The other Mac is in use</source>
+        <translation>もう一方の Mac は使用中です</translation>
+    </message>
+    <message>
+        <source>It helps %1 now.</source>
+        <translation>現在 %1 を手伝っています。</translation>
+    </message>
+    <message>
+        <source>Wait, or press Stop now there.</source>
+        <translation>待つか、その Mac で「今すぐ停止」を押してください。</translation>
+    </message>
+    <message>
+        <source>Model missing on the other Mac</source>
+        <translation>もう一方の Mac にモデルがありません</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has no model with the same files.</source>
+        <translation>%1 の Mac に同じファイルのモデルがありません。</translation>
+    </message>
+    <message>
+        <source>Install the same model there.</source>
+        <translation>その Mac に同じモデルをインストールしてください。</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 answers in another way.</source>
+        <translation>%1 の Mac は異なる形式で応答します。</translation>
+    </message>
+    <message>
+        <source>Install the same version of Hunch on both.</source>
+        <translation>両方に同じバージョンの Hunch をインストールしてください。</translation>
+    </message>
+    <message>
         <source>It expects %1 layers; this model has %2.</source>
         <translation>%1 層用ですが、このモデルは %2 層です。</translation>
     </message>
@@ -3234,6 +3415,18 @@
         <translation>%1（%2）のレイヤーは、分けて動かせません。</translation>
     </message>
     <message>
+        <source>The two Macs do not match</source>
+        <translation>2 台の Mac が一致しません</translation>
+    </message>
+    <message>
+        <source>They have different versions of Hunch, or of the model.</source>
+        <translation>Hunch またはモデルのバージョンが異なります。</translation>
+    </message>
+    <message>
+        <source>Install the same on both.</source>
+        <translation>両方に同じものをインストールしてください。</translation>
+    </message>
+    <message>
         <source>Part of the model is gone</source>
         <translation>モデルの一部が失われました</translation>
     </message>
@@ -3244,18 +3437,6 @@
     <message>
         <source>Load the model again.</source>
         <translation>モデルを読み込み直してください。</translation>
-    </message>
-    <message>
-        <source>The other Mac does not help</source>
-        <translation>ほかのMacの助けを得られません</translation>
-    </message>
-    <message>
-        <source>No memory is lent at %1.</source>
-        <translation>%1ではメモリが貸し出されていません。</translation>
-    </message>
-    <message>
-        <source>Check that it is awake, paired with this Mac and not in use.</source>
-        <translation>起動していて、このMacとペアリング済みで、使用中でないことを確認してください。</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4087,6 +4268,10 @@
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
     </message>
     <message>
+        <source>%1 holds some of its layers.</source>
+        <translation>レイヤーの一部は %1 にあります。</translation>
+    </message>
+    <message>
         <source>off for this pair</source>
         <translation>このペアではオフ</translation>
     </message>
@@ -4122,8 +4307,74 @@
         <translation>%1 を読み込み中…</translation>
     </message>
     <message>
+        <source>%1 on 2 Macs</source>
+        <translation>%1・Mac 2 台</translation>
+    </message>
+    <message>
         <source>%1 could not be loaded</source>
         <translation>%1 を読み込めません</translation>
+    </message>
+</context>
+<context>
+    <name>PairedCard</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 を削除</translation>
+    </message>
+    <message>
+        <source>Remove…</source>
+        <translation>削除…</translation>
+    </message>
+    <message>
+        <source>Remove %1?</source>
+        <translation>%1 を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Neither Mac can use the other. To pair them again you need a new code.</source>
+        <translation>どちらの Mac も相手を使えなくなります。もう一度ペアリングするには新しいコードが必要です。</translation>
+    </message>
+    <message>
+        <source>The model that runs over both is unloaded.</source>
+        <translation>2 台で動いているモデルは解放されます。</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+</context>
+<context>
+    <name>PairingCard</name>
+    <message>
+        <source>Paired with %1.</source>
+        <translation>%1 とペアリングしました。</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>接続中…</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>アドレス</translation>
+    </message>
+    <message>
+        <source>As the other Mac shows it under Help other Macs.</source>
+        <translation>もう一方の Mac の「ほかの Mac を手伝う」に表示されているもの。</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>コード</translation>
+    </message>
+    <message>
+        <source>Eight digits, from Show code there.</source>
+        <translation>その Mac の「コードを表示」に出る 8 桁の数字。</translation>
+    </message>
+    <message>
+        <source>Pair</source>
+        <translation>ペアリング</translation>
     </message>
 </context>
 <context>
@@ -4429,6 +4680,29 @@
     <message>
         <source>Close</source>
         <translation>閉じる</translation>
+    </message>
+</context>
+<context>
+    <name>PlanCard</name>
+    <message>
+        <source>Planning…</source>
+        <translation>計画中…</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>モデル</translation>
+    </message>
+    <message>
+        <source>With</source>
+        <translation>一緒に使う Mac</translation>
+    </message>
+    <message>
+        <source>Run over 2 Macs</source>
+        <translation>2 台の Mac で実行</translation>
+    </message>
+    <message>
+        <source>Run on this Mac alone</source>
+        <translation>この Mac だけで実行</translation>
     </message>
 </context>
 <context>
@@ -5441,6 +5715,10 @@
     <message>
         <source>Server</source>
         <translation>サーバ</translation>
+    </message>
+    <message>
+        <source>Other Macs</source>
+        <translation>ほかの Mac</translation>
     </message>
     <message>
         <source>Advanced</source>

@@ -2242,6 +2242,29 @@
     </message>
 </context>
 <context>
+    <name>LendCard</name>
+    <message>
+        <source>Help other Macs</source>
+        <translation>다른 Mac 돕기</translation>
+    </message>
+    <message>
+        <source>%1 uses this Mac</source>
+        <translation>%1에서 이 Mac 사용 중</translation>
+    </message>
+    <message>
+        <source>Pairing code</source>
+        <translation>페어링 코드</translation>
+    </message>
+    <message>
+        <source>Stop now</source>
+        <translation>지금 중지</translation>
+    </message>
+    <message>
+        <source>Show code</source>
+        <translation>코드 보기</translation>
+    </message>
+</context>
+<context>
     <name>LicencesDialog</name>
     <message>
         <source>Licenses</source>
@@ -2265,6 +2288,76 @@
     <message>
         <source>Cancel</source>
         <translation>취소</translation>
+    </message>
+</context>
+<context>
+    <name>Machines</name>
+    <message>
+        <source>Starting…</source>
+        <translation>시작하는 중…</translation>
+    </message>
+    <message>
+        <source>Up to %1 for paired Macs, at %2.</source>
+        <translation>페어링한 Mac에 최대 %1까지 빌려줘요. 주소는 %2.</translation>
+    </message>
+    <message>
+        <source>Lending ended by itself. Turn it on again.</source>
+        <translation>빌려주기가 저절로 끝났어요. 다시 켜세요.</translation>
+    </message>
+    <message>
+        <source>Lends this Mac’s memory to Macs that you pair with it.</source>
+        <translation>페어링한 Mac에 이 Mac의 메모리를 빌려줘요.</translation>
+    </message>
+    <message>
+        <source>Pairs one Mac, within two minutes.</source>
+        <translation>2분 안에 Mac 한 대를 페어링해요.</translation>
+    </message>
+    <message>
+        <source>Type it on the other Mac. %1 left.</source>
+        <translation>다른 Mac에 입력하세요. %1 남음.</translation>
+    </message>
+    <message>
+        <source>May use this Mac.</source>
+        <translation>이 Mac을 사용할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1ms</translation>
+    </message>
+    <message>
+        <source>Not enough memory on %1.</source>
+        <translation>메모리가 부족해요: %1.</translation>
+    </message>
+    <message>
+        <source>Fits, with room for a chat.</source>
+        <translation>채팅할 여유까지 있어요.</translation>
+    </message>
+    <message>
+        <source>%1: layers %2–%3, %4 of %5</source>
+        <translation>%1: 레이어 %2–%3, %5 중 %4</translation>
+    </message>
+    <message>
+        <source>This Mac</source>
+        <translation>이 Mac</translation>
+    </message>
+</context>
+<context>
+    <name>MachinesPage</name>
+    <message>
+        <source>Experimental. A model that is too large for this Mac runs over two that both have its files.</source>
+        <translation>실험 기능이에요. 이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요.</translation>
+    </message>
+    <message>
+        <source>Paired Macs</source>
+        <translation>페어링한 Mac</translation>
+    </message>
+    <message>
+        <source>Pair with another Mac</source>
+        <translation>다른 Mac과 페어링</translation>
+    </message>
+    <message>
+        <source>Run over 2 Macs</source>
+        <translation>Mac 2대로 실행</translation>
     </message>
 </context>
 <context>
@@ -3010,6 +3103,94 @@
         <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우세요.</translation>
     </message>
     <message>
+        <source>%1, which has some of its layers, no longer answers.</source>
+        <translation>레이어 일부를 맡은 Mac에서 응답이 없어요: %1.</translation>
+    </message>
+    <message>
+        <source>Try again when it is back, or run the model on this Mac alone.</source>
+        <translation>그 Mac이 돌아오면 다시 시도하거나, 이 Mac에서만 모델을 실행하세요.</translation>
+    </message>
+    <message>
+        <source>The other Mac is out of reach</source>
+        <translation>다른 Mac에 연결할 수 없음</translation>
+    </message>
+    <message>
+        <source>Nothing answers at %1.</source>
+        <translation>%1에서 응답이 없어요.</translation>
+    </message>
+    <message>
+        <source>Check that it is awake, in this network, and that Help other Macs is on there.</source>
+        <translation>그 Mac이 깨어 있고 같은 네트워크에 있으며 ‘다른 Mac 돕기’가 켜져 있는지 확인하세요.</translation>
+    </message>
+    <message>
+        <source>No longer paired</source>
+        <translation>페어링이 해제됨</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 does not know this one.</source>
+        <translation>%1의 Mac이 이 Mac을 알지 못해요.</translation>
+    </message>
+    <message>
+        <source>Remove it here, then pair again.</source>
+        <translation>여기에서 제거한 뒤 다시 페어링하세요.</translation>
+    </message>
+    <message>
+        <source>No pairing code</source>
+        <translation>페어링 코드 없음</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 shows no code, or it has run out.</source>
+        <translation>%1의 Mac에 표시된 코드가 없거나 시간이 지났어요.</translation>
+    </message>
+    <message>
+        <source>Show a new code there.</source>
+        <translation>그 Mac에서 새 코드를 표시하세요.</translation>
+    </message>
+    <message>
+        <source>Wrong code</source>
+        <translation>코드가 다름</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 shows another code.</source>
+        <translation>%1의 Mac에 표시된 코드와 달라요.</translation>
+    </message>
+    <message>
+        <source>Type its eight digits again. After five tries it needs a new code.</source>
+        <translation>숫자 여덟 자리를 다시 입력하세요. 다섯 번 틀리면 새 코드가 필요해요.</translation>
+    </message>
+    <message>
+        <source>The other Mac is in use</source>
+        <translation>다른 Mac이 사용 중</translation>
+    </message>
+    <message>
+        <source>It helps %1 now.</source>
+        <translation>지금 돕고 있는 Mac: %1.</translation>
+    </message>
+    <message>
+        <source>Wait, or press Stop now there.</source>
+        <translation>기다리거나 그 Mac에서 ‘지금 중지’를 누르세요.</translation>
+    </message>
+    <message>
+        <source>Model missing on the other Mac</source>
+        <translation>다른 Mac에 모델이 없음</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has no model with the same files.</source>
+        <translation>%1의 Mac에 파일이 같은 모델이 없어요.</translation>
+    </message>
+    <message>
+        <source>Install the same model there.</source>
+        <translation>그 Mac에 같은 모델을 설치하세요.</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 answers in another way.</source>
+        <translation>%1의 Mac이 다른 방식으로 응답해요.</translation>
+    </message>
+    <message>
+        <source>Install the same version of Hunch on both.</source>
+        <translation>두 Mac에 같은 버전의 Hunch를 설치하세요.</translation>
+    </message>
+    <message>
         <source>It expects %1 layers; this model has %2.</source>
         <translation>레이어 %1개를 기대하는데 이 모델은 %2개예요.</translation>
     </message>
@@ -3234,6 +3415,18 @@
         <translation>%1(‘%2’)의 레이어는 따로 떼어 실행할 수 없어요.</translation>
     </message>
     <message>
+        <source>The two Macs do not match</source>
+        <translation>두 Mac이 서로 맞지 않음</translation>
+    </message>
+    <message>
+        <source>They have different versions of Hunch, or of the model.</source>
+        <translation>Hunch나 모델의 버전이 서로 달라요.</translation>
+    </message>
+    <message>
+        <source>Install the same on both.</source>
+        <translation>두 Mac에 같은 것을 설치하세요.</translation>
+    </message>
+    <message>
         <source>Part of the model is gone</source>
         <translation>모델의 일부를 잃었어요</translation>
     </message>
@@ -3244,18 +3437,6 @@
     <message>
         <source>Load the model again.</source>
         <translation>모델을 다시 불러오세요.</translation>
-    </message>
-    <message>
-        <source>The other Mac does not help</source>
-        <translation>다른 Mac의 도움을 받을 수 없음</translation>
-    </message>
-    <message>
-        <source>No memory is lent at %1.</source>
-        <translation>%1에서 메모리를 빌려주지 않아요.</translation>
-    </message>
-    <message>
-        <source>Check that it is awake, paired with this Mac and not in use.</source>
-        <translation>켜져 있고 이 Mac과 페어링되었으며 사용 중이 아닌지 확인하세요.</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4087,6 +4268,10 @@
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
     </message>
     <message>
+        <source>%1 holds some of its layers.</source>
+        <translation>일부 레이어는 %1에 있어요.</translation>
+    </message>
+    <message>
         <source>off for this pair</source>
         <translation>이 조합에서 꺼짐</translation>
     </message>
@@ -4122,8 +4307,74 @@
         <translation>%1 불러오는 중…</translation>
     </message>
     <message>
+        <source>%1 on 2 Macs</source>
+        <translation>%1 · Mac 2대</translation>
+    </message>
+    <message>
         <source>%1 could not be loaded</source>
         <translation>%1 불러오기 실패</translation>
+    </message>
+</context>
+<context>
+    <name>PairedCard</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 제거</translation>
+    </message>
+    <message>
+        <source>Remove…</source>
+        <translation>제거…</translation>
+    </message>
+    <message>
+        <source>Remove %1?</source>
+        <translation>%1 항목을 제거할까요?</translation>
+    </message>
+    <message>
+        <source>Neither Mac can use the other. To pair them again you need a new code.</source>
+        <translation>두 Mac이 서로를 사용할 수 없게 돼요. 다시 페어링하려면 새 코드가 필요해요.</translation>
+    </message>
+    <message>
+        <source>The model that runs over both is unloaded.</source>
+        <translation>두 Mac으로 돌리던 모델은 내려가요.</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>제거</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+</context>
+<context>
+    <name>PairingCard</name>
+    <message>
+        <source>Paired with %1.</source>
+        <translation>페어링했어요: %1.</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>연결하는 중…</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>주소</translation>
+    </message>
+    <message>
+        <source>As the other Mac shows it under Help other Macs.</source>
+        <translation>다른 Mac의 ‘다른 Mac 돕기’에 표시된 주소.</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>코드</translation>
+    </message>
+    <message>
+        <source>Eight digits, from Show code there.</source>
+        <translation>그 Mac의 ‘코드 보기’에 나오는 여덟 자리 숫자.</translation>
+    </message>
+    <message>
+        <source>Pair</source>
+        <translation>페어링</translation>
     </message>
 </context>
 <context>
@@ -4429,6 +4680,29 @@
     <message>
         <source>Close</source>
         <translation>닫기</translation>
+    </message>
+</context>
+<context>
+    <name>PlanCard</name>
+    <message>
+        <source>Planning…</source>
+        <translation>계획하는 중…</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>모델</translation>
+    </message>
+    <message>
+        <source>With</source>
+        <translation>함께할 Mac</translation>
+    </message>
+    <message>
+        <source>Run over 2 Macs</source>
+        <translation>Mac 2대로 실행</translation>
+    </message>
+    <message>
+        <source>Run on this Mac alone</source>
+        <translation>이 Mac에서만 실행</translation>
     </message>
 </context>
 <context>
@@ -5441,6 +5715,10 @@
     <message>
         <source>Server</source>
         <translation>서버</translation>
+    </message>
+    <message>
+        <source>Other Macs</source>
+        <translation>다른 Mac</translation>
     </message>
     <message>
         <source>Advanced</source>

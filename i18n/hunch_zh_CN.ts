@@ -2242,6 +2242,29 @@
     </message>
 </context>
 <context>
+    <name>LendCard</name>
+    <message>
+        <source>Help other Macs</source>
+        <translation>帮助其他 Mac</translation>
+    </message>
+    <message>
+        <source>%1 uses this Mac</source>
+        <translation>%1 正在使用这台 Mac</translation>
+    </message>
+    <message>
+        <source>Pairing code</source>
+        <translation>配对码</translation>
+    </message>
+    <message>
+        <source>Stop now</source>
+        <translation>立即停止</translation>
+    </message>
+    <message>
+        <source>Show code</source>
+        <translation>显示配对码</translation>
+    </message>
+</context>
+<context>
     <name>LicencesDialog</name>
     <message>
         <source>Licenses</source>
@@ -2265,6 +2288,76 @@
     <message>
         <source>Cancel</source>
         <translation>取消</translation>
+    </message>
+</context>
+<context>
+    <name>Machines</name>
+    <message>
+        <source>Starting…</source>
+        <translation>正在启动…</translation>
+    </message>
+    <message>
+        <source>Up to %1 for paired Macs, at %2.</source>
+        <translation>最多借出 %1 给已配对的 Mac，地址为 %2。</translation>
+    </message>
+    <message>
+        <source>Lending ended by itself. Turn it on again.</source>
+        <translation>借出已自行结束。请重新打开。</translation>
+    </message>
+    <message>
+        <source>Lends this Mac’s memory to Macs that you pair with it.</source>
+        <translation>将这台 Mac 的内存借给与它配对的 Mac。</translation>
+    </message>
+    <message>
+        <source>Pairs one Mac, within two minutes.</source>
+        <translation>两分钟内可配对一台 Mac。</translation>
+    </message>
+    <message>
+        <source>Type it on the other Mac. %1 left.</source>
+        <translation>请在另一台 Mac 上输入。剩余 %1。</translation>
+    </message>
+    <message>
+        <source>May use this Mac.</source>
+        <translation>可以使用这台 Mac。</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 毫秒</translation>
+    </message>
+    <message>
+        <source>Not enough memory on %1.</source>
+        <translation>内存不足：%1。</translation>
+    </message>
+    <message>
+        <source>Fits, with room for a chat.</source>
+        <translation>装得下，并留有对话所需的空间。</translation>
+    </message>
+    <message>
+        <source>%1: layers %2–%3, %4 of %5</source>
+        <translation>%1：第 %2–%3 层，%4（共 %5）</translation>
+    </message>
+    <message>
+        <source>This Mac</source>
+        <translation>这台 Mac</translation>
+    </message>
+</context>
+<context>
+    <name>MachinesPage</name>
+    <message>
+        <source>Experimental. A model that is too large for this Mac runs over two that both have its files.</source>
+        <translation>实验性功能。对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。</translation>
+    </message>
+    <message>
+        <source>Paired Macs</source>
+        <translation>已配对的 Mac</translation>
+    </message>
+    <message>
+        <source>Pair with another Mac</source>
+        <translation>与另一台 Mac 配对</translation>
+    </message>
+    <message>
+        <source>Run over 2 Macs</source>
+        <translation>在 2 台 Mac 上运行</translation>
     </message>
 </context>
 <context>
@@ -3010,6 +3103,94 @@
         <translation>请以你的消息开头，或删除系统提示词。</translation>
     </message>
     <message>
+        <source>%1, which has some of its layers, no longer answers.</source>
+        <translation>承担部分层的 %1 不再响应。</translation>
+    </message>
+    <message>
+        <source>Try again when it is back, or run the model on this Mac alone.</source>
+        <translation>等它恢复后重试，或仅在这台 Mac 上运行该模型。</translation>
+    </message>
+    <message>
+        <source>The other Mac is out of reach</source>
+        <translation>无法连接另一台 Mac</translation>
+    </message>
+    <message>
+        <source>Nothing answers at %1.</source>
+        <translation>%1 没有响应。</translation>
+    </message>
+    <message>
+        <source>Check that it is awake, in this network, and that Help other Macs is on there.</source>
+        <translation>请确认那台 Mac 已唤醒、在同一网络中，并且打开了“帮助其他 Mac”。</translation>
+    </message>
+    <message>
+        <source>No longer paired</source>
+        <translation>已不再配对</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 does not know this one.</source>
+        <translation>%1 的 Mac 不认识这台 Mac。</translation>
+    </message>
+    <message>
+        <source>Remove it here, then pair again.</source>
+        <translation>请先在这里移除，再重新配对。</translation>
+    </message>
+    <message>
+        <source>No pairing code</source>
+        <translation>没有配对码</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 shows no code, or it has run out.</source>
+        <translation>%1 的 Mac 没有显示配对码，或配对码已过期。</translation>
+    </message>
+    <message>
+        <source>Show a new code there.</source>
+        <translation>请在那台 Mac 上显示新的配对码。</translation>
+    </message>
+    <message>
+        <source>Wrong code</source>
+        <translation>配对码错误</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 shows another code.</source>
+        <translation>与 %1 的 Mac 上显示的配对码不同。</translation>
+    </message>
+    <message>
+        <source>Type its eight digits again. After five tries it needs a new code.</source>
+        <translation>请重新输入八位数字。输错五次后需要新的配对码。</translation>
+    </message>
+    <message>
+        <source>The other Mac is in use</source>
+        <translation>另一台 Mac 正在使用中</translation>
+    </message>
+    <message>
+        <source>It helps %1 now.</source>
+        <translation>它正在帮助 %1。</translation>
+    </message>
+    <message>
+        <source>Wait, or press Stop now there.</source>
+        <translation>请等待，或在那台 Mac 上按“立即停止”。</translation>
+    </message>
+    <message>
+        <source>Model missing on the other Mac</source>
+        <translation>另一台 Mac 上没有该模型</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has no model with the same files.</source>
+        <translation>%1 的 Mac 上没有文件相同的模型。</translation>
+    </message>
+    <message>
+        <source>Install the same model there.</source>
+        <translation>请在那台 Mac 上安装相同的模型。</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 answers in another way.</source>
+        <translation>%1 的 Mac 以不同的方式响应。</translation>
+    </message>
+    <message>
+        <source>Install the same version of Hunch on both.</source>
+        <translation>请在两台 Mac 上安装相同版本的 Hunch。</translation>
+    </message>
+    <message>
         <source>It expects %1 layers; this model has %2.</source>
         <translation>它需要 %1 层，而这个模型有 %2 层。</translation>
     </message>
@@ -3234,6 +3415,18 @@
         <translation>%1（“%2”）的各层无法分开运行。</translation>
     </message>
     <message>
+        <source>The two Macs do not match</source>
+        <translation>两台 Mac 不一致</translation>
+    </message>
+    <message>
+        <source>They have different versions of Hunch, or of the model.</source>
+        <translation>Hunch 或模型的版本不同。</translation>
+    </message>
+    <message>
+        <source>Install the same on both.</source>
+        <translation>请在两台上安装相同的版本。</translation>
+    </message>
+    <message>
         <source>Part of the model is gone</source>
         <translation>模型的一部分已丢失</translation>
     </message>
@@ -3244,18 +3437,6 @@
     <message>
         <source>Load the model again.</source>
         <translation>请重新加载模型。</translation>
-    </message>
-    <message>
-        <source>The other Mac does not help</source>
-        <translation>另一台 Mac 无法提供帮助</translation>
-    </message>
-    <message>
-        <source>No memory is lent at %1.</source>
-        <translation>%1 没有出借内存。</translation>
-    </message>
-    <message>
-        <source>Check that it is awake, paired with this Mac and not in use.</source>
-        <translation>请确认它已唤醒、已与此 Mac 配对且未被占用。</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4087,6 +4268,10 @@
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
     </message>
     <message>
+        <source>%1 holds some of its layers.</source>
+        <translation>部分层位于 %1。</translation>
+    </message>
+    <message>
         <source>off for this pair</source>
         <translation>已为此组合关闭</translation>
     </message>
@@ -4122,8 +4307,74 @@
         <translation>正在加载 %1…</translation>
     </message>
     <message>
+        <source>%1 on 2 Macs</source>
+        <translation>%1 · 2 台 Mac</translation>
+    </message>
+    <message>
         <source>%1 could not be loaded</source>
         <translation>无法加载 %1</translation>
+    </message>
+</context>
+<context>
+    <name>PairedCard</name>
+    <message>
+        <source>Remove %1</source>
+        <translation>移除 %1</translation>
+    </message>
+    <message>
+        <source>Remove…</source>
+        <translation>移除…</translation>
+    </message>
+    <message>
+        <source>Remove %1?</source>
+        <translation>移除 %1？</translation>
+    </message>
+    <message>
+        <source>Neither Mac can use the other. To pair them again you need a new code.</source>
+        <translation>两台 Mac 将无法互相使用。重新配对需要新的配对码。</translation>
+    </message>
+    <message>
+        <source>The model that runs over both is unloaded.</source>
+        <translation>在两台上运行的模型会被卸载。</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+</context>
+<context>
+    <name>PairingCard</name>
+    <message>
+        <source>Paired with %1.</source>
+        <translation>已与 %1 配对。</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>正在连接…</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>As the other Mac shows it under Help other Macs.</source>
+        <translation>另一台 Mac 的“帮助其他 Mac”下显示的地址。</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>配对码</translation>
+    </message>
+    <message>
+        <source>Eight digits, from Show code there.</source>
+        <translation>那台 Mac 上“显示配对码”给出的八位数字。</translation>
+    </message>
+    <message>
+        <source>Pair</source>
+        <translation>配对</translation>
     </message>
 </context>
 <context>
@@ -4429,6 +4680,29 @@
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>PlanCard</name>
+    <message>
+        <source>Planning…</source>
+        <translation>正在规划…</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>With</source>
+        <translation>搭配的 Mac</translation>
+    </message>
+    <message>
+        <source>Run over 2 Macs</source>
+        <translation>在 2 台 Mac 上运行</translation>
+    </message>
+    <message>
+        <source>Run on this Mac alone</source>
+        <translation>仅在这台 Mac 上运行</translation>
     </message>
 </context>
 <context>
@@ -5441,6 +5715,10 @@
     <message>
         <source>Server</source>
         <translation>服务器</translation>
+    </message>
+    <message>
+        <source>Other Macs</source>
+        <translation>其他 Mac</translation>
     </message>
     <message>
         <source>Advanced</source>

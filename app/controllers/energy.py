@@ -8,6 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.chat import ChatController
+from app.controllers.machines import MachinesController
 from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
@@ -33,6 +34,7 @@ class EnergyController(QObject):
         chats: ChatController,
         speculation: SpeculationParts,
         server: ServerController,
+        machines: MachinesController,
     ) -> None:
         super().__init__(chats)
         models, tuning = speculation.models, speculation.tuning
@@ -43,11 +45,12 @@ class EnergyController(QObject):
         self._models = models
         self._tuning = tuning
         self._server = server
+        self._lending = machines.lending
         self.power = Power()
         self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self.poll.timeout.connect(self.look)
         of_models = models.downloads.changed, models.pair_changed, tuning.changed
-        for signal in (self._replies.changed, server.asked, *of_models):
+        for signal in (self._replies.changed, server.asked, self._lending.changed, *of_models):
             signal.connect(self._on_work)
         settings.changed.connect(self._on_setting)
         self.look()
@@ -77,7 +80,7 @@ class EnergyController(QObject):
             self.look()
 
     def _activity(self) -> Activity | None:
-        if any(entry.state in _COMING for entry in self._models.downloads.entries):
+        if self._lending.state.user or any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.DOWNLOAD
         return Activity.REPLY if self._replies.chats() or self._server.is_asked else None
 

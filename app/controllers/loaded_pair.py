@@ -11,6 +11,7 @@ from engine import (
     DraftingState,
     EngineError,
     EngineState,
+    Helping,
     ModelFailed,
     ModelInfo,
     ModelLoading,
@@ -42,6 +43,7 @@ class LoadedPair:
         self.is_off = is_off
         self.main_folder = self._main_name = ""
         self.draft_folder = self._draft_name = ""
+        self.helping: tuple[Helping, ...] = ()  # other machines that hold some of the main model's layers
         self.main: ModelInfo | None = None
         self.draft: ModelInfo | None = None
         self.state = PairState.NO_MODEL
@@ -53,8 +55,8 @@ class LoadedPair:
         self._loaded_share = 0.0
         self._tie_nats: float | None = None
 
-    def begin_loading(self, main_folder: str, draft_folder: str) -> None:
-        self.main_folder, self._main_name = main_folder, _name(main_folder)
+    def begin_loading(self, main_folder: str, draft_folder: str, helping: tuple[Helping, ...] = ()) -> None:
+        self.main_folder, self._main_name, self.helping = main_folder, _name(main_folder), helping
         self.outdated.clear()
         self.state, self.main, self._main_error, self._tie_nats = PairState.LOADING, None, None, None
         self._loaded_share = 0.0
@@ -154,6 +156,7 @@ class LoadedPair:
             drafting=drafting,
             main_folder=self.main_folder,
             draft_folder=self.draft_folder,
+            helper=next((each.machine for each in self.helping), None),
             loaded_share=self._loaded_share,
             off_for_pair=off,
             tie_nats=self._tie_nats,

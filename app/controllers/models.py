@@ -86,7 +86,7 @@ class ModelController(QObject):
         self._loading = self._connected(
             PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
         )
-        self.last_drafts = self._loading.last_drafts
+        self.last_drafts, self.helpers = self._loading.last_drafts, self._loading.helpers
         self.downloads.paired.connect(self.last_drafts.note)
         self.make_way, self.regain = self._loading.make_way, self._loading.regain  # for programs' models
         self.pair_use = self._loading.pair_use

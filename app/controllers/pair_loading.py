@@ -22,7 +22,9 @@ from engine import (
     Event,
     Failed,
     Finished,
+    Helping,
     LoadAborted,
+    Machine,
     ModelFailed,
     ModelInfo,
     ModelLoading,
@@ -38,6 +40,7 @@ from engine import (
 )
 
 _MOST_REMEMBERED = 200  # drafts, of as many main models
+_HELPING = ("name", "fingerprint", "address", "identity")  # of a machine, as it is stored
 
 
 class PairUse(QObject):
@@ -145,6 +148,36 @@ class LastDrafts:
         self._settings.last_drafts = dict([*kept, (key, as_setting(draft, self._starter.draft))])
 
 
+class Helpers:
+    """Which main models are loaded with the help of another machine."""
+
+    def __init__(self, settings: Settings, starter: StarterPair) -> None:
+        self._settings = settings
+        self._starter = starter
+
+    def of(self, main: str) -> tuple[Helping, ...]:
+        """Machines that are to hold some of its layers."""
+        stored = self._settings.helped_models.get(as_setting(main, self._starter.main))
+        if stored is None:
+            return ()
+        name, fingerprint, address, identity = (str(stored.get(field, "")) for field in _HELPING)
+        return (Helping(Machine(name, fingerprint, address), identity),)
+
+    def note(self, main: str, helping: tuple[Helping, ...]) -> None:
+        """It is loaded so from now on; without any, by this machine alone."""
+        key = as_setting(main, self._starter.main)
+        kept = {name: stored for name, stored in self._settings.helped_models.items() if name != key}
+        for each in helping:
+            values = each.machine.name, each.machine.fingerprint, each.machine.address, each.identity
+            kept[key] = dict(zip(_HELPING, values, strict=True))
+        self._settings.helped_models = kept
+
+    def forget(self, fingerprint: str) -> None:
+        """That machine helps with no model any more."""
+        stored = self._settings.helped_models.items()
+        self._settings.helped_models = {name: each for name, each in stored if each.get("fingerprint") != fingerprint}
+
+
 class PairLoading(QObject):
     changed = Signal()  # the pair or its state
     exchanged = Signal()  # which models it is of, or their files; `changed` comes with the former
@@ -163,6 +196,7 @@ class PairLoading(QObject):
         super().__init__(parent)
         self.starter = starter
         self.last_drafts = LastDrafts(settings, starter)
+        self.helpers = Helpers(settings, starter)
         self._engine = engine
         self._bridge = bridge
         self._settings = settings
@@ -304,7 +338,7 @@ class PairLoading(QObject):
         self.pair_use.forget_wait()
         if self._loaded.state is not PairState.READY or not self.pair_use.busy:
             change()
-        elif folder != self._loaded.main_folder or folder in self._loaded.outdated:
+        else:
             self.pair_use.wait_to(change, folder)
             self.main_waits.emit(model_name(Path(folder)) if folder else "")
 
@@ -367,6 +401,7 @@ class PairLoading(QObject):
         former, self._former = self._former, None
         if former is None or (former.main_folder == failed and former.state is not PairState.READY):
             return
+        self.helpers.note(former.main_folder, former.helping)
         if former.state is PairState.NO_MODEL:  # it had to make room before that was known
             self._load(former.main_folder, former.draft_folder)
             return
@@ -395,10 +430,10 @@ class PairLoading(QObject):
         """Whatever is still written gives way: it is in the background, or the user has said so (`when_free`)."""
         if self._loaded.state in (PairState.READY, PairState.UNLOADED):
             self._former = self._loaded
-        self._loaded = LoadedPair(self._loaded.is_off)
-        self._loaded.begin_loading(main, draft)
+        self._loaded, helping = LoadedPair(self._loaded.is_off), self.helpers.of(main)
+        self._loaded.begin_loading(main, draft, helping)
         self._main_stays = False
-        self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True)
+        self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True, helping=helping)
         self._emit_exchanged()
 
     def _emit_exchanged(self) -> None:

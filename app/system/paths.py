@@ -58,5 +58,10 @@ class Paths:
         return self.data / "pairs.json"
 
     @property
+    def machines(self) -> Path:
+        """This machine's key, and those of the machines that it is paired with."""
+        return self.data / "machines"
+
+    @property
     def lock(self) -> Path:
         return self.data / "hunch.lock"

@@ -9,6 +9,7 @@ from engine import (
     DrafterKind,
     DraftingState,
     EngineError,
+    Machine,
     MemoryFit,
     ModelAbout,
     ModelSource,
@@ -105,6 +106,7 @@ class PairView:
     drafting: DraftingState | None = None  # why the draft does not draft
     main_folder: str = ""
     draft_folder: str = ""
+    helper: Machine | None = None  # another machine, which holds some of the main model's layers
     loaded_share: float = 0.0  # of the one that is being loaded: the main model, then its draft
     off_for_pair: bool = False  # drafting was turned off for these two
     tie_nats: float | None = None  # how close two tokens must be for a draft to change a text; None: not yet measured

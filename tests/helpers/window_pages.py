@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from app.views.link_dialog import ask_to_open
 from tests.helpers.app_harness import AppHarness
 
-SETTINGS_PAGES = ("general", "chat", "appearance", "server", "advanced")
+SETTINGS_PAGES = ("general", "chat", "appearance", "server", "machines", "advanced")
 
 
 def dialog() -> QWidget:

@@ -14,7 +14,16 @@ from app.view_models.tuning import TuningState
 from app.views.settings import speculation
 from app.views.settings.tune import tuning_sentence
 from app.words.replies import reply_footer
-from engine import Failed, OutOfMemory, PromptProgress, RequestId, RequestStats, SpeculationMode
+from engine import (
+    Failed,
+    LendingPhase,
+    LendingState,
+    OutOfMemory,
+    PromptProgress,
+    RequestId,
+    RequestStats,
+    SpeculationMode,
+)
 from tests.helpers.app_harness import AppHarness, open_app
 
 HOT = Power(Heat.SERIOUS)
@@ -74,6 +83,12 @@ def test_a_reply_for_another_program_holds_one_too(app: AppHarness, machine: Scr
     assert machine.held == [Activity.REPLY]
     arrived.emit(Failed(RequestId(8), OutOfMemory(""), RequestStats()))
     assert machine.held == [Activity.REPLY, None]
+
+
+def test_the_mac_stays_awake_while_another_one_uses_it(app: AppHarness, machine: ScriptedMachine) -> None:
+    for user in ("", "Air", "Air", ""):
+        app.application.machines.lending._on_state(LendingState(LendingPhase.READY, user=user))
+    assert machine.held == [Activity.DOWNLOAD, None]
 
 
 def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from shiboken6 import isValid
 
 from app.controllers.chat_options import ChatOptions
-from app.controllers.models import ModelController
+from app.controllers.machines import MachinesController
 from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
@@ -21,6 +21,7 @@ from app.theme import Theme
 from app.views.settings.advanced import AdvancedPage
 from app.views.settings.appearance import AppearancePage
 from app.views.settings.general import GeneralPage
+from app.views.settings.machines import MachinesPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
@@ -38,6 +39,7 @@ _ICONS = {
     "chat": "message-square",
     "appearance": "sun",
     "server": "globe",
+    "machines": "monitor",
     "advanced": "sliders-horizontal",
 }
 
@@ -50,18 +52,18 @@ class SettingsWindow(Translated, SideWindow):
         theme: Theme,
         settings: Settings,
         options: ChatOptions,
-        models: ModelController,
         speculation: SpeculationParts,
         server: ServerController,
+        machines: MachinesController,
         paths: Paths,
     ) -> None:
         super().__init__(theme)
+        models = speculation.models
         self._settings = settings
         self.general = GeneralPage(theme, settings)
         self.sampling = SamplingPage(theme, settings, options, lambda: models.pair)
         models.pair_changed.connect(self.sampling.show_words)
         self.chat = ChatCard(theme, settings)
-        self.sampling.column.insertWidget(1, self.chat)
         self.appearance = AppearancePage(theme, settings)
         self.server = ServerPage(theme, settings, server)
         self.advanced = AdvancedPage(theme, settings, models, speculation, paths)
@@ -70,6 +72,7 @@ class SettingsWindow(Translated, SideWindow):
             "chat": self.sampling,
             "appearance": self.appearance,
             "server": self.server,
+            "machines": MachinesPage(theme, machines, models),
             "advanced": self.advanced,
         }
         self.shown = "general"
@@ -88,6 +91,7 @@ class SettingsWindow(Translated, SideWindow):
     def _arrange(self) -> None:
         self.resize(1000, 680)
         self.restoreGeometry(QByteArray.fromBase64(self._settings.settings_geometry.encode()))
+        self.sampling.column.insertWidget(1, self.chat)
         for page in self.pages.values():
             self._stack.addWidget(page)
 
@@ -186,6 +190,7 @@ class SettingsWindow(Translated, SideWindow):
             "chat": self.tr("Chat"),
             "appearance": self.tr("Appearance"),
             "server": self.tr("Server"),
+            "machines": self.tr("Other Macs"),
             "advanced": self.tr("Advanced"),
         }
 

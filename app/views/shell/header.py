@@ -16,7 +16,7 @@ from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, percent
+from app.words.formats import fill, percent, sentences
 from app.words.model_names import human_name
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
@@ -165,7 +165,10 @@ class PairChip(Translated, PaintedButton):
             return notice_for(self._pair.error).sentence
         if self._pair.state == PairState.UNLOADED:
             return self.tr("Unloaded; your next message reloads it.")
-        return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
+        helper = self._pair.helper
+        helped = "" if helper is None else fill(self.tr("%1 holds some of its layers."), helper.name)
+        drafting = drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
+        return sentences(helped, drafting)
 
     def _mode_text(self) -> str:
         if self._pair.off_for_pair:
@@ -195,6 +198,8 @@ class PairChip(Translated, PaintedButton):
             return [(main, colors.faint, False), *self._draft_parts()]
         if pair.state == PairState.FAILED:
             return [(fill(self.tr("%1 could not be loaded"), main), colors.fault, False)]
+        if pair.helper is not None:
+            main = fill(self.tr("%1 on 2 Macs"), main)
         return [(main, colors.text, False), *self._draft_parts()]
 
     def _draft_parts(self) -> list[_Part]:

@@ -1,0 +1,133 @@
+"""Lends this machine's memory to other machines while the settings say so: the installed models, one user at a time."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.models import ModelController
+from app.settings import Settings
+from app.system.machine import network_address
+from engine import DEFAULT_PORT, LendingPhase, LendingProcess, LendingState
+
+EVERYWHERE = "0.0.0.0"  # only while the user lends: a machine that is not paired may try a code, and nothing else
+_log = logging.getLogger(__name__)
+_ENDED = (LendingPhase.OFF, LendingPhase.FAILED)
+
+
+class Lending(QObject):
+    changed = Signal()  # any of the properties below
+    paired = Signal()  # a machine was paired with this one, or removed
+
+    def __init__(
+        self,
+        identity: Path,
+        settings: Settings,
+        models: ModelController,
+        post: Callable[[Callable[[], None]], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.state = LendingState()
+        self.host, self.port = EVERYWHERE, DEFAULT_PORT
+        self._identity = identity
+        self._settings = settings
+        self._models = models
+        self._post = post
+        self._process: LendingProcess | None = None
+        self._offered: list[str] = []
+        self._code_until = 0.0
+        self._closed = False
+        settings.changed.connect(self._on_setting)
+        models.models_changed.connect(self._offer)
+
+    # What there is
+
+    @property
+    def is_on(self) -> bool:
+        """As the user wants it; `state` says whether it is so."""
+        return self._settings.lends_memory
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state.phase is LendingPhase.READY
+
+    @property
+    def address(self) -> str:
+        """What is typed on another machine."""
+        address = network_address() or "127.0.0.1"
+        return address if self.port == DEFAULT_PORT else f"{address}:{self.port}"
+
+    @property
+    def code_left_s(self) -> float:
+        """For which the state's code still holds."""
+        return max(0.0, self._code_until - time.monotonic()) if self.state.code else 0.0
+
+    # What the user does
+
+    def set_on(self, on: bool) -> None:
+        self._settings.lends_memory = on
+
+    def invite(self) -> None:
+        """A new code comes with a state."""
+        if self._process is not None:
+            self._process.invite()
+
+    def take_back(self) -> None:
+        """End what another machine uses now."""
+        if self._process is not None:
+            self._process.take_back()
+
+    # Its life
+
+    def follow(self) -> None:
+        """One step towards what the settings say; a process that has ended takes the next one."""
+        wanted = self.is_on and not self._closed
+        if wanted and self._process is None:
+            address = f"{self.host}:{self.port}"
+            self._process = LendingProcess(self._identity, address, None, self._hear)
+            self._process.start()
+            self._offered = []
+            self._offer()
+        elif not wanted and self._process is not None:
+            self._process.end()
+
+    def close(self) -> None:
+        """At the end of the app."""
+        self._closed = True
+        if self._process is not None and not self._process.stop():
+            _log.warning("lending did not end in time")
+
+    def _on_setting(self, name: str) -> None:
+        if name == "lends_memory":
+            self.follow()
+            self.changed.emit()
+
+    def _offer(self) -> None:
+        folders = [model.folder for model in self._models.models if model.drafter is None]
+        if self._process is not None and folders != self._offered:
+            self._offered = folders
+            self._process.offer(folders)
+
+    def _hear(self, state: LendingState) -> None:
+        """On a thread of the process's."""
+        self._post(partial(self._on_state, state))
+
+    def _on_state(self, state: LendingState) -> None:
+        before, self.state = self.state, state
+        if state.code != before.code:
+            self._code_until = time.monotonic() + state.code_s
+        if state.phase in _ENDED:
+            self._process = None
+            if state.phase is LendingPhase.FAILED:
+                self._settings.lends_memory = False  # what could not begin is not tried again by itself
+            self.follow()
+        self.changed.emit()
+        if state.paired != before.paired and state.phase not in _ENDED:
+            self.paired.emit()

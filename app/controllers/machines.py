@@ -1,0 +1,232 @@
+"""Other machines: which are paired and how far they are, pairing, and a model that runs with the help of one.
+
+What waits for another machine does so on threads of its own, and each answer comes to the GUI thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.lending import Lending
+from app.controllers.models import ModelController
+from app.settings import Settings
+from app.system.worker import Worker
+from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView
+from engine import (
+    EngineError,
+    Event,
+    Failed,
+    Helping,
+    Identity,
+    InternalError,
+    Machine,
+    RankLost,
+    pair_machines,
+    plan_with,
+    round_trip_s,
+)
+
+T = TypeVar("T")
+
+
+class MachinesController(QObject):
+    changed = Signal()  # `entries`
+    pairing_changed = Signal()
+    plan_changed = Signal()
+
+    def __init__(
+        self,
+        identity: Path,
+        bridge: EngineBridge,
+        settings: Settings,
+        models: ModelController,
+        post: Callable[[Callable[[], None]], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`identity`: the folder with this machine's key. `post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.lending = Lending(identity, settings, models, post, self)
+        self.lending.paired.connect(self.look)
+        self.entries: tuple[MachineEntry, ...] = ()
+        self.pairing = PairingView()
+        self.plan = PlanView()
+        self._identity = identity
+        self._models = models
+        self._post = post
+        self._machines: dict[str, Machine] = {}  # by fingerprint
+        self._measured: set[str] = set()  # fingerprints of those that are being asked how far they are
+        self._workers: list[Worker] = []
+        bridge.event_arrived.connect(self._on_event)
+        self.lending.follow()
+
+    @cached_property
+    def _worker(self) -> Worker:
+        """What takes no longer than a file or a connection that the user waits for."""
+        return self._started("other machines")
+
+    @cached_property
+    def _measuring(self) -> Worker:
+        """How far each machine is: it takes a while where one does not answer."""
+        return self._started("round trips")
+
+    @cached_property
+    def _planning(self) -> Worker:
+        return self._started("plans over machines")
+
+    def _started(self, name: str) -> Worker:
+        self._workers.append(Worker(name, self._post))
+        return self._workers[-1]
+
+    def close(self) -> None:
+        """At the end of the app. Its own threads are left to what they wait for."""
+        for worker in self._workers:
+            worker.close(0.0)
+        self.lending.close()
+
+    def _on_event(self, event: Event) -> None:
+        """The engine has no model any more that has lost some layers, and may load it again by itself."""
+        if isinstance(event, Failed) and isinstance(event.error, RankLost):
+            self._models.make_way()
+
+    # Those that are paired
+
+    def look(self) -> None:
+        """At the machines that are paired, and how far each is."""
+        self._worker.ask(lambda: Identity(self._identity).machines(), self._on_machines, lambda _error: None)
+
+    def _on_machines(self, machines: tuple[Machine, ...]) -> None:
+        before = {entry.fingerprint: entry for entry in self.entries}
+        self._machines = {machine.fingerprint: machine for machine in machines}
+        self._show([_entry(machine, before.get(machine.fingerprint)) for machine in reversed(machines)])
+        for machine in machines:
+            if machine.address and machine.fingerprint not in self._measured:
+                self._measure(machine)
+
+    def _measure(self, machine: Machine) -> None:
+        self._measured.add(machine.fingerprint)
+        update = partial(self._update, machine.fingerprint)
+        self._measuring.ask(
+            lambda: round_trip_s(self._helping(machine)),
+            lambda trip_s: update(trip_s=trip_s, error=None),
+            lambda error: update(trip_s=None, error=_problem(error)),
+        )
+
+    def _update(self, fingerprint: str, trip_s: float | None, error: EngineError | None) -> None:
+        self._measured.discard(fingerprint)
+        self._show(
+            [
+                replace(entry, trip_s=trip_s, error=error) if entry.fingerprint == fingerprint else entry
+                for entry in self.entries
+            ]
+        )
+
+    def _show(self, entries: list[MachineEntry]) -> None:
+        if tuple(entries) != self.entries:
+            self.entries = tuple(entries)
+            self.changed.emit()
+
+    def helps(self, entry: MachineEntry) -> bool:
+        """Whether the model of the pair runs with its help."""
+        helper = self._models.pair.helper
+        return helper is not None and helper.fingerprint == entry.fingerprint
+
+    def remove(self, fingerprint: str) -> None:
+        """Neither machine accepts the other any more. A model that it helps with is loaded without it from now on."""
+        self._models.helpers.forget(fingerprint)
+        if any(self.helps(entry) for entry in self.entries if entry.fingerprint == fingerprint):
+            self._models.eject()
+        if self.plan.fingerprint == fingerprint:
+            self._set_plan(PlanView())
+        self._worker.ask(
+            lambda: Identity(self._identity).remove(fingerprint), lambda _done: self.look(), lambda _error: self.look()
+        )
+
+    # Pairing
+
+    def pair(self, address: str, code: str) -> None:
+        """With the machine there, which shows this code."""
+        self._set_pairing(PairingView(AskingState.ASKING))
+        self._worker.ask(
+            lambda: pair_machines(self._identity, address.strip(), code),
+            self._on_paired,
+            lambda error: self._set_pairing(PairingView(AskingState.REFUSED, error=_problem(error))),
+        )
+
+    def _on_paired(self, machine: Machine) -> None:
+        self._set_pairing(PairingView(AskingState.DONE, machine.name))
+        self.look()
+
+    def forget_refusal(self) -> None:
+        """Something else is being typed."""
+        if self.pairing.state in (AskingState.REFUSED, AskingState.DONE):
+            self._set_pairing(PairingView())
+
+    def _set_pairing(self, view: PairingView) -> None:
+        self.pairing = view
+        self.pairing_changed.emit()
+
+    # A model over two machines
+
+    def make_plan(self, folder: str, fingerprint: str) -> None:
+        """Nothing is loaded for it."""
+        machine = self._machines.get(fingerprint)
+        if machine is None or not folder:
+            self._set_plan(PlanView())
+            return
+        asked = PlanView(folder, fingerprint, AskingState.ASKING)
+        self._set_plan(asked)
+
+        def show(view: PlanView) -> None:
+            if self.plan is asked:  # else another one is wanted by now
+                self._set_plan(view)
+
+        self._planning.ask(
+            lambda: plan_with(folder, [self._helping(machine)]) if self.plan is asked else None,
+            lambda plan: show(replace(asked, state=AskingState.DONE, plan=plan)),
+            lambda error: show(replace(asked, state=AskingState.REFUSED, error=_problem(error))),
+        )
+
+    def run_plan(self) -> None:
+        """Load the model of the plan with the help of its machine."""
+        machine = self._machines.get(self.plan.fingerprint)
+        if machine is not None and self.plan.fits:
+            self._run_with(self.plan.folder, (self._helping(machine),))
+
+    def is_helped(self, folder: str) -> bool:
+        """Whether that model is loaded with the help of another machine, now or when it is chosen."""
+        return bool(self._models.helpers.of(folder))
+
+    def run_alone(self, folder: str) -> None:
+        """Load a model on this machine that was loaded with the help of another one."""
+        self._run_with(folder, ())
+
+    def _run_with(self, folder: str, helping: tuple[Helping, ...]) -> None:
+        self._models.helpers.note(folder, helping)
+        load = self._models.reload if folder == self._models.pair.main_folder else self._models.choose_main
+        load(folder)
+
+    def _set_plan(self, view: PlanView) -> None:
+        self.plan = view
+        self.plan_changed.emit()
+
+    def _helping(self, machine: Machine) -> Helping:
+        return Helping(machine, str(self._identity))
+
+
+def _entry(machine: Machine, before: MachineEntry | None) -> MachineEntry:
+    """What was measured last holds until it is measured again."""
+    fresh = MachineEntry(machine.fingerprint, machine.name, machine.address)
+    if before is None or before.address != machine.address:
+        return fresh
+    return replace(fresh, trip_s=before.trip_s, error=before.error)
+
+
+def _problem(error: Exception) -> EngineError:
+    return error if isinstance(error, EngineError) else InternalError(str(error))

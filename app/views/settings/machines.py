@@ -1,0 +1,298 @@
+"""Settings → Other Macs: lend this one, pair, and run a model over two. Experimental, and says so."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from app.controllers.lending import Lending
+from app.controllers.machines import MachinesController
+from app.controllers.models import ModelController
+from app.theme import Theme
+from app.view_models.machines import AskingState, PairingView, PlanView
+from app.view_models.model_list import ModelEntry, PairState
+from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
+from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.fields import LineField, Switch
+from app.views.widgets.flow import Flow
+from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.translated import Translated
+from app.words.formats import fill
+from app.words.machines import (
+    code_words,
+    digits,
+    lending_words,
+    machine_words,
+    plan_words,
+    use_words,
+)
+from app.words.model_names import human_name
+from app.words.notices_for_errors import reason_text
+
+_LOOK_INTERVAL_MS = 10_000
+_SECOND_MS = 1000
+_FIELD_PX = 220  # whatever the text's size, so that large text leaves a page its width
+
+
+class MachinesPage(Translated, Page):
+    def __init__(self, theme: Theme, machines: MachinesController, models: ModelController) -> None:
+        super().__init__(theme)
+        self._machines = machines
+        self._note = TextLabel(theme, TextStyle.FINE)
+        self.lend = LendCard(theme, machines.lending)
+        self.paired = PairedCard(theme, machines)
+        self.pairing = PairingCard(theme, machines)
+        self.plan = PlanCard(theme, machines, models)
+        self._look = QTimer(self, interval=_LOOK_INTERVAL_MS)
+        self._look.timeout.connect(machines.look)
+        self.column.addWidget(self._note)
+        self.column.addWidget(self.lend)
+        self._paired_heading = self.add_heading()
+        self.column.addWidget(self.paired)
+        self._pairing_heading = self.add_heading()
+        self.column.addWidget(self.pairing)
+        self._plan_heading = self.add_heading()
+        self.column.addWidget(self.plan)
+        self.end()
+        machines.changed.connect(self._show)
+        self._retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._machines.look()
+        self._look.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._look.stop()
+
+    def _show(self) -> None:
+        for heading, card, shown in (
+            (self._paired_heading, self.paired, bool(self._machines.entries)),
+            (self._plan_heading, self.plan, any(entry.address for entry in self._machines.entries)),
+        ):
+            heading.setVisible(shown)
+            card.setVisible(shown)
+
+    def _retranslate(self) -> None:
+        self._note.setText(
+            self.tr("Experimental. A model that is too large for this Mac runs over two that both have its files.")
+        )
+        self._paired_heading.setText(self.tr("Paired Macs"))
+        self._pairing_heading.setText(self.tr("Pair with another Mac"))
+        self._plan_heading.setText(self.tr("Run over 2 Macs"))
+        self._show()
+
+
+class LendCard(Translated, Card):
+    def __init__(self, theme: Theme, lending: Lending) -> None:
+        super().__init__(theme)
+        self._lending = lending
+        self.on = Switch(theme)
+        self.stop, self.new_code = PillButton(theme), PillButton(theme)
+        self.code = TextLabel(theme, TextStyle.TITLE)
+        self._on_row = Row(theme, self.on)
+        self._use_row = Row(theme, self.stop)
+        self._code_row = Row(theme, self.new_code)
+        self._second = QTimer(self, interval=_SECOND_MS)
+        self._second.timeout.connect(self._show)
+        for row in (self._on_row, self._use_row, self._code_row, self.code):
+            self.column.addWidget(row)
+        self.on.toggled.connect(lending.set_on)
+        self.stop.clicked.connect(lending.take_back)
+        self.new_code.clicked.connect(lending.invite)
+        lending.changed.connect(self._show)
+        self._retranslate()
+
+    def _show(self) -> None:
+        lending, state = self._lending, self._lending.state
+        self.on.setChecked(lending.is_on)
+        self._on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
+        self._use_row.setVisible(bool(state.user))
+        self._use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
+        left_s = lending.code_left_s
+        self._code_row.setVisible(lending.is_ready)
+        self._code_row.set_words(self.tr("Pairing code"), code_words(left_s))
+        self.code.setVisible(left_s > 0)
+        self.code.setText(digits(state.code))
+        if left_s <= 0:
+            self._second.stop()
+        elif not self._second.isActive():
+            self._second.start()
+
+    def _retranslate(self) -> None:
+        self.stop.setText(self.tr("Stop now"))
+        self.new_code.setText(self.tr("Show code"))
+        self._show()
+
+
+class PairedCard(Translated, Card):
+    def __init__(self, theme: Theme, machines: MachinesController) -> None:
+        super().__init__(theme)
+        self._machines = machines
+        self.rows: dict[str, Row] = {}  # by fingerprint
+        self.buttons: dict[str, PillButton] = {}  # likewise
+        machines.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        entries = {entry.fingerprint: entry for entry in self._machines.entries}
+        if list(entries) != list(self.rows):
+            self.rows = {fingerprint: self._row(fingerprint) for fingerprint in entries}
+            self.set_rows(list(self.rows.values()))
+        for fingerprint, row in self.rows.items():
+            entry = entries[fingerprint]
+            row.set_words(entry.name, machine_words(entry.address, entry.trip_s, entry.error))
+            self.buttons[fingerprint].setAccessibleName(fill(self.tr("Remove %1"), entry.name))
+            self.buttons[fingerprint].setText(self.tr("Remove…"))
+
+    def _row(self, fingerprint: str) -> Row:
+        button = self.buttons[fingerprint] = PillButton(self.theme)
+        button.clicked.connect(lambda: self.ask_to_remove(fingerprint))
+        return Row(self.theme, button)
+
+    def ask_to_remove(self, fingerprint: str) -> Dialog:
+        entry = next(each for each in self._machines.entries if each.fingerprint == fingerprint)
+
+        def text() -> DialogText:
+            title = fill(self.tr("Remove %1?"), entry.name)
+            sentence = self.tr("Neither Mac can use the other. To pair them again you need a new code.")
+            detail = self.tr("The model that runs over both is unloaded.") if self._machines.helps(entry) else ""
+            return DialogText(title, sentence, detail, self.tr("Remove"), self.tr("Cancel"))
+
+        dialog = Dialog(self.theme, self, text, danger=True)
+        dialog.accepted.connect(lambda: self._machines.remove(fingerprint))
+        dialog.open()
+        return dialog
+
+
+class PairingCard(Translated, Card):
+    def __init__(self, theme: Theme, machines: MachinesController) -> None:
+        super().__init__(theme)
+        self._machines = machines
+        self.address, self.code = LineField(theme), LineField(theme)
+        self.pair = PillButton(theme)
+        self.outcome = TextLabel(theme, TextStyle.FINE)
+        self._address_row, self._code_row = Row(theme, self.address), Row(theme, self.code)
+        self.add(self._address_row)
+        self.add(self._code_row)
+        foot = QWidget()
+        Flow(foot).addWidget(self.pair)
+        self.column.addWidget(foot)
+        self.column.addWidget(self.outcome)
+        for field in (self.address, self.code):
+            field.setMinimumWidth(_FIELD_PX)
+            field.textEdited.connect(self._on_edit)
+            field.returnPressed.connect(self.pair.click)
+        self.pair.clicked.connect(lambda: machines.pair(self.address.text(), self.code.text()))
+        machines.pairing_changed.connect(self._on_pairing)
+        self._retranslate()
+
+    def _on_edit(self) -> None:
+        self._machines.forget_refusal()
+        self._show()
+
+    def _on_pairing(self) -> None:
+        if self._machines.pairing.state is AskingState.DONE:
+            self.address.clear()
+            self.code.clear()
+        self._show()
+
+    def _show(self) -> None:
+        view = self._machines.pairing
+        filled = bool(self.address.text().strip() and self.code.text().strip())
+        self.pair.setEnabled(filled and view.state is not AskingState.ASKING)
+        self.outcome.setText(self._outcome(view))
+        self.outcome.setVisible(bool(self.outcome.text()))
+
+    def _outcome(self, view: PairingView) -> str:
+        if view.error is not None:
+            return reason_text(view.error)
+        paired = fill(self.tr("Paired with %1."), view.name)
+        return {AskingState.ASKING: self.tr("Connecting…"), AskingState.DONE: paired}.get(view.state, "")
+
+    def _retranslate(self) -> None:
+        self._address_row.set_words(self.tr("Address"), self.tr("As the other Mac shows it under Help other Macs."))
+        self._code_row.set_words(self.tr("Code"), self.tr("Eight digits, from Show code there."))
+        self.pair.setText(self.tr("Pair"))
+        self._show()
+
+
+class PlanCard(Translated, Card):
+    """What would be where, before anything is loaded."""
+
+    def __init__(self, theme: Theme, machines: MachinesController, models: ModelController) -> None:
+        super().__init__(theme)
+        self._machines = machines
+        self._models = models
+        self.model, self.machine = ChoiceButton(theme), ChoiceButton(theme)
+        self.run = PillButton(theme, Emphasis.PRIMARY)
+        self.alone = PillButton(theme)
+        self.plan = TextLabel(theme, TextStyle.FINE)
+        self._model_row, self._machine_row = Row(theme, self.model), Row(theme, self.machine)
+        self.add(self._model_row)
+        self.add(self._machine_row)
+        self.column.addWidget(self.plan)
+        foot = QWidget()
+        buttons = Flow(foot)
+        for button in (self.run, self.alone):
+            buttons.addWidget(button)
+        self.column.addWidget(foot)
+        for choice in (self.model, self.machine):
+            choice.chosen.connect(self._ask)
+        self.run.clicked.connect(machines.run_plan)
+        self.alone.clicked.connect(lambda: machines.run_alone(str(self.model.value)))
+        machines.changed.connect(self._show_choices)
+        machines.plan_changed.connect(self._show)
+        models.models_changed.connect(self._show_choices)
+        models.pair_changed.connect(self._show)
+        self._retranslate()
+
+    def _show_choices(self) -> None:
+        """Before the user has chosen, the model of the pair and the machine that was paired last."""
+        models = {entry.folder: human_name(entry.name) for entry in self._models.models if _may_run(entry)}
+        machines = {entry.fingerprint: entry.name for entry in self._machines.entries if entry.address}
+        before = self.model.value, self.machine.value
+        for choice, choices, first in (
+            (self.model, models, self._models.pair.main_folder),
+            (self.machine, machines, next(iter(machines), "")),
+        ):
+            if choice.value not in choices:
+                choice.set_value(first)
+            choice.set_choices(list(choices.items()))
+        if (self.model.value, self.machine.value) != before:
+            self._ask()
+
+    def _ask(self) -> None:
+        self._machines.make_plan(str(self.model.value or ""), str(self.machine.value or ""))
+
+    def _show(self) -> None:
+        view, pair = self._machines.plan, self._models.pair
+        self.plan.setText(self._plan_text(view))
+        self.plan.setVisible(bool(self.plan.text()))
+        helped = self._machines.is_helped(view.folder)
+        is_so = helped and pair.main_folder == view.folder and pair.state == PairState.READY
+        self.run.setVisible(not is_so)
+        self.run.setEnabled(view.fits)
+        self.alone.setVisible(helped)
+
+    def _plan_text(self, view: PlanView) -> str:
+        if view.error is not None:
+            return reason_text(view.error)
+        if view.plan is not None:
+            return plan_words(view.plan)
+        return self.tr("Planning…") if view.state is AskingState.ASKING else ""
+
+    def _retranslate(self) -> None:
+        self._model_row.set_words(self.tr("Model"))
+        self._machine_row.set_words(self.tr("With"))
+        self.run.setText(self.tr("Run over 2 Macs"))
+        self.alone.setText(self.tr("Run on this Mac alone"))
+        self._show_choices()
+        self._show()
+
+
+def _may_run(entry: ModelEntry) -> bool:
+    return entry.drafter is None and entry.error is None

@@ -1,0 +1,81 @@
+"""Other Macs in words: what is lent, how far one is, and where a model's layers would be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from app.words.formats import fill, number, size
+from app.words.model_names import human_name
+from app.words.notices_for_errors import reason_text
+from engine import EngineError, LendingPhase, LendingState, RankPlan, RankShare, model_name
+
+
+def lending_words(state: LendingState, address: str, port: int) -> str:
+    match state.phase:
+        case LendingPhase.STARTING:
+            return QCoreApplication.translate("Machines", "Starting…")
+        case LendingPhase.READY:
+            offered = QCoreApplication.translate("Machines", "Up to %1 for paired Macs, at %2.")
+            return fill(offered, size(state.offered_bytes), address)
+        case LendingPhase.FAILED if state.error == "AddressInUse":
+            return fill(QCoreApplication.translate("Server", "Port %1 is taken by another program."), str(port))
+        case LendingPhase.FAILED if state.error == "AddressUnusable":
+            return fill(QCoreApplication.translate("Server", "The system does not allow port %1."), str(port))
+        case LendingPhase.FAILED:
+            return QCoreApplication.translate("Machines", "Lending ended by itself. Turn it on again.")
+    return QCoreApplication.translate("Machines", "Lends this Mac’s memory to Macs that you pair with it.")
+
+
+def use_words(state: LendingState) -> str:
+    """Which model another machine runs here, and what that takes."""
+    name = human_name(model_name(Path(state.folder)))
+    used = size(state.used_bytes) if state.used_bytes else ""
+    return " · ".join(filter(None, (name, used)))
+
+
+def digits(code: str) -> str:
+    return f"{code[:4]} {code[4:]}"
+
+
+def code_words(left_s: float) -> str:
+    if left_s <= 0:
+        return QCoreApplication.translate("Machines", "Pairs one Mac, within two minutes.")
+    left = QCoreApplication.translate("Machines", "Type it on the other Mac. %1 left.")
+    return fill(left, f"{int(left_s) // 60}:{int(left_s) % 60:02}")
+
+
+def machine_words(address: str, trip_s: float | None, error: EngineError | None) -> str:
+    """Where it is and how far; or why it lends nothing. Without an address it was paired from there."""
+    if not address:
+        return QCoreApplication.translate("Machines", "May use this Mac.")
+    if error is not None:
+        return reason_text(error).replace("\n", " ")
+    if trip_s is None:
+        return address
+    trip = fill(QCoreApplication.translate("Machines", "%1 ms"), number(trip_s * 1000, 1))
+    return f"{address} · {trip}"
+
+
+def plan_words(plan: RankPlan) -> str:
+    """A line for each machine, and whether it fits."""
+    lines = [_share_words(share) for share in reversed(plan.shares)]
+    short = [_name(share) for share in plan.shares if not share.fits]
+    if short:
+        lines.append(fill(QCoreApplication.translate("Machines", "Not enough memory on %1."), " · ".join(short)))
+    else:
+        lines.append(QCoreApplication.translate("Machines", "Fits, with room for a chat."))
+    return "\n".join(lines)
+
+
+def _share_words(share: RankShare) -> str:
+    words = QCoreApplication.translate("Machines", "%1: layers %2–%3, %4 of %5")
+    numbers = number(share.first + 1), number(share.end), size(share.needed_bytes), size(share.available_bytes)
+    return fill(words, _name(share), *numbers)
+
+
+def _name(share: RankShare) -> str:
+    if share.helping is None:
+        return QCoreApplication.translate("Machines", "This Mac")
+    return share.helping.machine.name

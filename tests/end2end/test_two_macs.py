@@ -1,0 +1,111 @@
+"""Two machines on loopback, as a person pairs them: the real window and engine here, and a process that lends there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.settings import Settings
+from app.system.paths import Paths
+from app.view_models.machines import AskingState
+from app.view_models.model_list import PairState
+from app.views.settings.machines import MachinesPage
+from engine import LendingPhase
+from tests.end2end.person import Person, qt_pointer, wait
+from tests.helpers.lent import Lent, free_port
+from tests.helpers.ranks import rank_folder
+from tests.helpers.tiny_models import VOCABULARY
+
+QUESTION = "What is a draft model?"
+
+
+@pytest.fixture
+def lent(tmp_path: Path) -> Iterator[Lent]:
+    made = Lent(tmp_path / "there")
+    yield made
+    assert made.process.stop()
+
+
+@pytest.fixture
+def person(tmp_path: Path, qtbot: QtBot, lent: Lent) -> Iterator[Person]:
+    """With a pair that both machines have, loaded here alone."""
+    main, draft = rank_folder("qwen2", tmp_path / "here" / "data" / "models" / "made", vocab_size=VOCABULARY)
+    shutil.copytree(main, tmp_path / "there" / "main")
+    lent.process.offer([str(tmp_path / "there" / "main")])
+    paths = Paths.for_user(tmp_path / "here")
+    settings = Settings(paths.settings, paths.hub_token)
+    settings.language, settings.automatic_titles, settings.max_tokens = "en", False, 24
+    settings.temperature, settings.seed, settings.main_folder, settings.draft_folder = 0.8, 7, str(main), str(draft)
+    settings.model_folders = (str(main.parent),)
+    settings.save()
+    made = Person(tmp_path / "here", qt_pointer)
+    wait(lambda: made.application.models.pair.state is PairState.READY)
+    yield made
+    made.leave()
+
+
+def reply(person: Person) -> str:
+    person.application.chats.new_chat()
+    person.ask(QUESTION)
+    return person.application.chats.transcript.messages[-1].text
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable")
+def test_a_model_runs_over_two_paired_machines(person: Person, lent: Lent) -> None:
+    app = person.application
+    alone = reply(person)
+    window = app.show_settings("machines")
+    assert window is not None
+    page = window.pages["machines"]
+    assert isinstance(page, MachinesPage)
+    lent.process.invite()
+    code = lent.until(lambda state: state.code).code
+    for field, words in ((page.pairing.address, lent.address), (page.pairing.code, code)):
+        person.click(field)
+        QTest.keyClicks(field, words)
+    person.click(page.pairing.pair)
+    wait(lambda: app.machines.pairing.state is AskingState.DONE)
+    wait(lambda: any("ms" in row.explanation.text() for row in page.paired.rows.values()))
+    wait(page.plan.run.isEnabled)
+    assert "This Mac: layers" in page.plan.plan.text()
+
+    person.click(page.plan.run)
+    wait(lambda: app.models.pair.helper and app.models.pair.state is PairState.READY)
+    chip = app.window.header.chip
+    assert "2 Macs" in chip.accessibleName()
+    app.come_to_front()
+    assert reply(person) == alone
+    assert lent.until(lambda state: state.used_bytes).user
+
+    lent.process.take_back()
+    lent.until(lambda state: not state.user)
+    reply(person)
+    last = app.chats.transcript.messages[-1]
+    assert last.status == "failed"
+    stored = json.loads(app.paths.settings.read_text())["helped_models"]
+    assert [each["address"] for each in stored.values()] == [lent.address]
+
+
+@pytest.mark.slow
+def test_this_machine_lends_while_it_is_switched_on(person: Person) -> None:
+    app = person.application
+    window = app.show_settings("machines")
+    assert window is not None
+    page = window.pages["machines"]
+    assert isinstance(page, MachinesPage)
+    app.machines.lending.host, app.machines.lending.port = "127.0.0.1", free_port()
+    person.click(page.lend.on)
+    wait(lambda: app.machines.lending.state.phase is LendingPhase.READY)
+    person.click(page.lend.new_code)
+    wait(lambda: len(page.lend.code.text()) == 9)
+    QTest.keyClick(page.lend.on, Qt.Key.Key_Space)
+    wait(lambda: app.machines.lending.state.phase is LendingPhase.OFF)
+    assert not page.lend.code.isVisible()

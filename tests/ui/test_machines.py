@@ -1,0 +1,242 @@
+"""Settings → Other Macs over a scripted engine: what is shown, asked for and kept. No other machine is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.controllers import machines as controller
+from app.controllers.machines import MachinesController
+from app.view_models.machines import AskingState
+from app.view_models.model_list import PairState
+from app.views.settings.machines import MachinesPage
+from engine import (
+    Helping,
+    LendingPhase,
+    LendingState,
+    Machine,
+    MachineRefusal,
+    MachineUnavailable,
+    RankEnd,
+    RankLost,
+    RankPlan,
+    RankShare,
+)
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN, Script
+from tests.helpers.window_pages import dialog
+
+GB = 10**9
+STUDIO = Machine("Studio", "f" * 64, "10.0.0.7:7791")
+BORROWER = Machine("Air", "a" * 64, "")
+CODE = "12345678"
+
+
+class Others:
+    """In place of the machines that the controller asks: none is asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.known = [STUDIO]
+        self.memory_bytes = 9 * GB
+        self.trip: Callable[[], float] = lambda: 0.0004
+        self.paired: list[tuple[str, str]] = []
+        monkeypatch.setattr(controller, "Identity", lambda _folder: self)
+        monkeypatch.setattr(controller, "round_trip_s", lambda _helping: self.trip())
+        monkeypatch.setattr(controller, "plan_with", self._plan)
+        monkeypatch.setattr(controller, "pair_machines", self._pair)
+
+    def machines(self) -> tuple[Machine, ...]:
+        return tuple(self.known)
+
+    def remove(self, fingerprint: str) -> None:
+        self.known = [machine for machine in self.known if machine.fingerprint != fingerprint]
+
+    def refuse(self, why: MachineRefusal) -> float:
+        raise MachineUnavailable(STUDIO.address, why)
+
+    def _pair(self, _folder: Path, address: str, code: str) -> Machine:
+        self.paired.append((address, code))
+        if code != CODE:
+            self.refuse(MachineRefusal.CODE)
+        self.known = [STUDIO]
+        return STUDIO
+
+    def _plan(self, folder: str, helping: list[Helping]) -> RankPlan:
+        here = RankShare(14, 28, 4 * GB, 5 * GB, 8 * GB)
+        return RankPlan(folder, 4096, (here, RankShare(0, 14, 4 * GB, 4 * GB, self.memory_bytes, helping[0])))
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> Others:
+    return Others(monkeypatch)
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot, others: Others) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def page(harness: AppHarness) -> MachinesPage:
+    page = harness.show_settings("machines").pages["machines"]
+    assert isinstance(page, MachinesPage)
+    return page
+
+
+@pytest.fixture
+def machines(harness: AppHarness) -> MachinesController:
+    return harness.application.machines
+
+
+def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    others.known = []
+    qtbot.waitUntil(lambda: not machines.entries)
+    assert not page.paired.isVisible()
+    assert not page.plan.isVisible()
+    page.pairing.address.setFocus()
+    QTest.keyClicks(page.pairing.address, " 10.0.0.7 ")
+    assert not page.pairing.pair.isEnabled()
+    page.pairing.code.setFocus()
+    QTest.keyClicks(page.pairing.code, "1234")
+    QTest.keyClick(page.pairing.code, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: machines.pairing.state is AskingState.REFUSED)
+    assert "another code" in page.pairing.outcome.text()
+    QTest.keyClicks(page.pairing.code, "5678")
+    assert not page.pairing.outcome.isVisible()
+
+    QTest.keyClick(page.pairing.code, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: machines.pairing.state is AskingState.DONE)
+    assert page.pairing.outcome.text() == "Paired with Studio."
+    assert page.pairing.code.text() == page.pairing.address.text() == ""
+    qtbot.waitUntil(page.plan.isVisible)
+    assert others.paired == [("10.0.0.7", "1234"), ("10.0.0.7", CODE)]
+
+
+def test_each_machine_says_where_it_is_and_how_far_or_why_it_does_not_help(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    others.known.append(BORROWER)
+    machines.look()
+    rows = page.paired.rows
+    qtbot.waitUntil(lambda: list(page.paired.rows) == [BORROWER.fingerprint, STUDIO.fingerprint])
+    said = {name: row.explanation for name, row in page.paired.rows.items()}
+    qtbot.waitUntil(lambda: said[STUDIO.fingerprint].text() == "10.0.0.7:7791 · 0.4 ms")
+    assert said[BORROWER.fingerprint].text() == "May use this Mac."
+    assert rows is not page.paired.rows
+
+    others.trip = lambda: others.refuse(MachineRefusal.UNREACHABLE)
+    machines.look()
+    qtbot.waitUntil(lambda: "Nothing answers at 10.0.0.7:7791." in said[STUDIO.fingerprint].text())
+
+
+def test_a_model_runs_over_two_machines_and_again_after_a_restart(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot, tmp_path: Path
+) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    assert page.plan.plan.text().replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
+        "Studio: layers 1–14, 4.0 GB of 9.0 GB",
+        "This Mac: layers 15–28, 5.0 GB of 8.0 GB",
+        "Fits, with room for a chat.",
+    ]
+    helping = Helping(STUDIO, str(harness.paths.machines))
+    page.plan.run.click()
+    pair = harness.models
+    qtbot.waitUntil(lambda: pair.pair.state is PairState.READY and pair.pair.helper == STUDIO)
+    assert harness.engine.helping[-1] == (helping,)
+    chip = harness.window.header.chip
+    assert "Main 8B on 2 Macs" in chip.accessibleName()
+    assert "Studio holds some of its layers." in chip.toolTip()
+    assert not page.plan.run.isVisible()
+    harness.close()
+    with open_app(tmp_path, qtbot) as second:
+        assert second.engine.helping == [(helping,)]
+        settings = second.show_settings("machines").pages["machines"]
+        assert isinstance(settings, MachinesPage)
+        qtbot.waitUntil(settings.plan.alone.isVisible)
+        settings.plan.alone.click()
+        qtbot.waitUntil(lambda: second.models.pair.helper is None and second.models.pair.state is PairState.READY)
+        assert second.engine.helping[-1] == ()
+
+
+def test_a_plan_that_does_not_fit_says_where_and_cannot_be_run(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    others.memory_bytes = GB
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    assert not page.plan.run.isEnabled()
+    qtbot.waitUntil(lambda: "Not enough memory on Studio." in page.plan.plan.text())
+    assert not page.plan.run.isEnabled()
+
+
+def test_a_machine_is_removed_after_a_question_and_helps_no_more(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
+    button = page.paired.buttons[STUDIO.fingerprint]
+    assert button.accessibleName() == "Remove Studio"
+    QTest.keyClick(button, Qt.Key.Key_Return)
+    asked = dialog()
+    assert "unloaded" in asked.detail.text()  # type: ignore[attr-defined]
+    asked.act_button.click()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not machines.entries)
+    assert others.known == []
+    assert harness.models.pair.state is PairState.UNLOADED
+    assert "2 Macs" not in harness.window.header.chip.accessibleName()
+    harness.ask(qtbot, "Again")
+    assert harness.engine.helping[-1] == ()
+
+
+def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message(
+    harness: AppHarness, page: MachinesPage, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
+    harness.engine.scripts.append(Script(error=RankLost(1, RankEnd.ENDED, "")))
+    assert harness.ask(qtbot, "First") == "A draft guesses, the main model checks."
+    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.UNLOADED)
+    before = len(harness.engine.loads)
+    harness.ask(qtbot, "Second")
+    assert len(harness.engine.loads) == before + 1
+    assert harness.engine.helping[-1][0].machine == STUDIO
+
+
+def test_what_is_lent_is_shown_and_taken_back(page: MachinesPage, machines: MachinesController) -> None:
+    lending = machines.lending
+    lending._on_state(LendingState(LendingPhase.READY, offered_bytes=11 * GB, code=CODE, code_s=90.5))
+    assert "11.0\N{NO-BREAK SPACE}GB" in page.lend._on_row.explanation.text()
+    assert page.lend.code.text() == "1234 5678"
+    assert "1:30 left" in page.lend._code_row.explanation.text()
+    assert not page.lend.stop.isVisible()
+    lending._on_state(
+        LendingState(
+            LendingPhase.READY, offered_bytes=11 * GB, user="Air", folder="/m/Qwen3-8B-4bit", used_bytes=3 * GB
+        )
+    )
+    assert page.lend.stop.isVisible()
+    assert page.lend._use_row.name.text() == "Air uses this Mac"
+    assert page.lend._use_row.explanation.text() == "Qwen3 8B · 3.0\N{NO-BREAK SPACE}GB"
+    assert not page.lend.code.isVisible()
+
+
+def test_what_could_not_begin_is_off_and_says_why(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController
+) -> None:
+    harness.application.settings.values["lends_memory"] = True  # without a process
+    machines.lending._on_state(LendingState(LendingPhase.FAILED, "AddressInUse"))
+    assert not page.lend.on.isChecked()
+    assert "Port 7791 is taken" in page.lend._on_row.explanation.text()
+    harness.application.settings.save()
+    assert json.loads(harness.paths.settings.read_text())["lends_memory"] is False
