@@ -137,9 +137,9 @@ class Searching:
             numbers = self._index.within(blocks, numbers)
         waiting = iter(numbers)
         while (some := list(islice(waiting, _TOGETHER))) and self._goes_on(()):
-            rows = {row["id"]: row for row in self._db.rows(_TEXTS, some + [None] * (_TOGETHER - len(some)))}
+            found = {row["id"]: row for row in self._db.rows(_TEXTS, [*some, *[None] * (_TOGETHER - len(some))])}
             for number in some:
-                if row := rows.get(number):
+                if row := found.get(number):
                     yield number, searched_texts(as_text(row["text"]), row["attachments"])
 
 

@@ -102,9 +102,9 @@ def _unpacked(weights: Weights, packing: dict[str, int]) -> Weights:
     """In 32 bits."""
     whole: Weights = {}
     for name in (each for each in weights if not each.endswith((".scales", ".biases"))):
-        value, parts = weights[name], [f"{name.removesuffix('.weight')}.{part}" for part in ("scales", "biases")]
-        if parts[0] in weights:
-            value = mx.dequantize(value, *(weights[part] for part in parts), packing["group_size"], packing["bits"])
+        value, module = weights[name], name.removesuffix(".weight")
+        if (scales := weights.get(f"{module}.scales")) is not None:
+            value = mx.dequantize(value, scales, weights[f"{module}.biases"], packing["group_size"], packing["bits"])
         whole[name] = value.astype(mx.float32)
     return whole
 

@@ -110,7 +110,7 @@ def vision_prefill_wide(setup: BenchSetup, runs: int) -> Row:
     return _prefill(setup.folder / "wide", runs, "100M", text=_TEXT, vision=_VISION)
 
 
-def _prefill(folder: Path, runs: int, size: str, **sizes: dict[str, Any]) -> Row:
+def _prefill(folder: Path, runs: int, size: str, **sizes: Any) -> Row:
     """From a picture's pixels to the first token, by turns with mlx-vlm's own networks on the same weights."""
     name, target = f"vision.prefill_tokens_s.{size}", "≥ 0.95"
     if importlib.util.find_spec("mlx_vlm") is None:

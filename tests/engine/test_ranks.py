@@ -192,18 +192,22 @@ def test_over_a_line_that_drips_the_text_is_the_same(engine: Engine, lent: Lent)
     assert client.run(asked(drafted=3)).tokens == alone
 
 
+def is_lending(lent: Lent) -> bool:
+    return lent.lender.lending is not None
+
+
 @pytest.mark.slow
 def test_what_is_lent_ends_with_the_main_that_is_killed(lent: Lent, tmp_path: Path) -> None:
     with started(lent.main, "--with", lent.line.address, "--identity", str(tmp_path / "here")) as main:
         assert main.stdout is not None
         assert main.stdout.read(1)
-        assert lent.lender.lending is not None
+        assert is_lending(lent)
         main.kill()
     until = time.monotonic() + PATIENCE_S
-    while lent.lender.lending is not None and time.monotonic() < until:
+    while is_lending(lent) and time.monotonic() < until:
         time.sleep(0.01)
 
-    assert lent.lender.lending is None
+    assert not is_lending(lent)
     assert processes_below(os.getpid()) == []
 
 

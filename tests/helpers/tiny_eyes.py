@@ -200,7 +200,7 @@ PICTURES = {
 }
 
 
-def save_seeing(kind: str, folder: Path, seed: int = 0, **other: dict[str, Any]) -> Path:
+def save_seeing(kind: str, folder: Path, seed: int = 0, **other: Any) -> Path:
     """As a hub's repository has it, in mlx-vlm's names; `other` numbers of its `text`, `vision` and `pictures`."""
     config = (
         CONFIGS[kind]

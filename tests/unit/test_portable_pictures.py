@@ -149,7 +149,8 @@ def test_pictures_of_another_apps_export_are_decoded_as_a_strangers(tmp_path: Pa
     files = {"file-A-sea.png": written(image(30, 20), "png"), "file-B.dat": b"\x89PNG\r\n\x1a\n bomb"}
     asked = node("q", "root", "user", *(pointer(f"file-service://file-{each}") for each in "ABC"), "What is it?")
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as made:
-        for name, data in {"conversations.json": json.dumps([chatgpt(asked)]), **files}.items():
+        made.writestr("conversations.json", json.dumps([chatgpt(asked)]))
+        for name, data in files.items():
             made.writestr(name, data)
     found = find_chats([tmp_path / "export.zip"], tmp_path / "chats", Stop(), lambda _share: None)
     shares: list[float] = []

@@ -136,13 +136,12 @@ def test_versions_that_say_the_same_are_told_apart_by_their_place_and_their_numb
 
 
 def test_where_many_were_written_at_one_moment_none_is_known_by_it(tmp_path: Path) -> None:
-    at_once = {"created_at": 7.0}
     messages = (
-        replace(say(1, None, "Is it?"), **at_once),
-        replace(say(2, 1, "Yes.", "assistant"), **at_once),
-        replace(say(3, 1, "No.", "assistant"), **at_once),
+        say(1, None, "Is it?", created_at=7.0),
+        say(2, 1, "Yes.", "assistant", created_at=7.0),
+        say(3, 1, "No.", "assistant", created_at=7.0),
     )
-    begun = replace(say(2, 1, "", "assistant"), **at_once)
+    begun = say(2, 1, "", "assistant", created_at=7.0)
     other = replace(CHAT, messages=(messages[0], begun), updated_at=9.0)
     with database(tmp_path) as stores:
         run(stores, spool(tmp_path, replace(CHAT, messages=messages, shown=3)))
