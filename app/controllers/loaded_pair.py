@@ -48,6 +48,7 @@ class LoadedPair:
         self.draft: ModelInfo | None = None
         self.state = PairState.NO_MODEL
         self.outdated: set[str] = set()  # folders of the two that have other files than what was loaded from them
+        self.main_stays = False  # while it rests: a program has exchanged its draft alone
         self._draft_loading = False
         self._main_error: EngineError | None = None
         self._draft_error: EngineError | None = None
@@ -84,6 +85,7 @@ class LoadedPair:
         """Whether the engine still has what rests."""
         if self.state is not PairState.UNLOADED or state.main is None or state.main.folder != self.main_folder:
             return False
+        self.main_stays = False
         self.apply_event(ModelReady(ModelRole.MAIN, state.main))
         if state.draft is not None and state.draft.folder == self.draft_folder:
             self.apply_event(ModelReady(ModelRole.DRAFT, state.draft))
@@ -91,6 +93,7 @@ class LoadedPair:
 
     def note_other_files(self, folder: str) -> bool:
         """A download has put other files into `folder`; returns whether they are to be loaded again for that."""
+        self.main_stays &= folder != self.main_folder
         loaded = {self.main_folder, self.draft_folder} if self.state in (PairState.READY, PairState.LOADING) else set()
         if folder in loaded:
             self.outdated.add(folder)

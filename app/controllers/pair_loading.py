@@ -202,7 +202,6 @@ class PairLoading(QObject):
         self._settings = settings
         self._loaded = LoadedPair(is_off)
         self._former: LoadedPair | None = None  # what worked before what is being loaded
-        self._main_stays = False  # with another draft, while the pair rests
         self.pair_use = PairUse(engine, settings, self)
         self.pair_use.idle.connect(self.unload)
         self.pair_use.free.connect(self.pair_use.act_now)
@@ -302,24 +301,18 @@ class PairLoading(QObject):
 
     def wake(self) -> None:
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
-        stays, self._main_stays = self._main_stays, False
-        if stays:
-            self.regain()
-        if self._loaded.state is PairState.UNLOADED:
-            self._load(self._loaded.main_folder, self._loaded.draft_folder)
-        elif stays and self._loaded.draft is None:
+        if self._loaded.main_stays and self._loaded.regain(self._engine.state()):
             self.load_draft(self._loaded.draft_folder or None)
+        elif self._loaded.state is PairState.UNLOADED:
+            self._load(self._loaded.main_folder, self._loaded.draft_folder)
 
     def unload(self) -> None:
         if self.make_way():
             self._engine.unload(self._bridge.post)
 
     def make_way(self, *, main_stays: bool = False) -> bool:
-        """Rest until `wake`; False: it was not loaded. What is loaded in its place, or nothing, the caller says.
-
-        `main_stays`: its main model, with another draft.
-        """
-        self._main_stays = main_stays
+        """Rest until `wake`; False: it was not loaded. What is loaded in its place, or nothing, the caller says."""
+        self._loaded.main_stays = main_stays
         if self._loaded.state is not PairState.READY:
             return False
         self._loaded.rest()
@@ -393,7 +386,6 @@ class PairLoading(QObject):
     def _note_other_files(self, folder: str) -> bool:
         if self._former is not None:
             self._former.note_other_files(folder)
-        self._main_stays &= folder != self.main_folder
         return self._loaded.note_other_files(folder)
 
     def _go_back(self, failed: str) -> None:
@@ -432,7 +424,6 @@ class PairLoading(QObject):
             self._former = self._loaded
         self._loaded, helping = LoadedPair(self._loaded.is_off), self.helpers.of(main)
         self._loaded.begin_loading(main, draft, helping)
-        self._main_stays = False
         self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True, helping=helping)
         self._emit_exchanged()
 
