@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -195,5 +196,6 @@ async def _leave(_request: HttpRequest, _left: Exception) -> Response:
 
 
 async def _fail(request: HttpRequest, error: Exception) -> Response:
-    _log.error("a request of another program failed", exc_info=error)
+    frames = "".join(traceback.format_tb(error.__traceback__))  # its own words may repeat a client's
+    _log.error("a request of another program failed: %s\n%s", type(error).__name__, frames)
     return await _refuse(request, Problem(500, "The server failed.", "server_error", "internal", retry=False))

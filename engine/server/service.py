@@ -137,6 +137,7 @@ class Server:
             timeout_graceful_shutdown=_GRACE_S,
             h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         )
+        logging.getLogger("uvicorn.error").addFilter(_is_new)
         server = uvicorn.Server(config)
         with self._lock:
             self._desk, self._pictures, self._uvicorn = desk, pictures, server
@@ -207,3 +208,8 @@ def _bound(host: str, port: int) -> socket.socket:
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _is_new(record: logging.LogRecord) -> bool:
+    """What the app raises it has logged itself, without the words of a client that are in it perhaps."""
+    return "Exception in ASGI application" not in record.getMessage()

@@ -14,7 +14,7 @@ from typing import TypeVar
 import httpx2
 import pytest
 
-from engine import FinishReason, OutOfMemory, PromptFits, PromptProgress, TemplateFailed
+from engine import FinishReason, OutOfMemory, PromptFits, PromptProgress, Request, RequestId, Sink, TemplateFailed
 from engine.server import listings
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine, Script, _Counters, _Job
@@ -172,6 +172,22 @@ def test_an_error_before_the_first_word_is_a_status(scripted: FakeEngine) -> Non
     with serving(scripted) as served:
         answer = served.post(CHAT, {"model": "", "messages": [{"role": "system", "content": "x"}], "stream": True})
         assert answer.status_code == 400
+
+
+@pytest.mark.expect_log("a request of another program failed: KeyError")
+def test_a_fault_of_ours_is_logged_without_the_words_of_a_client(
+    scripted: FakeEngine, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(request: Request, _sink: Sink) -> RequestId:
+        raise KeyError(request.messages[-1].content)
+
+    with serving(scripted) as served:
+        monkeypatch.setattr(scripted, "submit", submit)
+        answer = served.post(CHAT, chat_body("my own words"))
+    assert answer.status_code == 500
+    assert "my own words" not in answer.text + caplog.text
+    assert "KeyError" in caplog.text
+    assert "in submit" in caplog.text
 
 
 def test_an_error_after_the_first_word_ends_the_stream(scripted: FakeEngine) -> None:
