@@ -22,6 +22,10 @@ class Others(Protocol):
     @property
     def needs_checkpoints(self) -> bool: ...
 
+    @property
+    def bytes_for_one(self) -> float:
+        """What the fullest process holds for each byte of the caches here; at least 1."""
+
     def begin(self, position: int) -> None:
         """A step opens at `position`, and the forward that follows is its."""
 
@@ -57,7 +61,9 @@ class CacheSet:
 
     @property
     def nbytes(self) -> int:
-        return sum(layer.nbytes for layer in self.layers)
+        """In the process that holds the most of them."""
+        here = sum(layer.nbytes for layer in self.layers)
+        return here if self.others is None else int(here * self.others.bytes_for_one)
 
     def forward(self, width: int, run: Callable[[], mx.array]) -> mx.array:
         """Open a step of `width` tokens and run it. Wider than SLACK_TOKENS (prefill), it must be committed whole."""

@@ -40,7 +40,7 @@ from engine.cluster.operations import (
 )
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 
-START_S = 60.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
+START_S = 120.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
 BEAT_S = 1.0
 IDLE_BEAT_S = 5.0
 SLICE_S = 0.01

@@ -115,7 +115,8 @@ class FrontRank:
         assert self._stage is not None
         self._stage.receive = self._receive
         self._stage.on_forward = self._note_tokens
-        return mirrored(part.make_caches, lambda: Mirror(self._crew, self._open_step))
+        split = self._plan.split
+        return mirrored(part.make_caches, lambda: Mirror(self._crew, self._open_step, max(split) / split[0]))
 
     def identity_of(self, part: Part) -> str:
         """Times that were measured over ranks are not those of the model on one machine."""

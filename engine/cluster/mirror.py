@@ -13,7 +13,8 @@ from engine.cluster.crew import Crew
 class Mirror:
     """The caches that the other ranks hold of one sequence; they are dropped with this object."""
 
-    def __init__(self, crew: Crew, open_step: Callable[[int, int], None]) -> None:
+    def __init__(self, crew: Crew, open_step: Callable[[int, int], None], bytes_for_one: float = 1.0) -> None:
+        self.bytes_for_one = bytes_for_one
         self._crew = crew
         self._open_step = open_step
         self._number = 0  # 0: they hold nothing yet

@@ -72,8 +72,11 @@ class Rank:
             case Forward():
                 self._forward(operation, data)
             case Commit(sequence=number, kept=kept):
-                self._sequences[number].commit(kept)
-                self._sequences[number].evaluate()
+                caches = self._sequences[number]
+                partly = kept < caches.width
+                caches.commit(kept)
+                if partly:
+                    caches.evaluate()
             case CanTruncate(sequence=number, position=position):
                 self._post(Answer(can_truncate(self._sequences[number], position)))
             case _:
@@ -128,19 +131,21 @@ class Rank:
         network, tokens = self._loaded.network, mx.array([operation.tokens], dtype=mx.uint32)
         assert self._stage is not None
         self._stage.receive, self._stage.send, self._given = self._receive, self._send, (data, operation.dtype)
+        caches: CacheSet | None = None
         if operation.sequence:
             caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
             require(caches.position == operation.position, f"{caches.position} tokens are held")
-            caches.forward(len(operation.tokens), lambda: network(tokens, cache=caches.layers))
-            caches.evaluate()
+            caches.forward(len(operation.tokens), partial(network, tokens, cache=caches.layers))
         else:
             network(tokens)
         require(self._states is not None, "the forward has sent no states")
         assert self._states is not None
         (states, dtype), self._states = bytes_of(self._states), None
+        self._post(Stepped(dtype), states)
+        if caches is not None:
+            caches.evaluate()  # while the next rank computes
         if len(operation.tokens) > _WIDE_TOKENS:
             mx.clear_cache()
-        self._post(Stepped(dtype), states)
 
     def _receive(self, like: mx.array) -> mx.array:
         return states_from(*self._given, like)

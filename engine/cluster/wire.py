@@ -15,6 +15,7 @@ from types import UnionType
 from engine.cluster.operations import NotAValue, Value, decoded, encoded
 
 FRAME_S = 30.0
+_AT_ONCE_BYTES = 1 << 16  # in one piece with the value: each piece wakes everyone on the way
 MOST_VALUE_BYTES = 1 << 20
 MOST_BYTES = 1 << 28
 _LENGTHS = struct.Struct(">II")
@@ -50,9 +51,9 @@ class Wire:
         content = encoded(value)
         with self._sending:
             try:
-                self._socket.sendall(_LENGTHS.pack(len(content), len(data)) + content)
-                if data:
-                    self._socket.sendall(data)
+                pieces = [_LENGTHS.pack(len(content), len(data)) + content, data]
+                for piece in [b"".join(pieces)] if len(data) <= _AT_ONCE_BYTES else pieces:
+                    self._socket.sendall(piece)
             except TimeoutError as error:
                 raise WireBroken("nobody reads") from error
             except OSError as error:

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
+from mlx_lm.models.cache import KVCache
 
 from engine import (
     DrafterDoesNotFit,
@@ -47,6 +49,7 @@ from engine.cluster.crew import Crew
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
+from engine.cluster.mirror import Mirror
 from engine.cluster.operations import Load
 from engine.cluster.rank import Rank
 from engine.models.loading import Part, Progress
@@ -153,6 +156,7 @@ class Lent:
 
 @pytest.fixture
 def lent(tmp_path: Path) -> Iterator[Lent]:
+    """Named before the engine: that is to be closed first."""
     made = Lent(tmp_path)
     yield made
     made.lender.stop()
@@ -163,7 +167,7 @@ def lent(tmp_path: Path) -> Iterator[Lent]:
 @pytest.mark.expect_log("RankLost")
 @pytest.mark.parametrize(("hurt", "why"), [(Line.cut, RankEnd.ENDED), (Line.hush, RankEnd.SILENT)])
 def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
-    hurt: Callable[[Line], None], why: RankEnd, engine: Engine, lent: Lent
+    hurt: Callable[[Line], None], why: RankEnd, lent: Lent, engine: Engine
 ) -> None:
     """In the middle of a frame. The other machine has noticed nothing yet, and gives up the rank that was lost."""
     client = EngineClient(engine)
@@ -183,7 +187,7 @@ def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
 
 
 @pytest.mark.slow
-def test_over_a_line_that_drips_the_text_is_the_same(engine: Engine, lent: Lent) -> None:
+def test_over_a_line_that_drips_the_text_is_the_same(lent: Lent, engine: Engine) -> None:
     client = EngineClient(engine)
     client.load(lent.main, lent.draft, plan=lent.plan)
     alone = client.run(asked(drafted=3)).tokens
@@ -267,6 +271,17 @@ def test_what_reads_hidden_states_does_not_draft_over_ranks(engine: Engine, tmp_
 
     assert isinstance(result, ModelFailed)
     assert isinstance(result.error, DrafterDoesNotFit)
+
+
+def test_caches_count_as_in_the_rank_that_holds_most_of_them() -> None:
+    """Else what is kept by rank 0's measure would fill another one's memory."""
+    layer = KVCache()
+    layer.update_and_fetch(mx.zeros((1, 1, 4, 8)), mx.zeros((1, 1, 4, 8)))
+    caches = CacheSet([layer])
+    here = caches.nbytes
+    caches.others = Mirror(Crew(()), lambda _sequence, _position: None, 2.5)
+
+    assert caches.nbytes == 2.5 * here > 0
 
 
 def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

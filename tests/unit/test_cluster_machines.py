@@ -7,7 +7,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -240,23 +240,21 @@ def test_a_connection_that_fails_makes_room_for_others(lending: Lending, monkeyp
 def test_a_line_that_is_cut_anywhere_is_no_answer_and_costs_nothing(after: int, lending: Lending) -> None:
     """In the handshake, after it, and in the middle of a frame."""
     helping = lending.paired()
-    line = Line(int(lending.address.rpartition(":")[2]))
-    line.cut_after = after
-    cut = Helping(replace(helping.machine, address=line.address), helping.identity)
+    with closing(Line(int(lending.address.rpartition(":")[2]))) as line:
+        line.cut_after = after
+        cut = Helping(replace(helping.machine, address=line.address), helping.identity)
 
-    assert refusal(lambda: machine_offer(cut, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
-    line.close()
+        assert refusal(lambda: machine_offer(cut, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
     assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
 
 
 def test_a_line_that_drips_only_takes_longer(lending: Lending) -> None:
     helping = lending.paired()
-    line = Line(int(lending.address.rpartition(":")[2]))
-    line.most = 64
-    slow = Helping(replace(helping.machine, address=line.address), helping.identity)
+    with closing(Line(int(lending.address.rpartition(":")[2]))) as line:
+        line.most = 64
+        slow = Helping(replace(helping.machine, address=line.address), helping.identity)
 
-    assert machine_offer(slow, STARTER_MAIN).memory_bytes == 3 * GB
-    line.close()
+        assert machine_offer(slow, STARTER_MAIN).memory_bytes == 3 * GB
 
 
 def test_a_machine_with_another_protocol_is_refused(lending: Lending, tmp_path: Path) -> None:
