@@ -144,9 +144,10 @@ def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words_an
 
 
 class Lent:
-    """A model on another machine, over a line that can be hurt."""
+    """A model on another machine, over a line that can be hurt, and an engine."""
 
     def __init__(self, folder: Path) -> None:
+        self.engine = Engine(cache_disk_bytes=0)
         self.main, self.draft = rank_folder("qwen2", folder, vocab_size=VOCABULARY)
         self.lender = Lender(Identity(folder / "lends"), lambda: [self.main])
         self.line = Line(self.lender.start("127.0.0.1", 0))
@@ -156,21 +157,22 @@ class Lent:
 
 @pytest.fixture
 def lent(tmp_path: Path) -> Iterator[Lent]:
-    """Named before the engine: that is to be closed first."""
     made = Lent(tmp_path)
     yield made
+    assert made.engine.close(60)
     made.lender.stop()
     made.line.close()
+    assert processes_below(os.getpid()) == []
 
 
 @pytest.mark.slow
 @pytest.mark.expect_log("RankLost")
 @pytest.mark.parametrize(("hurt", "why"), [(Line.cut, RankEnd.ENDED), (Line.hush, RankEnd.SILENT)])
 def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
-    hurt: Callable[[Line], None], why: RankEnd, lent: Lent, engine: Engine
+    hurt: Callable[[Line], None], why: RankEnd, lent: Lent
 ) -> None:
     """In the middle of a frame. The other machine has noticed nothing yet, and gives up the rank that was lost."""
-    client = EngineClient(engine)
+    client = EngineClient(lent.engine)
     client.load(lent.main, lent.draft, plan=lent.plan)
     alone = client.run(asked(drafted=3)).tokens
 
@@ -187,8 +189,8 @@ def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
 
 
 @pytest.mark.slow
-def test_over_a_line_that_drips_the_text_is_the_same(lent: Lent, engine: Engine) -> None:
-    client = EngineClient(engine)
+def test_over_a_line_that_drips_the_text_is_the_same(lent: Lent) -> None:
+    client = EngineClient(lent.engine)
     client.load(lent.main, lent.draft, plan=lent.plan)
     alone = client.run(asked(drafted=3)).tokens
     lent.line.drip()
