@@ -13,7 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
-from engine import DEFAULT_PORT, LendingPhase, LendingProcess, LendingState
+from app.view_models.model_list import PairState
+from engine import DEFAULT_PORT, LendingPhase, LendingProcess, LendingState, model_memory_bytes
 
 EVERYWHERE = "0.0.0.0"  # only while the user lends: a machine that is not paired may try a code, and nothing else
 _log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class Lending(QObject):
         self._models = models
         self._post = post
         self._process: LendingProcess | None = None
-        self._offered: list[str] = []
+        self._offered: tuple[list[str], int] = [], 0  # folders of models, and memory
         self._code_until = 0.0
         self._closed = False
         settings.changed.connect(self._on_setting)
@@ -91,9 +92,8 @@ class Lending(QObject):
         wanted = self.is_on and not self._closed
         if wanted and self._process is None:
             address = f"{self.host}:{self.port}"
-            self._process = LendingProcess(self._identity, address, None, self._hear)
+            self._process, self._offered = LendingProcess(self._identity, address, self._hear), ([], 0)
             self._process.start()
-            self._offered = []
             self._offer()
         elif not wanted and self._process is not None:
             self._process.end()
@@ -110,10 +110,17 @@ class Lending(QObject):
             self.changed.emit()
 
     def _offer(self) -> None:
-        folders = [model.folder for model in self._models.models if model.drafter is None]
-        if self._process is not None and folders != self._offered:
-            self._offered = folders
-            self._process.offer(folders)
+        """Every model that others may run partly here, and the memory that the loaded pair leaves."""
+        if self._process is None:
+            return
+        models, own = self._models.models, 0
+        if self._models.pair.state in (PairState.LOADING, PairState.READY):
+            own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
+        folders = [model.folder for model in models if model.drafter is None]
+        offered = folders, max(0, model_memory_bytes() - own)
+        if offered != self._offered:
+            self._offered = offered
+            self._process.offer(*offered)
 
     def _hear(self, state: LendingState) -> None:
         """On a thread of the process's."""

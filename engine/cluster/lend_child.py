@@ -23,18 +23,17 @@ from engine.api.ranks import LendingPhase, LendingState
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import host_and_port
-from engine.models.fit import model_memory_bytes
 
 LOOK_S = 0.5  # between two looks at what has changed
 _END_S = 4.0  # after which it ends whatever still runs: ranks end with their sockets
 _FOOTPRINT = 9  # in rusage_info_v0, after a uuid that is as long as two of these numbers: memory that counts for it
 
 
-def run(identity: str, address: str, memory_bytes: str) -> int:
-    """The exit status. `memory_bytes`: that are offered; "": what models may use."""
+def run(identity: str, address: str) -> int:
+    """The exit status. Nothing is offered before an order says what."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has started this one
     try:
-        child = _Child(Path(identity), int(memory_bytes) if memory_bytes else None)
+        child = _Child(Path(identity))
         child.start(*host_and_port(address))
     except InvalidRequest:
         _post(LendingState(LendingPhase.FAILED))
@@ -51,16 +50,15 @@ def run(identity: str, address: str, memory_bytes: str) -> int:
 
 
 class _Child:
-    def __init__(self, identity: Path, memory_bytes: int | None) -> None:
+    def __init__(self, identity: Path) -> None:
         self._identity = Identity(identity)
-        self._memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
         self._folders: list[Path] = []
         self._changed = threading.Event()
         self._ended = threading.Event()
         self._code = ""
         self._known = self._identity.machines()
         self._paired = 0
-        self.lender = Lender(self._identity, self._models, self._changed.set, self._memory_bytes)
+        self.lender = Lender(self._identity, self._models, self._changed.set, memory_bytes=0)
 
     def start(self, host: str, port: int) -> None:
         self.lender.start(host, port)
@@ -85,6 +83,7 @@ class _Child:
             order: dict[str, Any] = json.loads(line)
             if "models" in order:
                 self._folders = [Path(folder) for folder in order["models"]]
+                self.lender.memory_bytes = order["memory_bytes"]
             elif "invite" in order:
                 self._code = self.lender.invite()
             elif "take_back" in order:
@@ -97,7 +96,7 @@ class _Child:
         lending, left_s, known = self.lender.lending, self.lender.invited_s, self._identity.machines()
         self._paired += known != self._known
         self._known = known
-        state = LendingState(LendingPhase.READY, offered_bytes=self._memory_bytes, paired=self._paired)
+        state = LendingState(LendingPhase.READY, offered_bytes=self.lender.memory_bytes, paired=self._paired)
         if left_s:
             state = replace(state, code=self._code, code_s=left_s)
         if lending is not None:

@@ -61,11 +61,11 @@ class Lender:
         on_change: Callable[[], None] = lambda: None,
         memory_bytes: int | None = None,
     ) -> None:
-        """`folders`: of the models that may be asked for."""
+        """`folders`: of the models that may be asked for. `memory_bytes` may be set later, too."""
         self._identity = identity
         self._folders = folders
         self._on_change = on_change
-        self._memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
+        self.memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
         self._lock = threading.Lock()
         self._freed = threading.Condition(self._lock)  # nothing is lent any more
         self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
@@ -209,7 +209,7 @@ class Lender:
                 self._on_change()
             case Ask(digest=digest) if machine is not None and self._is_paired(machine):
                 self._folder_of(digest)
-                wire.send(Offer(self._memory_bytes))
+                wire.send(Offer(self.memory_bytes))
             case Start(digest=digest, process=process) if machine is not None and self._is_paired(machine):
                 return Lending(machine, self._folder_of(digest)), process
             case _:
@@ -239,7 +239,7 @@ class Lender:
         process: subprocess.Popen[bytes] | None = None
         try:
             self._on_change()
-            wire.send(Offer(self._memory_bytes))
+            wire.send(Offer(self.memory_bytes))
             process = start_rank(plain, lending.folder)
             self._lending = replace(lending, pid=process.pid)
             plain.close()  # the process has its own

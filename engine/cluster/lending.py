@@ -21,11 +21,9 @@ _END_S = 5.0  # for a process that was asked to end
 class LendingProcess:
     """Any thread. `on_state` is called on threads of its own; the last state is OFF or FAILED."""
 
-    def __init__(
-        self, identity: Path, address: str, memory_bytes: int | None, on_state: Callable[[LendingState], None]
-    ) -> None:
-        """`address`: to listen at, as host:port. `memory_bytes`: that are offered; None: what models may use."""
-        self._arguments = str(identity), address, str(memory_bytes or "")
+    def __init__(self, identity: Path, address: str, on_state: Callable[[LendingState], None]) -> None:
+        """`address`: to listen at, as host:port."""
+        self._arguments = str(identity), address
         self._on_state = on_state
         self._commands: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._ends = False
@@ -34,9 +32,9 @@ class LendingProcess:
     def start(self) -> None:
         self._thread.start()
 
-    def offer(self, folders: Iterable[str]) -> None:
-        """Of all models that others may ask for from now on."""
-        self._commands.put({"models": list(folders)})
+    def offer(self, folders: Iterable[str], memory_bytes: int) -> None:
+        """What others may ask for from now on: the folders of models, and memory for the layers of one."""
+        self._commands.put({"models": list(folders), "memory_bytes": memory_bytes})
 
     def invite(self) -> None:
         """New digits, which come with a state."""

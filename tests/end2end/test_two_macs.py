@@ -38,7 +38,7 @@ def person(tmp_path: Path, qtbot: QtBot, lent: Lent) -> Iterator[Person]:
     """With a pair that both machines have, loaded here alone."""
     main, draft = rank_folder("qwen2", tmp_path / "here" / "data" / "models" / "made", vocab_size=VOCABULARY)
     shutil.copytree(main, tmp_path / "there" / "main")
-    lent.process.offer([str(tmp_path / "there" / "main")])
+    lent.offer(tmp_path / "there" / "main")
     paths = Paths.for_user(tmp_path / "here")
     settings = Settings(paths.settings, paths.hub_token)
     settings.language, settings.automatic_titles, settings.max_tokens = "en", False, 24

@@ -57,7 +57,7 @@ def lent(tmp_path: Path) -> Iterator[Lent]:
 def test_a_model_is_loaded_with_the_help_of_a_machine_that_says_so(engine: Engine, lent: Lent, tmp_path: Path) -> None:
     main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
     shutil.copytree(main, elsewhere := tmp_path / "elsewhere")
-    lent.process.offer([str(draft), str(elsewhere)])
+    lent.offer(draft, elsewhere)
     helping = lent.paired(tmp_path / "here")
     assert lent.until(lambda state: state.paired) == LendingState(LendingPhase.READY, offered_bytes=3 * GB, paired=1)
     assert 0.0 < round_trip_s(helping) < PATIENCE_S
@@ -83,7 +83,7 @@ def test_a_model_is_loaded_with_the_help_of_a_machine_that_says_so(engine: Engin
     assert lent.until(lambda state: not state.user).phase is LendingPhase.READY
     lost = client.run(request)
     assert isinstance(lost.failed.error, RankLost)
-    lent.process.offer([])
+    lent.offer()
     refused = client.load(main, helping=[helping])
     assert isinstance(refused, ModelFailed)
     assert isinstance(refused.error, MachineUnavailable)
@@ -93,7 +93,7 @@ def test_a_model_is_loaded_with_the_help_of_a_machine_that_says_so(engine: Engin
 def test_a_port_that_is_taken_is_a_state(tmp_path: Path) -> None:
     states: queue.SimpleQueue[LendingState] = queue.SimpleQueue()
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        process = LendingProcess(tmp_path, f"127.0.0.1:{taken.getsockname()[1]}", None, states.put)
+        process = LendingProcess(tmp_path, f"127.0.0.1:{taken.getsockname()[1]}", states.put)
         process.start()
         assert states.get(timeout=PATIENCE_S).phase is LendingPhase.STARTING
         assert states.get(timeout=PATIENCE_S) == LendingState(LendingPhase.FAILED, "AddressInUse")
@@ -106,7 +106,7 @@ def test_it_ends_with_the_process_that_has_started_it(tmp_path: Path) -> None:
     code = (
         "import sys, threading; from pathlib import Path; from engine import LendingProcess\n"
         "said = lambda state: print(state.phase.value, flush=True)\n"
-        "LendingProcess(Path(sys.argv[1]), sys.argv[2], None, said).start(); threading.Event().wait()"
+        "LendingProcess(Path(sys.argv[1]), sys.argv[2], said).start(); threading.Event().wait()"
     )
     arguments = [sys.executable, "-c", code, str(tmp_path), f"127.0.0.1:{free_port()}"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE) as parent:

@@ -18,8 +18,11 @@ class Lent:
         self.states: queue.SimpleQueue[LendingState] = queue.SimpleQueue()
         self.port = free_port()
         self.address = f"127.0.0.1:{self.port}"
-        self.process = LendingProcess(folder / "lends", self.address, 3 * GB, self.states.put)
+        self.process = LendingProcess(folder / "lends", self.address, self.states.put)
         self.process.start()
+
+    def offer(self, *folders: Path) -> None:
+        self.process.offer(map(str, folders), 3 * GB)
 
     def until(self, holds: Callable[[LendingState], object]) -> LendingState:
         while not holds(state := self.states.get(timeout=PATIENCE_S)):
