@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.lending import Lending
@@ -115,8 +115,11 @@ class LendCard(Translated, Card):
         left_s = lending.code_left_s
         self._code_row.setVisible(lending.is_ready)
         self._code_row.set_words(self.tr("Pairing code"), code_words(left_s))
-        self.code.setVisible(left_s > 0)
-        self.code.setText(digits(state.code))
+        code = digits(state.code) if left_s > 0 else ""
+        if code != self.code.text():
+            _announce(self, code)
+        self.code.setVisible(bool(code))
+        self.code.setText(code)
         if left_s <= 0:
             self._second.stop()
         elif not self._second.isActive():
@@ -199,6 +202,7 @@ class PairingCard(Translated, Card):
             self.address.clear()
             self.code.clear()
         self._show()
+        _announce(self, self.outcome.text())
 
     def _show(self) -> None:
         view = self._machines.pairing
@@ -292,6 +296,12 @@ class PlanCard(Translated, Card):
         self.alone.setText(self.tr("Run on this Mac alone"))
         self._show_choices()
         self._show()
+
+
+def _announce(card: Card, words: str) -> None:
+    """Screen readers say what appears where the focus is not."""
+    if words:
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(card, words))
 
 
 def _may_run(entry: ModelEntry) -> bool:
