@@ -3749,6 +3749,14 @@
         <translation>%1 を再読み込み</translation>
     </message>
     <message>
+        <source>Run over 2 Macs…</source>
+        <translation>2 台の Mac で実行…</translation>
+    </message>
+    <message>
+        <source>Run %1 over 2 Macs</source>
+        <translation>%1 を 2 台の Mac で実行</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 の詳細</translation>
     </message>

@@ -3749,6 +3749,14 @@
         <translation>%1 다시 불러오기</translation>
     </message>
     <message>
+        <source>Run over 2 Macs…</source>
+        <translation>Mac 2대로 실행…</translation>
+    </message>
+    <message>
+        <source>Run %1 over 2 Macs</source>
+        <translation>%1 모델을 Mac 2대로 실행</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 자세히</translation>
     </message>

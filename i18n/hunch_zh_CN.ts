@@ -3749,6 +3749,14 @@
         <translation>重新加载 %1</translation>
     </message>
     <message>
+        <source>Run over 2 Macs…</source>
+        <translation>在 2 台 Mac 上运行…</translation>
+    </message>
+    <message>
+        <source>Run %1 over 2 Macs</source>
+        <translation>在 2 台 Mac 上运行 %1</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 的详细信息</translation>
     </message>

@@ -29,7 +29,8 @@ from engine import (
     RankShare,
 )
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.fake_engine import MAIN, Script
+from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
+from tests.helpers.fake_model_store import installed
 from tests.helpers.window_pages import dialog
 
 GB = 10**9
@@ -211,6 +212,22 @@ def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message(
     harness.ask(qtbot, "Second")
     assert len(harness.engine.loads) == before + 1
     assert harness.engine.helping[-1][0].machine == STUDIO
+
+
+def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
+    tmp_path: Path, qtbot: QtBot, others: Others
+) -> None:
+    huge = model_info("/models/Huge-4T", 4_000_000_000_000)
+    with open_app(tmp_path, qtbot, installed=[installed(MAIN), installed(DRAFT), installed(huge)]) as harness:
+        rows = {row.folder: row for row in harness.show_models("yours").yours.installed.rows}
+        assert [folder for folder, row in rows.items() if row.machines_button.isVisible()] == [huge.folder]
+        rows[huge.folder].machines_button.click()
+        window = harness.application.settings_window()
+        assert window.shown == "machines"
+        page = window.pages["machines"]
+        assert isinstance(page, MachinesPage)
+        qtbot.waitUntil(page.plan.run.isEnabled)
+        assert page.plan.model.text() == "Huge 4T"
 
 
 def test_what_is_lent_is_shown_and_taken_back(page: MachinesPage, machines: MachinesController) -> None:

@@ -29,6 +29,7 @@ _FEW = 6  # a list so short needs no search
 
 class InstalledCard(Translated, QWidget):
     delete_requested = Signal(object)  # ModelEntry
+    machines_requested = Signal()
 
     def __init__(self, theme: Theme, models: ModelController) -> None:
         super().__init__()
@@ -136,6 +137,7 @@ class InstalledCard(Translated, QWidget):
         row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))
         row.use_requested.connect(lambda: self._models.use(entry.folder))
         row.reload_requested.connect(lambda: self._models.reload(entry.folder))
+        row.machines_button.clicked.connect(self.machines_requested)
         row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
         row.reveal_requested.connect(lambda: reveal(entry.folder))
         row.template_requested.connect(lambda: self._models.library.read_template(entry.folder))

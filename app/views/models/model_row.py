@@ -23,7 +23,7 @@ from app.words.notices_for_errors import reason_text
 from app.words.pairs import fit_text, model_kind, precision_text, seeing_text, source_text
 
 _WORDS_NEED_PX = 240  # beside the buttons
-_FIRST = ("use_button", "reload_button", "delete_button", "more_button")
+_FIRST = ("use_button", "reload_button", "machines_button", "delete_button", "more_button")
 _MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
 _BUTTONS = (*_FIRST, *_MORE)
 
@@ -52,21 +52,20 @@ class ModelRow(Card):
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.details = TextLabel(theme, TextStyle.FINE)
         self.details.setText(self._details())
-        self.use_button = PillButton(theme, Emphasis.PLAIN)
-        self.use_button.setText(self.tr("Use"))
-        self.use_button.setAccessibleName(fill(self.tr("Use %1"), human_name(entry.name)))
-        self.reload_button = PillButton(theme, Emphasis.PLAIN)
-        self.reload_button.setText(self.tr("Reload"))
-        self.reload_button.setAccessibleName(fill(self.tr("Reload %1"), human_name(entry.name)))
+        name = human_name(entry.name)
+        self.use_button = _button(theme, self.tr("Use"), fill(self.tr("Use %1"), name))
+        self.reload_button = _button(theme, self.tr("Reload"), fill(self.tr("Reload %1"), name))
+        self.machines_button = _button(theme, self.tr("Run over 2 Macs…"), fill(self.tr("Run %1 over 2 Macs"), name))
         self.more_button = OpeningButton(theme, 28)
-        self.more_button.set_name(fill(self.tr("More about %1"), human_name(entry.name)))
+        self.more_button.set_name(fill(self.tr("More about %1"), name))
         self.delete_button = IconButton(theme, "trash-2", 28)
-        self.delete_button.set_name(fill(self.tr("Delete %1"), human_name(entry.name)))
+        self.delete_button.set_name(fill(self.tr("Delete %1"), name))
         self._arrange()
         # Not before they have a parent: shown without one, they would be windows for a moment.
         stays = entry.upkeep.state is not UpkeepState.DELETING
         self.use_button.setVisible(stays and entry.error is None and not entry.is_main and not entry.is_draft)
         self.reload_button.setVisible(stays and entry.is_outdated)
+        self.machines_button.setVisible(stays and _needs_another(entry))
         self.delete_button.setVisible(stays and entry.can_delete)
         self.reload_button.clicked.connect(self.reload_requested)
         self.use_button.clicked.connect(self.use_requested)
@@ -164,7 +163,8 @@ class ModelRow(Card):
             outdated = TextLabel(self._theme, TextStyle.FINE)
             outdated.setText(self.tr("Updated on disk, not reloaded yet."))
             words.addWidget(outdated)
-        words.addWidget(self.reload_button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
+        for button in (self.reload_button, self.machines_button):
+            words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if self._entry.error is not None:
             problem = TextLabel(self._theme, TextStyle.FAULT)
             problem.setText(reason_text(self._entry.error))
@@ -277,6 +277,19 @@ class ModelRow(Card):
         button.setText(text)
         button.clicked.connect(asked)
         return button
+
+
+def _button(theme: Theme, text: str, name: str) -> PillButton:
+    """`name`: for screen readers, which do not see beside what it is."""
+    button = PillButton(theme, Emphasis.PLAIN)
+    button.setText(text)
+    button.setAccessibleName(name)
+    return button
+
+
+def _needs_another(entry: ModelEntry) -> bool:
+    """Whether it may run over two machines and not on this one."""
+    return entry.drafter is None and entry.error is None and is_too_large(entry)
 
 
 class FolderRow(QWidget):

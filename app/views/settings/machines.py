@@ -10,8 +10,9 @@ from app.controllers.lending import Lending
 from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.theme import Theme
+from app.view_models.installed_list import is_too_large
 from app.view_models.machines import AskingState, PairingView, PlanView
-from app.view_models.model_list import ModelEntry, PairState
+from app.view_models.model_list import PairState
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
@@ -255,12 +256,14 @@ class PlanCard(Translated, Card):
         self._retranslate()
 
     def _show_choices(self) -> None:
-        """Before the user has chosen, the model of the pair and the machine that was paired last."""
-        models = {entry.folder: human_name(entry.name) for entry in self._models.models if _may_run(entry)}
+        """Before the user has chosen, a model that needs another machine, and the one that was paired last."""
+        listed = [entry for entry in self._models.models if entry.drafter is None and entry.error is None]
+        models = {entry.folder: human_name(entry.name) for entry in listed}
+        large = next((entry.folder for entry in listed if is_too_large(entry)), self._models.pair.main_folder)
         machines = {entry.fingerprint: entry.name for entry in self._machines.entries if entry.address}
         before = self.model.value, self.machine.value
         for choice, choices, first in (
-            (self.model, models, self._models.pair.main_folder),
+            (self.model, models, large),
             (self.machine, machines, next(iter(machines), "")),
         ):
             if choice.value not in choices:
@@ -302,7 +305,3 @@ def _announce(card: Card, words: str) -> None:
     """Screen readers say what appears where the focus is not."""
     if words:
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(card, words))
-
-
-def _may_run(entry: ModelEntry) -> bool:
-    return entry.drafter is None and entry.error is None

@@ -40,7 +40,9 @@ class ModelsWiring(QObject):
         from app.views.models.view import ModelsView
 
         assert self._models is not None
-        return ModelsView(self._theme, self._settings, self._models, self._window)
+        view = ModelsView(self._theme, self._settings, self._models, self._window)
+        view.yours.installed.machines_requested.connect(lambda: self._window.settings_requested.emit("machines"))
+        return view
 
     def show(self, tab: str = "") -> None:
         """Nothing before the models are there, as while the database is still being opened."""
