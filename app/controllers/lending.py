@@ -88,9 +88,9 @@ class Lending(QObject):
     # Its life
 
     def follow(self) -> None:
-        """One step towards what the settings say; a process that has ended takes the next one."""
+        """One step towards what the settings say; a process that has ended takes the next one, unless it failed."""
         wanted = self.is_on and not self._closed
-        if wanted and self._process is None:
+        if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
             self._process, self._offered = LendingProcess(self._identity, address, self._hear), ([], 0)
             self._process.start()
@@ -106,6 +106,8 @@ class Lending(QObject):
 
     def _on_setting(self, name: str) -> None:
         if name == "lends_memory":
+            if self.state.phase is LendingPhase.FAILED:
+                self.state = LendingState()  # what failed is tried again when it is switched on again
             self.follow()
             self.changed.emit()
 
@@ -132,8 +134,6 @@ class Lending(QObject):
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:
             self._process = None
-            if state.phase is LendingPhase.FAILED:
-                self._settings.lends_memory = False  # what could not begin is not tried again by itself
             self.follow()
         self.changed.emit()
         if state.paired != before.paired and state.phase not in _ENDED:

@@ -24,7 +24,7 @@ from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import host_and_port
 
-LOOK_S = 0.5  # between two looks at what has changed
+LOOK_S = 1.0  # between two looks at what has changed
 _END_S = 4.0  # after which it ends whatever still runs: ranks end with their sockets
 _FOOTPRINT = 9  # in rusage_info_v0, after a uuid that is as long as two of these numbers: memory that counts for it
 

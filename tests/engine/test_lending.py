@@ -53,6 +53,7 @@ def lent(tmp_path: Path) -> Iterator[Lent]:
     assert processes_below(os.getpid()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable")
 def test_a_model_is_loaded_with_the_help_of_a_machine_that_says_so(engine: Engine, lent: Lent, tmp_path: Path) -> None:
     main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
@@ -101,6 +102,7 @@ def test_a_port_that_is_taken_is_a_state(tmp_path: Path) -> None:
     assert states.empty()
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_process_that_has_started_it(tmp_path: Path) -> None:
     """However that ends: here it is killed."""
     code = (

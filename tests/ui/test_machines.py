@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -248,12 +248,19 @@ def test_what_is_lent_is_shown_and_taken_back(page: MachinesPage, machines: Mach
     assert not page.lend.code.isVisible()
 
 
-def test_what_could_not_begin_is_off_and_says_why(
-    harness: AppHarness, page: MachinesPage, machines: MachinesController
+@pytest.mark.slow
+def test_what_could_not_begin_says_why_and_is_tried_again_when_it_is_switched_on_again(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
 ) -> None:
-    harness.application.settings.values["lends_memory"] = True  # without a process
-    machines.lending._on_state(LendingState(LendingPhase.FAILED, "AddressInUse"))
-    assert not page.lend.on.isChecked()
-    assert "Port 7791 is taken" in page.lend._on_row.explanation.text()
-    harness.application.settings.save()
-    assert json.loads(harness.paths.settings.read_text())["lends_memory"] is False
+    lending, words = machines.lending, page.lend._on_row.explanation
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        lending.host, lending.port = "127.0.0.1", int(taken.getsockname()[1])
+        page.lend.on.click()
+        qtbot.waitUntil(lambda: lending.state.phase is LendingPhase.FAILED, timeout=60_000)
+        assert f"Port {lending.port} is taken" in words.text()
+        assert page.lend.on.isChecked()
+    page.lend.on.click()
+    assert lending.state.phase is LendingPhase.OFF
+    page.lend.on.click()
+    qtbot.waitUntil(lambda: lending.is_ready, timeout=60_000)
+    assert lending.address in words.text()
