@@ -62,53 +62,6 @@ def _widened(name: str, value: mx.array, config: dict[str, Any], share: float) -
     return _padded(value, shapes.get(kind, (attention, HIDDEN)))
 
 
-def inflate_seeing(source: Path, folder: Path) -> Path:
-    """The same for the starter that sees, whose tower stays. Its norms' weights count from one."""
-    config = json.loads((source / "config.json").read_text())
-    packing, text = config.pop("quantization"), config["text_config"]
-    share, head, first = text["hidden_size"] / HIDDEN, text["head_dim"], "language_model.model.layers.0."
-    wide: Weights = {}
-    for name, value in _unpacked(_load(source), packing).items():
-        if name == "multi_modal_projector.mm_input_projection_weight":
-            wide[name] = _padded(value, (value.shape[0], HIDDEN))
-        elif not name.startswith("language_model."):
-            wide[name] = value
-        elif name.endswith("layernorm.weight"):
-            wide[name] = _padded((1 + value) * share**0.5 - 1, (HIDDEN,))
-        elif name.endswith("model.norm.weight"):
-            wide[name] = _padded(value, (HIDDEN,))
-        else:
-            wider = _widened(name, value, text, share)
-            wide[name] = wider * share**0.5 if "embed_tokens" in name else wider
-    for layer in range(text["num_hidden_layers"], LAYERS):
-        for name in [name for name in wide if name.startswith(first)]:
-            silent = mx.zeros_like(wide[name]) if "o_proj" in name or "down_proj" in name else wide[name]
-            wide[name.replace(first, f"language_model.model.layers.{layer}.")] = silent
-    config["text_config"] = text | {
-        "hidden_size": HIDDEN,
-        "intermediate_size": INTERMEDIATE,
-        "num_attention_heads": HEADS,
-        "num_key_value_heads": HEADS,
-        "num_hidden_layers": LAYERS,
-        "rms_norm_eps": text["rms_norm_eps"] * share,
-        "head_dim": head,
-    }
-    folder = _save(source, folder, config | {"torch_dtype": "float32"}, wide)
-    shutil.copy(source / "preprocessor_config.json", folder)
-    return folder
-
-
-def _unpacked(weights: Weights, packing: dict[str, int]) -> Weights:
-    """In 32 bits."""
-    whole: Weights = {}
-    for name in (each for each in weights if not each.endswith((".scales", ".biases"))):
-        value, module = weights[name], name.removesuffix(".weight")
-        if (scales := weights.get(f"{module}.scales")) is not None:
-            value = mx.dequantize(value, scales, weights[f"{module}.biases"], packing["group_size"], packing["bits"])
-        whole[name] = value.astype(mx.float32)
-    return whole
-
-
 def _empty_block(layer: int, weights: Weights) -> Weights:
     """Block `layer`, as costly as the first and without any effect: what it would add is zero."""
     prefix = "model.layers.0."
@@ -175,6 +128,44 @@ def endless(source: Path, folder: Path) -> Path:
 
 def _change(file: Path, **values: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | values))
+
+
+def seeing_pair(main: Path, draft: Path, tower: Path, folder: Path) -> tuple[Path, Path]:
+    """The same two, the main model with a tower out of the folder `tower`, whose rows are zeros: they say nothing.
+
+    So it answers as it has learnt to, behind pictures too. The last token of both is the place of a picture's row.
+    """
+    config, sight = (json.loads((source / "config.json").read_text()) for source in (main, tower))
+    text = config | {"model_type": "qwen3_vl_text", "rope_scaling": sight["text_config"]["rope_scaling"]}
+    text["rope_scaling"]["mrope_section"] = [config["head_dim"] // 4, *[config["head_dim"] // 8] * 2]
+    place = config["vocab_size"] - 1
+    config = {"model_type": "qwen3_vl", "text_config": text, "vision_config": sight["vision_config"]}
+    eyes = {name: value for name, value in _load(tower).items() if name.startswith("vision_tower.")}
+    eyes |= {name: mx.zeros(value.shape) for name, value in eyes.items() if "merger.linear_fc2" in name}
+    weights = eyes | {f"language_model.{name}": value for name, value in _load(main).items()}
+    _save(main, folder / "main", config | {"image_token_id": place, "torch_dtype": "float32"}, weights)
+    shutil.copy(tower / "preprocessor_config.json", folder / "main")
+    shutil.copytree(draft, folder / "draft")
+    for each in (folder / "main", folder / "draft"):
+        _put_place(each / "tokenizer.json", place)
+    _change(folder / "main" / "tokenizer_config.json", chat_template=_WITH_PICTURES)
+    return folder / "main", folder / "draft"
+
+
+_WITH_PICTURES = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n"
+    "{% if message.content is string %}{{ message.content }}{% else %}{% for part in message.content %}"
+    "{{ '<|picture|>' if part.type == 'image' else part.text }}{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+def _put_place(file: Path, place: int) -> None:
+    whole = json.loads(file.read_text())
+    vocabulary = whole["model"]["vocab"]
+    del vocabulary[next(text for text, token in vocabulary.items() if token == place)], whole["model"]["merges"][-1]
+    vocabulary["<|picture|>"] = place
+    whole["added_tokens"].append(whole["added_tokens"][0] | {"id": place, "content": "<|picture|>"})
+    file.write_text(json.dumps(whole, ensure_ascii=False))
 
 
 def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:
