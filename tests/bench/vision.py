@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
 import mlx.core as mx
 import numpy as np
@@ -100,20 +99,19 @@ def _accepted(runs: Sequence[Run]) -> float:
 
 
 def vision_prefill_tiny(setup: BenchSetup, runs: int) -> Row:
-    return _prefill(setup.folder / "tiny", runs, "tiny", text={}, vision={})
+    return _prefill(save_seeing(_KIND, setup.folder / "tiny", pictures=_LIMITS), runs, "tiny")
 
 
 def vision_prefill_wide(setup: BenchSetup, runs: int) -> Row:
-    return _prefill(setup.folder / "wide", runs, "100M", text=_TEXT, vision=_VISION)
+    return _prefill(_wide(setup.folder / "wide"), runs, "100M")
 
 
-def _prefill(folder: Path, runs: int, size: str, **sizes: Any) -> Row:
+def _prefill(folder: Path, runs: int, size: str) -> Row:
     """From a picture's pixels to the first token, by turns with mlx-vlm's own networks on the same weights."""
     name, target = f"vision.prefill_tokens_s.{size}", "≥ 0.95"
     if importlib.util.find_spec("mlx_vlm") is None:
         detail = "no mlx-vlm here: make parity, then build/parity/bin/python -m tests.bench --only vision_prefill"
         return Row(name, math.nan, "ratio", target, detail)
-    save_seeing(_KIND, folder, **sizes, pictures=_LIMITS)
     engine, theirs = Ours(folder), _Theirs(folder)
 
     def times() -> Iterator[tuple[float, float]]:

@@ -222,8 +222,9 @@ def test_the_detail_is_each_pictures_own(seeing: FakeEngine) -> None:
             shown = seeing.requests[-1].messages[0].pictures
             wanted = [PictureDetail.LOW, PictureDetail.HIGH, PictureDetail.HIGH, None, None]
             assert [(each.detail, each.rgb) for each in shown] == [(detail, SHOWN.rgb) for detail in wanted]
-            odd = json.loads(json.dumps(asked).replace('"low"', '"medium"'))
-            refused = served.post(path, COMMON | odd).json()["error"]
+            held: Any = parts[0]
+            (held["image_url"] if name == "messages" else held)["detail"] = "medium"
+            refused = served.post(path, COMMON | asked).json()["error"]
             assert "detail" in refused["param"]
             assert "low, high, original" in refused["message"]
 
