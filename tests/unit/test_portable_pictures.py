@@ -146,11 +146,10 @@ def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_str
 def test_pictures_of_another_apps_export_are_decoded_as_a_strangers(tmp_path: Path) -> None:
     """One that is none is a note; its chat and the others' pictures come in."""
     pictures = Pictures(tmp_path / "chats.db")
-    files = {"file-A-sea.png": written(image(30, 20), "png"), "file-B.dat": b"\x89PNG\r\n\x1a\n bomb"}
+    files = {"file-A-sea.png": written(image(30, 20), "png"), "file-B.dat": b"\x89PNG\r\n\x1a\n none"}
     asked = node("q", "root", "user", *(pointer(f"file-service://file-{each}") for each in "ABC"), "What is it?")
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as made:
-        made.writestr("conversations.json", json.dumps([chatgpt(asked)]))
-        for name, data in files.items():
+        for name, data in (files | {"conversations.json": json.dumps([chatgpt(asked)]).encode()}).items():
             made.writestr(name, data)
     found = find_chats([tmp_path / "export.zip"], tmp_path / "chats", Stop(), lambda _share: None)
     shares: list[float] = []
