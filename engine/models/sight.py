@@ -293,8 +293,8 @@ def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -
     usual = {"max_soft_tokens": whole(vision, "num_soft_tokens", 280)}
     text = {"use_bidirectional_attention": "vision", **object_at(config, "text_config")}
     sight = _gemma4({**config, "text_config": text}, vision, {**usual, **given})
-    patch, mean, std = sight.patch * sight.merge, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
-    return replace(sight, tower=Tower.GEMMA4_UNIFIED, patch=patch, merge=1, mean=mean, std=std)
+    whole_levels = replace(sight, mean=(0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0))
+    return replace(whole_levels, tower=Tower.GEMMA4_UNIFIED, patch=sight.patch * sight.merge, merge=1)
 
 
 def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
