@@ -258,7 +258,7 @@ class Application(QObject):
         records = PairRecords(self.paths.pairs, machine_name(), self._files)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
         self.bridge = EngineBridge(self, note=self.mark.note)
-        self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)
+        self.engine = self._make_engine(self.paths.cache, **self.settings.of_engine())
         self._end.add(_Stage.ENGINE, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
         self._end.add(_Stage.STORE, partial(_end_in_time, partial(self.store.close, STORE_END_S), "the downloads"))

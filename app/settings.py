@@ -161,6 +161,7 @@ class Settings(QObject):
     repetition_penalty = Option(1.0, number(1.0, 2.0, SAMPLING_LIMITS["repetition_penalty"]))
     seed = Option[int | None](None, optional(whole(0, MAX_SEED)))  # None: another one each time
     draft_on_battery = Option(True, flag)
+    light_drafters = Option(True, flag)  # at 4 bits, from the next start on; else as they are published
     fastest = Option(False, flag)  # drafts are accepted by rejection sampling: another text each time
     max_tokens = Option[int | None](None, optional(whole(1, 1_000_000)))  # None: as far as the context goes
     context_tokens = Option[int | None](None, optional(whole(512, 10_000_000)))  # of a chat; None: as the model
@@ -247,6 +248,10 @@ class Settings(QObject):
         """Everything but what the user wrote or fetched, and where things are (KEPT)."""
         for name in self.options().keys() - KEPT:
             self.reset(name)
+
+    def of_engine(self) -> dict[str, bool]:
+        """What it is started with."""
+        return {"openblas": self.use_openblas, "light_drafters": self.light_drafters}
 
     def sampling(self, main: str = "") -> Sampling:
         """The sampling options; the starter pair gets STARTER_TEMPERATURE while the temperature is at its default."""

@@ -5933,6 +5933,14 @@
         <translation>끄면 전원을 연결할 때까지 초안 모델을 쓰지 않아요.</translation>
     </message>
     <message>
+        <source>Drafters at 4 bits</source>
+        <translation>전용 초안 모델을 4비트로 사용</translation>
+    </message>
+    <message>
+        <source>Faster, a third of the memory, nearly as many guesses right. Needs a restart.</source>
+        <translation>더 빠르고 메모리를 3분의 1만 쓰면서, 거의 그만큼 잘 맞혀요. 다시 시작해야 적용돼요.</translation>
+    </message>
+    <message>
         <source>Off for this pair</source>
         <translation>이 조합에서 꺼짐</translation>
     </message>

@@ -5933,6 +5933,14 @@
         <translation>关闭后，接通电源前不使用草稿模型。</translation>
     </message>
     <message>
+        <source>Drafters at 4 bits</source>
+        <translation>专用草稿模型用 4 位</translation>
+    </message>
+    <message>
+        <source>Faster, a third of the memory, nearly as many guesses right. Needs a restart.</source>
+        <translation>更快，内存只占三分之一，猜中的几乎一样多。需要重启。</translation>
+    </message>
+    <message>
         <source>Off for this pair</source>
         <translation>已为此组合关闭</translation>
     </message>

@@ -45,6 +45,11 @@ def can_use_openblas() -> bool:
     return has_openblas()
 
 
+def has_gpu() -> bool:
+    """Whether models are computed on one."""
+    return sys.platform == "darwin"
+
+
 def _processor() -> str:
     """As a Mac says it; "" elsewhere."""
     if sys.platform == "darwin":

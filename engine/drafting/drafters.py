@@ -33,7 +33,7 @@ from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
 from engine.models.drafter_tensors import is_unused, usual
-from engine.models.drafters import AssistantConfig, DrafterConfig, MtpConfig
+from engine.models.drafters import AssistantConfig, BlockConfig, DrafterConfig, EagleConfig, MtpConfig
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
@@ -52,6 +52,7 @@ from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
+_LIGHT_BITS, _BESIDE_BITS, _GROUP = 4, 8, 32  # of a drafter that is made lighter: its layers, and what is beside them
 _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
 
@@ -85,15 +86,20 @@ KINDS: dict[DrafterKind, Kind] = {
 }
 
 
-def loading_any_draft(folder: Path | str, main: LoadedModel, aborted: Question = never) -> Slices:
-    """Load what is in `folder`: a draft model whose tokens can be mapped, or a drafter made for `main`."""
+def loading_any_draft(
+    folder: Path | str, main: LoadedModel, aborted: Question = never, *, light: bool = False
+) -> Slices:
+    """Load what is in `folder`: a draft model whose tokens can be mapped, or a drafter made for `main`.
+
+    `light`: a block or an EAGLE-3 head that is published in 16 bits is quantized, its layers to 4 bits.
+    """
     path = Path(folder).absolute()
     info, own = inspect_model(path), path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
     yield
     if config is None:
         return (yield from loading_draft(path, main, aborted))
-    return (yield from _loading_drafter(path, config, main, aborted))
+    return (yield from _loading_drafter(path, config, main, aborted, light=light))
 
 
 def proposer_of(
@@ -119,7 +125,7 @@ def proposer_of(
     return proposer
 
 
-def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, aborted: Question) -> Slices:
+def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, aborted: Question, *, light: bool) -> Slices:
     info = inspect_model(path)
     if main.ranks > 1:  # the layers whose hidden states it reads may be elsewhere
         raise DrafterDoesNotFit(str(path), "states", 0, 0)
@@ -143,6 +149,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
     _check_states(main, getattr(network, "reads", config.info.layers), path)
     build(lambda: _fill(network, path))
+    lighter = light and isinstance(config, BlockConfig | EagleConfig) and build(lambda: _lighten(network))
     need = build(lambda: _memory_need(network, access))
     check_memory(info, need, main)
     for weights, progress in handfuls(network):
@@ -156,7 +163,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         logit_width=main.logit_width,
         make_caches=CacheMaker(network),
         need=need,
-        identity=_identity(model_identity(path, info), main.identity),
+        identity=_identity(model_identity(path, info) + (" light" if lighter else ""), main.identity),
     )
 
 
@@ -209,6 +216,23 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
         return {"group_size": group, "bits": bits, "mode": mode}
 
     nn.quantize(network, class_predicate=chosen)
+
+
+def _lighten(network: nn.Module) -> bool:
+    """Quantize what is not yet: the layers to 4 bits, tables, projections and heads beside them to 8. Norms stay.
+
+    Returns whether there was any.
+    """
+    changed = list[str]()
+
+    def chosen(name: str, module: Any) -> bool | dict[str, Any]:
+        if not hasattr(module, "to_quantized") or module.weight.shape[-1] % _GROUP:
+            return False
+        changed.append(name)
+        return {"group_size": _GROUP, "bits": _LIGHT_BITS if name.startswith("layers.") else _BESIDE_BITS}
+
+    nn.quantize(network, class_predicate=chosen)
+    return bool(changed)
 
 
 def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:

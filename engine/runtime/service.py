@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_PREFIXES = "prefixes"
-
 
 class Engine:
     """A ChatEngine (see `api/protocols.py`) on this machine's MLX."""
@@ -63,10 +61,12 @@ class Engine:
         cache_memory_share: float = 0.125,
         cache_disk_bytes: int = 8 << 30,
         openblas: bool = True,
+        light_drafters: bool = True,
     ) -> None:
         """Kept caches take at most `memory_share` of the memory, and are written to `cache_folder`.
 
-        Calibrations are kept there too. `openblas`: compute with that library, if it is installed.
+        Calibrations are kept there too. `openblas`: compute with that library, if it is installed. `light_drafters`: on
+        a GPU, drafters of 16 bits are quantized when they are loaded.
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], Worker] = partial(
@@ -75,6 +75,7 @@ class Engine:
             cache_memory_share,
             cache_disk_bytes,
             openblas,
+            light_drafters,
             self._send_events,
             self._commands.ends,
         )
@@ -300,6 +301,7 @@ def _make_worker(
     memory_share: float,
     disk_bytes: int,
     openblas: bool,
+    light_drafters: bool,
     post: Callable[[Sink | None, Event], None],
     ends: Callable[[bool], bool],
 ) -> Worker:
@@ -310,10 +312,7 @@ def _make_worker(
         put_in_front()
     from engine.runtime.worker import make_worker
 
-    prefixes = cache_folder / _PREFIXES if cache_folder is not None else None
-    calibration = cache_folder / "calibration" if cache_folder is not None else None
-    tried = cache_folder / "tried.json" if cache_folder is not None else None
-    return make_worker(calibration, prefixes, memory_share, disk_bytes, post, ends, tried)
+    return make_worker(cache_folder, memory_share, disk_bytes, light_drafters, post, ends)
 
 
 def _why_no_worker(error: BaseException) -> EngineError:

@@ -33,7 +33,7 @@ from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
 from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory
+from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory, widens
 from engine.models.memory import kept_caches_bytes
 from engine.models.watch import Question
 from engine.prefix.disk import PrefixDisk
@@ -70,16 +70,14 @@ Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 
 def make_worker(
-    calibration: Path | None,
-    prefixes: Path | None,
-    memory_share: float,
-    disk_bytes: int,
-    post: Post,
-    ends: Ends,
-    tried: Path | None,
+    kept: Path | None, memory_share: float, disk_bytes: int, light_drafters: bool, post: Post, ends: Ends
 ) -> Worker:
+    """`kept`: the folder of what outlives the process."""
+    calibration, prefixes, tried = (
+        None if kept is None else kept / name for name in ("calibration", "prefixes", "tried.json")
+    )
     store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
-    return Worker(Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried))
+    return Worker(Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried), light_drafters=light_drafters)
 
 
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
@@ -91,7 +89,10 @@ def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
 
 
 class Worker:
-    def __init__(self, scheduler: Scheduler, post: Post, ends: Ends, first_use: FirstUse) -> None:
+    def __init__(
+        self, scheduler: Scheduler, post: Post, ends: Ends, first_use: FirstUse, *, light_drafters: bool = False
+    ) -> None:
+        self._light_drafters = light_drafters and not widens()  # where 16 bits are computed as 32, nothing is gained
         self._first_use = first_use
         self._scheduler = scheduler
         self._aborted = lambda: ends(scheduler.under_way)
@@ -222,7 +223,8 @@ class Worker:
         if main is None:
             self._post(command.sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            self._begin_load(ModelRole.DRAFT, command, loading_any_draft(folder, main, self._aborted))
+            slices = loading_any_draft(folder, main, self._aborted, light=self._light_drafters)
+            self._begin_load(ModelRole.DRAFT, command, slices)
 
     def _unload(self, command: Unload) -> None:
         self._abort_loads(LoadAborted)

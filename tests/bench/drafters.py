@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+from mlx.utils import tree_flatten
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, RequestStats, Sampling, Speculation
+from engine.drafting.drafters import loading_any_draft
+from engine.models.loading import at_once, load_model
 from tests.bench import pairs
 from tests.bench.opponents import Ours, Run, interleaved
 from tests.bench.rows import GREEDY, LENGTH, SAMPLED, Measure, Row, total_rate
@@ -127,6 +130,21 @@ def block_second_turn(setup: BenchSetup, runs: int) -> Row:
     return Row("engine.block.second_turn", min(second, restarted) / first, "ratio", "≥ 0.98", detail)
 
 
+def four_bit(setup: BenchSetup, runs: int) -> Row:
+    """Tokens a pass of the starter's block, which is published in 16 bits, as a GPU would load it."""
+    source, light = setup.starter / "dflash", setup.folder / "dflash-light"
+    network = at_once(loading_any_draft(source, load_model(setup.starter / "main"), light=True)).network
+    light.mkdir(parents=True, exist_ok=True)
+    mx.save_safetensors(str(light / "model.safetensors"), dict(tree_flatten(network.parameters())))
+    (light / "config.json").write_bytes((source / "config.json").read_bytes())
+    told = []
+    for drafter in (source, light):
+        with _loaded(setup, drafter=drafter) as client:
+            told.append(_per_pass([_asked(client, (question,))[1] for question, _ in setup._questions(8)]))
+    detail = f"{told[0]:.2f} as published, {told[1]:.2f} with layers of 4 bits; {8 * len(LANGUAGES)} questions"
+    return Row("engine.drafter.four_bit", told[1] / told[0], "ratio", "≥ 0.97", detail)
+
+
 def inflate_drafter(source: Path, folder: Path) -> Path:
     """The same function of the states of the main model that `pairs.inflate` makes, as wide as that one.
 
@@ -187,10 +205,10 @@ def _with_more_heads(name: str, value: mx.array, narrow: int) -> mx.array:
 
 
 @contextmanager
-def _loaded(setup: BenchSetup, kept: Path | None = None) -> Iterator[EngineClient]:
+def _loaded(setup: BenchSetup, kept: Path | None = None, drafter: Path | None = None) -> Iterator[EngineClient]:
     engine = Engine(kept)
     client = EngineClient(engine)
-    assert isinstance(client.load(setup.starter / "main", setup.starter / "dflash"), ModelReady)
+    assert isinstance(client.load(setup.starter / "main", drafter or setup.starter / "dflash"), ModelReady)
     yield client
     assert engine.close()
 
@@ -213,4 +231,5 @@ DRAFTERS: tuple[Measure, ...] = (
     eagle3_vs_plain,
     mtp_vs_plain,
     block_second_turn,
+    four_bit,
 )

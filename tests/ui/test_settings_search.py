@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.settings import KEPT, Settings
 from app.theme import Theme
 from app.view_models.transcript import TranscriptMessage
-from app.views.settings import advanced
+from app.views.settings import advanced, speculation
 from app.views.settings.search import search
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.parts import PartKind
@@ -128,18 +128,22 @@ def test_every_place_can_be_gone_to(harness: AppHarness, window: SettingsWindow)
         assert window.shown == place.page
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_openblas_can_be_turned_off_where_it_is_installed(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, installed: bool
+@pytest.mark.parametrize("there", [True, False])
+def test_how_this_machine_computes_can_be_changed_where_it_can_compute_so(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
-    monkeypatch.setattr(advanced, "can_use_openblas", lambda: installed)
+    monkeypatch.setattr(advanced, "can_use_openblas", lambda: there)
+    monkeypatch.setattr(speculation, "has_gpu", lambda: there)
     with open_app(tmp_path, qtbot) as harness:
         window = harness.show_settings()
         window.show_page("advanced")
-        assert window.advanced.openblas.isVisible() == installed
-        assert harness.application.settings.use_openblas
+        settings = harness.application.settings
+        light = window.advanced.speculation.light
+        assert (window.advanced.openblas.isVisible(), light.isVisible()) == (there, there)
+        assert (settings.use_openblas, settings.light_drafters) == (True, True)
         window.advanced.openblas.click()
-        assert not harness.application.settings.use_openblas
+        light.click()
+        assert (settings.use_openblas, settings.light_drafters) == (False, False)
 
 
 def test_screen_readers_are_told_what_each_control_is_and_its_value(window: SettingsWindow) -> None:

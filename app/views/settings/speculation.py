@@ -8,6 +8,7 @@ from app.controllers.models import ModelController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.energy import knows_battery
+from app.system.machine import has_gpu
 from app.theme import Theme
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.tune import TuneCard
@@ -28,14 +29,17 @@ class SpeculationCards(Translated, QWidget):
         self.off_row = Row(theme, self.on_button)
         self.battery = Switch(theme)
         self.battery_row = Row(theme, self.battery)
+        self.light = Switch(theme)
+        self.light_row = Row(theme, self.light)
         self.tune = TuneCard(theme, parts.tuning)
         card = Card(theme)
         card.add(self.row)
         card.column.addWidget(self.off_row)
-        if knows_battery():
-            card.add(self.battery_row)
-        else:
-            self.battery_row.setParent(None)
+        for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
+            if is_there:
+                card.add(row)
+            else:
+                row.setParent(None)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(CARDS_APART_PX)
@@ -46,6 +50,7 @@ class SpeculationCards(Translated, QWidget):
         settings.changed.connect(lambda _name: self._show())
         models.pair_changed.connect(self._show)
         self.battery.toggled.connect(lambda on: setattr(settings, "draft_on_battery", on))
+        self.light.toggled.connect(lambda on: setattr(settings, "light_drafters", on))
         self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
         self._show()
         self._retranslate()
@@ -55,6 +60,7 @@ class SpeculationCards(Translated, QWidget):
         self.controls.set_values(str(pair.speculation.mode), self._settings.speculation_tokens)
         self.off_row.setVisible(pair.off_for_pair)
         self.battery.setChecked(self._settings.draft_on_battery)
+        self.light.setChecked(self._settings.light_drafters)
 
     def _explain(self, words: str) -> None:
         self.row.set_words(self.tr("Guess ahead"), words)
@@ -63,4 +69,8 @@ class SpeculationCards(Translated, QWidget):
         self._explain(self.controls.explanation.text())
         self.on_button.setText(self.tr("Turn on"))
         self.battery_row.set_words(self.tr("Draft on battery"), self.tr("Off pauses drafting until power is back."))
+        self.light_row.set_words(
+            self.tr("Drafters at 4 bits"),
+            self.tr("Faster, a third of the memory, nearly as many guesses right. Needs a restart."),
+        )
         self.off_row.set_words(self.tr("Off for this pair"), self.tr("You turned it off: drafting was slower."))

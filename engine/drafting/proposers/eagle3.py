@@ -97,7 +97,7 @@ class EagleDrafter(nn.Module):
     def row_bytes(self) -> int:
         """Bytes of the keys and values of one token."""
         sizes = self._config.backbone
-        return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.fc.weight.dtype.size)
+        return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.norm.weight.dtype.size)
 
     def make_cache(self) -> list[KVCache]:
         return [KVCache() for _ in self.layers]
