@@ -42,6 +42,7 @@ def test_it_offers_what_can_act_now_in_one_line_each_and_closes_without_running_
     assert {entry.text: entry.aside for entry in entries}["New Chat"] == "Ctrl+N"
     heights = {palette.list.sizeHintForRow(row) for row in range(palette.list.count())}
     assert heights == {palette._theme.px(32)}
+    assert palette.list.viewport().height() % palette._theme.px(32) < 5, "a row is cut at the foot"
 
     last = palette.list.count() - 1
     QTest.keyClick(palette.field, Qt.Key.Key_Up)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _WIDTH_PX, _MOST_HEIGHT_PX, _TOP_PX = 560, 420, 56
+_SLACK_PX = 4
 _MOST_SHOWN = 60
 _MOST_RECENT = 12
 _PAGE_ROWS = 8
@@ -179,8 +180,10 @@ class CommandPalette(Translated, QWidget):
         width = min(self._theme.px(_WIDTH_PX), window.width() - 32)
         foot = 20 + self.field.height() + 8
         rows = self.list.content_height() if self._shown else self.nothing.sizeHint().height()
-        height = min(foot + rows + 4, self._theme.px(_MOST_HEIGHT_PX), window.height() - _TOP_PX - 16)
-        self.setGeometry((window.width() - width) // 2, _TOP_PX, width, height)
+        most = min(self._theme.px(_MOST_HEIGHT_PX), window.height() - _TOP_PX - 16) - foot - _SLACK_PX
+        if self._shown and rows > most:  # none is cut at the foot
+            rows = most - most % self.list.sizeHintForRow(0)
+        self.setGeometry((window.width() - width) // 2, _TOP_PX, width, foot + rows + _SLACK_PX)
         self.update()
 
     def follow_window(self) -> None:
