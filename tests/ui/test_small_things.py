@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,10 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
     QApplication.processEvents()
     assert shown_on(header)[:3] == ["Hunch Starter", "←", "Draft"]
     assert "Hunch Starter Draft" in header.chip.accessibleName()
+    header.chip.set_pair(replace(pair, draft_state=DraftState.LOADING))
+    QApplication.processEvents()
+    assert shown_on(header) == ["Hunch Starter", "←", "Loading Draft…"]
+    header.chip.set_pair(pair)
     harness.application.settings.text_scale = 1.0
     qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
 

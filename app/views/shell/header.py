@@ -28,7 +28,6 @@ _CHIP_SHARE, _NARROW_SHARE = 0.62, 0.74
 _ARROW = "←"
 _LEAST_DRAFT_PX = 32  # less of a name says nothing
 
-_PARTS_OF_PAIR = 4  # main model, arrow, draft, mode
 _Part = tuple[str, QColor, bool]  # text, colour, and whether it is struck through
 
 
@@ -188,22 +187,24 @@ class PairChip(Translated, PaintedButton):
             return fill(self.tr("Loading %1…"), name)
         return fill(self.tr("Loading %1… %2"), name, percent(self._pair.loaded_share))
 
-    def _parts(self) -> list[_Part]:
+    def _parts(self, *, short: bool = False) -> list[_Part]:
         colors, pair, main = self.theme.palette, self._pair, human_name(self._pair.main_name)
         if pair.state == PairState.NO_MODEL:
             return [(self.tr("Choose a model"), colors.text, False)]
         if pair.state == PairState.LOADING:
             return [(self._loading_text(main), colors.secondary, False)]
         if pair.state == PairState.UNLOADED:
-            return [(main, colors.faint, False), *self._draft_parts()]
+            return [(main, colors.faint, False), *self._draft_parts(short=short)]
         if pair.state == PairState.FAILED:
             return [(fill(self.tr("%1 could not be loaded"), main), colors.fault, False)]
         if pair.helper is not None:
             main = fill(self.tr("%1 on 2 Macs"), main)
-        return [(main, colors.text, False), *self._draft_parts()]
+        return [(main, colors.text, False), *self._draft_parts(short=short)]
 
-    def _draft_parts(self) -> list[_Part]:
+    def _draft_parts(self, *, short: bool) -> list[_Part]:
         colors, pair, draft = self.theme.palette, self._pair, human_name(self._pair.draft_name)
+        if short:
+            draft = name_beside(draft, human_name(pair.main_name))
         if pair.draft_state == DraftState.NONE:
             return []
         if pair.draft_state == DraftState.LOADING:
@@ -233,10 +234,7 @@ class PairChip(Translated, PaintedButton):
     def _fitting_parts(self, room: int) -> list[_Part]:
         """Without room for both names the draft has only what tells it from the main model."""
         parts = self._parts()
-        if len(parts) < _PARTS_OF_PAIR or self._words_px(parts) <= room:
-            return parts
-        (main, *_), arrow, (draft, color, struck), mode = parts
-        return [parts[0], arrow, (name_beside(draft, main), color, struck), mode]
+        return parts if self._words_px(parts) <= room else self._parts(short=True)
 
     def limit_width(self, most_px: int) -> None:
         if most_px != self._most_px:
