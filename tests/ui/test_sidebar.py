@@ -589,6 +589,21 @@ def test_f2_in_the_composer_renames_the_open_chat_in_its_row_also_when_the_text_
     assert (field.text(), field.hasFocus()) == ("Half a na", True)
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_chat_does_not_lie_over_it_where_both_have_little_room(
+    app: AppHarness, qtbot: QtBot, language: str
+) -> None:
+    window, settings = app.window, app.application.settings
+    window.resize(1120, 760)
+    assert window.sidebar.width() == window.sidebar.maximumWidth()
+    settings.text_scale, settings.language = 2.0, language
+    window.resize(720, 480)
+    window.focus_search()
+    qtbot.waitUntil(lambda: window.sidebar.width() < window.sidebar.maximumWidth())
+    assert window.sidebar.geometry().right() < window.header.geometry().left()
+    assert window.header.geometry().right() < window.width()
+
+
 def test_keys_stop_at_no_heading(app: AppHarness, qtbot: QtBot) -> None:
     """There no ring shows, and no key means anything."""
     make_folder(app, qtbot, "Folder")

@@ -289,7 +289,7 @@ class InspectorWiring(QObject):
 
     def _fits_both(self) -> bool:
         window = self._window
-        widths = window.width() - self._parts.sidebar.width() - self.panel.width()
+        widths = window.width() - self._parts.sidebar.maximumWidth() - self.panel.width()
         return widths >= self._theme.px(_CHAT_NEEDS_PX)
 
     def _fits(self) -> bool:

@@ -357,7 +357,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def _fit_sidebar(self) -> None:
         """Hides the sidebar where the chat would have too little room; it can still be shown by hand."""
-        fits = self.width() - self.sidebar.width() >= self._theme.px(_CHAT_NEEDS_PX)
+        fits = self.width() - self.sidebar.maximumWidth() >= self._theme.px(_CHAT_NEEDS_PX)
         if fits != self._sidebar_fits:
             self._sidebar_fits = fits
             self.parts.set_sidebar_visible(fits and self._settings.sidebar_visible)

@@ -164,9 +164,15 @@ class Sidebar(Translated, QWidget):
         self.chats.viewport().update()
 
     def _restyle(self) -> None:
-        # The sidebar grows by 60 % of what the text grows.
-        self.setFixedWidth(round(WIDTH * (1 + (self._theme.scale - 1) * 0.6)))
+        # The sidebar grows by 60 % of what the text grows, and gives way where the chat would lie over it.
+        usual = round(WIDTH * (1 + (self._theme.scale - 1) * 0.6))
+        self.setMinimumWidth(usual * 3 // 4)
+        self.setMaximumWidth(usual)
+        self.updateGeometry()
         self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.maximumWidth(), super().sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
