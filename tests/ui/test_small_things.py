@@ -73,7 +73,9 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
     QApplication.processEvents()
     shown = [each for each in (header.title, header.chip, header.show_button) if each.isVisible()]
     assert all(header.rect().contains(each.geometry()) for each in shown)
-    assert header.chip.width() > 0.5 * header.width()
+    assert shown_on(header) == ["Hunch Starter", "←", "Draft"]
+    used = sum(width for _, width in header.chip.fitted())
+    assert header.chip.width() - used <= harness.application.theme.px(40 + 2 * 5) + 2, "room that nothing uses"
     harness.application.settings.text_scale = 1.0
     qtbot.waitUntil(lambda: all(button.isVisible() for button in aside))
 

@@ -223,9 +223,11 @@ class PairChip(Translated, PaintedButton):
         return self.theme.px(5)
 
     def _natural_width(self) -> int:
-        """What the words need; without room for them, what the shorter ones do."""
+        """What the words need that there is room for."""
         frame = self.theme.px(12 + 8 + 12 + 8) + 2
-        return self._words_px(self._fitting_parts(self._most_px - frame)) + frame
+        room = self._most_px - frame
+        widths = [width for width in self._widths(self._fitting_parts(room), room) if width]
+        return sum(widths) + self._gap() * (len(widths) - 1) + frame
 
     def _words_px(self, parts: list[_Part]) -> int:
         metrics = QFontMetrics(self._face())
