@@ -112,7 +112,7 @@ class EmptyChat(Translated, QScrollArea):
                 self._pair = next(iter(self._models.library.offers(QLocale().name())), None)
         self._describe_offer()
         told = self._pair, self._offers, self._shown_for
-        if told != self._fitted_for or not self._offers:  # while a pair loads, this is told many times
+        if told != self._fitted_for or not self._offers:  # a load has many steps
             self._fitted_for = told
             self._fit()
 
