@@ -603,18 +603,6 @@
         <translation>すべてリセット</translation>
     </message>
     <message>
-        <source>Random</source>
-        <translation>ランダム</translation>
-    </message>
-    <message>
-        <source>No limit</source>
-        <translation>上限なし</translation>
-    </message>
-    <message>
-        <source>Same as model</source>
-        <translation>モデルに従う</translation>
-    </message>
-    <message>
         <source>No effect at temperature 0</source>
         <translation>温度 0 では効果なし</translation>
     </message>
@@ -653,58 +641,6 @@
     <message>
         <source>As in Settings</source>
         <translation>設定どおり</translation>
-    </message>
-    <message>
-        <source>System prompt</source>
-        <translation>システムプロンプト</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>温度</translation>
-    </message>
-    <message>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
-    </message>
-    <message>
-        <source>Top-k</source>
-        <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Min-p</source>
-        <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Repetition penalty</source>
-        <translation>繰り返しペナルティ</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>シード</translation>
-    </message>
-    <message>
-        <source>Fastest drafting</source>
-        <translation>ドラフトの速度を優先</translation>
-    </message>
-    <message>
-        <source>Reply limit</source>
-        <translation>回答の長さの上限</translation>
-    </message>
-    <message>
-        <source>Context limit</source>
-        <translation>コンテキストの上限</translation>
-    </message>
-    <message>
-        <source>Think first</source>
-        <translation>考えてから回答</translation>
-    </message>
-    <message>
-        <source>Picture detail</source>
-        <translation>画像の細かさ</translation>
-    </message>
-    <message>
-        <source>Drafting</source>
-        <translation>ドラフト</translation>
     </message>
 </context>
 <context>
@@ -924,21 +860,6 @@
     <message>
         <source>Copy</source>
         <translation>コピー</translation>
-    </message>
-</context>
-<context>
-    <name>DetailField</name>
-    <message>
-        <source>Low</source>
-        <translation>低</translation>
-    </message>
-    <message>
-        <source>High</source>
-        <translation>高</translation>
-    </message>
-    <message>
-        <source>Normal</source>
-        <translation>標準</translation>
     </message>
 </context>
 <context>
@@ -4184,6 +4105,109 @@
     </message>
 </context>
 <context>
+    <name>Options</name>
+    <message>
+        <source>System prompt</source>
+        <translation>システムプロンプト</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>繰り返しペナルティ</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>シード</translation>
+    </message>
+    <message>
+        <source>Fastest drafting</source>
+        <translation>ドラフトの速度を優先</translation>
+    </message>
+    <message>
+        <source>Reply limit</source>
+        <translation>回答の長さの上限</translation>
+    </message>
+    <message>
+        <source>Context limit</source>
+        <translation>コンテキストの上限</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>考えてから回答</translation>
+    </message>
+    <message>
+        <source>Picture detail</source>
+        <translation>画像の細かさ</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>ドラフト</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>ランダム</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>上限なし</translation>
+    </message>
+    <message>
+        <source>Same as model</source>
+        <translation>モデルに従う</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>オン</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>オフ</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>低</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>高</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>標準</translation>
+    </message>
+    <message>
+        <source>Up to %1 tokens</source>
+        <translation>最大 %1 トークン</translation>
+    </message>
+    <message>
+        <source>As the model decides</source>
+        <translation>モデルに任せる</translation>
+    </message>
+    <message>
+        <source>Briefly</source>
+        <translation>短く</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>しない</translation>
+    </message>
+</context>
+<context>
     <name>Overlay</name>
     <message>
         <source>Draft token %1 of %2 · pass %3</source>
@@ -5357,10 +5381,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>System prompt</source>
-        <translation>システムプロンプト</translation>
-    </message>
-    <message>
         <source>Sent at the start of every chat.</source>
         <translation>すべてのチャットの最初に送ります。</translation>
     </message>
@@ -5373,52 +5393,8 @@
         <translation>既定値に戻す</translation>
     </message>
     <message>
-        <source>Random</source>
-        <translation>ランダム</translation>
-    </message>
-    <message>
-        <source>No limit</source>
-        <translation>上限なし</translation>
-    </message>
-    <message>
-        <source>Same as model</source>
-        <translation>モデルに従う</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>温度</translation>
-    </message>
-    <message>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
-    </message>
-    <message>
-        <source>Min-p</source>
-        <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Repetition penalty</source>
-        <translation>繰り返しペナルティ</translation>
-    </message>
-    <message>
         <source>1 is off; higher avoids repeats.</source>
         <translation>1 でオフ。高いほど繰り返しを避けます。</translation>
-    </message>
-    <message>
-        <source>Top-k</source>
-        <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>シード</translation>
-    </message>
-    <message>
-        <source>Fastest drafting</source>
-        <translation>ドラフトの速度を優先</translation>
-    </message>
-    <message>
-        <source>Picture detail</source>
-        <translation>画像の細かさ</translation>
     </message>
     <message>
         <source>For models that see. Lower is faster.</source>
@@ -5441,10 +5417,6 @@
         <translation>同じシードなら同じ回答です。2 つのトークンがほぼ互角のとき（ここでは %1 ナット未満）は例外です。</translation>
     </message>
     <message>
-        <source>Reply limit</source>
-        <translation>回答の長さの上限</translation>
-    </message>
-    <message>
         <source>Now %1, this chat&apos;s.</source>
         <translation>現在はこのチャットの値（%1）です。</translation>
     </message>
@@ -5455,14 +5427,6 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>現在はこのモデルの値（%1）です。</translation>
-    </message>
-    <message>
-        <source>on</source>
-        <translation>オン</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>オフ</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -5489,16 +5453,8 @@
         <translation>トークン数です。</translation>
     </message>
     <message>
-        <source>Context limit</source>
-        <translation>コンテキストの上限</translation>
-    </message>
-    <message>
         <source>In tokens. Less saves memory.</source>
         <translation>トークン数。少ないほどメモリを節約します。</translation>
-    </message>
-    <message>
-        <source>Think first</source>
-        <translation>考えてから回答</translation>
     </message>
     <message>
         <source>For models that can think.</source>
@@ -6035,22 +5991,6 @@
     <message>
         <source>Tokens of thinking</source>
         <translation>思考のトークン数</translation>
-    </message>
-    <message>
-        <source>Up to %1 tokens</source>
-        <translation>最大 %1 トークン</translation>
-    </message>
-    <message>
-        <source>As the model decides</source>
-        <translation>モデルに任せる</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>短く</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>しない</translation>
     </message>
 </context>
 <context>

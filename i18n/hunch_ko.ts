@@ -603,18 +603,6 @@
         <translation>모두 초기화</translation>
     </message>
     <message>
-        <source>Random</source>
-        <translation>무작위</translation>
-    </message>
-    <message>
-        <source>No limit</source>
-        <translation>제한 없음</translation>
-    </message>
-    <message>
-        <source>Same as model</source>
-        <translation>모델과 같게</translation>
-    </message>
-    <message>
         <source>No effect at temperature 0</source>
         <translation>온도가 0이면 효과 없음</translation>
     </message>
@@ -653,58 +641,6 @@
     <message>
         <source>As in Settings</source>
         <translation>설정대로</translation>
-    </message>
-    <message>
-        <source>System prompt</source>
-        <translation>시스템 프롬프트</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>온도</translation>
-    </message>
-    <message>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
-    </message>
-    <message>
-        <source>Top-k</source>
-        <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Min-p</source>
-        <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Repetition penalty</source>
-        <translation>반복 페널티</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>시드</translation>
-    </message>
-    <message>
-        <source>Fastest drafting</source>
-        <translation>초안 속도 우선</translation>
-    </message>
-    <message>
-        <source>Reply limit</source>
-        <translation>답변 길이 제한</translation>
-    </message>
-    <message>
-        <source>Context limit</source>
-        <translation>컨텍스트 제한</translation>
-    </message>
-    <message>
-        <source>Think first</source>
-        <translation>생각한 뒤 답하기</translation>
-    </message>
-    <message>
-        <source>Picture detail</source>
-        <translation>이미지 세밀도</translation>
-    </message>
-    <message>
-        <source>Drafting</source>
-        <translation>초안 모델</translation>
     </message>
 </context>
 <context>
@@ -924,21 +860,6 @@
     <message>
         <source>Copy</source>
         <translation>복사</translation>
-    </message>
-</context>
-<context>
-    <name>DetailField</name>
-    <message>
-        <source>Low</source>
-        <translation>낮음</translation>
-    </message>
-    <message>
-        <source>High</source>
-        <translation>높음</translation>
-    </message>
-    <message>
-        <source>Normal</source>
-        <translation>보통</translation>
     </message>
 </context>
 <context>
@@ -4184,6 +4105,109 @@
     </message>
 </context>
 <context>
+    <name>Options</name>
+    <message>
+        <source>System prompt</source>
+        <translation>시스템 프롬프트</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>온도</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>반복 페널티</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>시드</translation>
+    </message>
+    <message>
+        <source>Fastest drafting</source>
+        <translation>초안 속도 우선</translation>
+    </message>
+    <message>
+        <source>Reply limit</source>
+        <translation>답변 길이 제한</translation>
+    </message>
+    <message>
+        <source>Context limit</source>
+        <translation>컨텍스트 제한</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>생각한 뒤 답하기</translation>
+    </message>
+    <message>
+        <source>Picture detail</source>
+        <translation>이미지 세밀도</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>초안 모델</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>무작위</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>제한 없음</translation>
+    </message>
+    <message>
+        <source>Same as model</source>
+        <translation>모델과 같게</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>켬</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>끔</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>낮음</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>높음</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>보통</translation>
+    </message>
+    <message>
+        <source>Up to %1 tokens</source>
+        <translation>최대 %1토큰</translation>
+    </message>
+    <message>
+        <source>As the model decides</source>
+        <translation>모델에 맡기기</translation>
+    </message>
+    <message>
+        <source>Briefly</source>
+        <translation>짧게</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>안 함</translation>
+    </message>
+</context>
+<context>
     <name>Overlay</name>
     <message>
         <source>Draft token %1 of %2 · pass %3</source>
@@ -5357,10 +5381,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>System prompt</source>
-        <translation>시스템 프롬프트</translation>
-    </message>
-    <message>
         <source>Sent at the start of every chat.</source>
         <translation>모든 채팅을 시작할 때 보내요.</translation>
     </message>
@@ -5373,52 +5393,8 @@
         <translation>기본값 복원</translation>
     </message>
     <message>
-        <source>Random</source>
-        <translation>무작위</translation>
-    </message>
-    <message>
-        <source>No limit</source>
-        <translation>제한 없음</translation>
-    </message>
-    <message>
-        <source>Same as model</source>
-        <translation>모델과 같게</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>온도</translation>
-    </message>
-    <message>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
-    </message>
-    <message>
-        <source>Min-p</source>
-        <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Repetition penalty</source>
-        <translation>반복 페널티</translation>
-    </message>
-    <message>
         <source>1 is off; higher avoids repeats.</source>
         <translation>1이면 끔. 높을수록 반복을 피해요.</translation>
-    </message>
-    <message>
-        <source>Top-k</source>
-        <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>시드</translation>
-    </message>
-    <message>
-        <source>Fastest drafting</source>
-        <translation>초안 속도 우선</translation>
-    </message>
-    <message>
-        <source>Picture detail</source>
-        <translation>이미지 세밀도</translation>
     </message>
     <message>
         <source>For models that see. Lower is faster.</source>
@@ -5441,10 +5417,6 @@
         <translation>시드가 같으면 답변도 같아요. 두 토큰이 거의 비길 때만 달라요(여기서는 %1 nat 미만).</translation>
     </message>
     <message>
-        <source>Reply limit</source>
-        <translation>답변 길이 제한</translation>
-    </message>
-    <message>
         <source>Now %1, this chat&apos;s.</source>
         <translation>지금은 이 채팅의 값(%1)이에요.</translation>
     </message>
@@ -5455,14 +5427,6 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>지금은 이 모델의 값(%1)이에요.</translation>
-    </message>
-    <message>
-        <source>on</source>
-        <translation>켬</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>끔</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -5489,16 +5453,8 @@
         <translation>토큰 수예요.</translation>
     </message>
     <message>
-        <source>Context limit</source>
-        <translation>컨텍스트 제한</translation>
-    </message>
-    <message>
         <source>In tokens. Less saves memory.</source>
         <translation>토큰 수예요. 적을수록 메모리를 덜 써요.</translation>
-    </message>
-    <message>
-        <source>Think first</source>
-        <translation>생각한 뒤 답하기</translation>
     </message>
     <message>
         <source>For models that can think.</source>
@@ -6035,22 +5991,6 @@
     <message>
         <source>Tokens of thinking</source>
         <translation>생각 토큰 수</translation>
-    </message>
-    <message>
-        <source>Up to %1 tokens</source>
-        <translation>최대 %1토큰</translation>
-    </message>
-    <message>
-        <source>As the model decides</source>
-        <translation>모델에 맡기기</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>짧게</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>안 함</translation>
     </message>
 </context>
 <context>

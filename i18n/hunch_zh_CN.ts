@@ -603,18 +603,6 @@
         <translation>全部还原</translation>
     </message>
     <message>
-        <source>Random</source>
-        <translation>随机</translation>
-    </message>
-    <message>
-        <source>No limit</source>
-        <translation>不限</translation>
-    </message>
-    <message>
-        <source>Same as model</source>
-        <translation>与模型相同</translation>
-    </message>
-    <message>
         <source>No effect at temperature 0</source>
         <translation>温度为 0 时无效果</translation>
     </message>
@@ -653,58 +641,6 @@
     <message>
         <source>As in Settings</source>
         <translation>沿用设置</translation>
-    </message>
-    <message>
-        <source>System prompt</source>
-        <translation>系统提示词</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>温度</translation>
-    </message>
-    <message>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
-    </message>
-    <message>
-        <source>Top-k</source>
-        <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Min-p</source>
-        <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Repetition penalty</source>
-        <translation>重复惩罚</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>种子</translation>
-    </message>
-    <message>
-        <source>Fastest drafting</source>
-        <translation>草稿速度优先</translation>
-    </message>
-    <message>
-        <source>Reply limit</source>
-        <translation>回复长度上限</translation>
-    </message>
-    <message>
-        <source>Context limit</source>
-        <translation>上下文上限</translation>
-    </message>
-    <message>
-        <source>Think first</source>
-        <translation>先思考再回答</translation>
-    </message>
-    <message>
-        <source>Picture detail</source>
-        <translation>图片细节</translation>
-    </message>
-    <message>
-        <source>Drafting</source>
-        <translation>草稿模型</translation>
     </message>
 </context>
 <context>
@@ -924,21 +860,6 @@
     <message>
         <source>Copy</source>
         <translation>拷贝</translation>
-    </message>
-</context>
-<context>
-    <name>DetailField</name>
-    <message>
-        <source>Low</source>
-        <translation>低</translation>
-    </message>
-    <message>
-        <source>High</source>
-        <translation>高</translation>
-    </message>
-    <message>
-        <source>Normal</source>
-        <translation>标准</translation>
     </message>
 </context>
 <context>
@@ -4184,6 +4105,109 @@
     </message>
 </context>
 <context>
+    <name>Options</name>
+    <message>
+        <source>System prompt</source>
+        <translation>系统提示词</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>温度</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>种子</translation>
+    </message>
+    <message>
+        <source>Fastest drafting</source>
+        <translation>草稿速度优先</translation>
+    </message>
+    <message>
+        <source>Reply limit</source>
+        <translation>回复长度上限</translation>
+    </message>
+    <message>
+        <source>Context limit</source>
+        <translation>上下文上限</translation>
+    </message>
+    <message>
+        <source>Think first</source>
+        <translation>先思考再回答</translation>
+    </message>
+    <message>
+        <source>Picture detail</source>
+        <translation>图片细节</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>草稿模型</translation>
+    </message>
+    <message>
+        <source>Random</source>
+        <translation>随机</translation>
+    </message>
+    <message>
+        <source>No limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>Same as model</source>
+        <translation>与模型相同</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>低</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>高</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>标准</translation>
+    </message>
+    <message>
+        <source>Up to %1 tokens</source>
+        <translation>最多 %1 个 token</translation>
+    </message>
+    <message>
+        <source>As the model decides</source>
+        <translation>由模型决定</translation>
+    </message>
+    <message>
+        <source>Briefly</source>
+        <translation>简短</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>不思考</translation>
+    </message>
+</context>
+<context>
     <name>Overlay</name>
     <message>
         <source>Draft token %1 of %2 · pass %3</source>
@@ -5357,10 +5381,6 @@
 <context>
     <name>SamplingPage</name>
     <message>
-        <source>System prompt</source>
-        <translation>系统提示词</translation>
-    </message>
-    <message>
         <source>Sent at the start of every chat.</source>
         <translation>在每个对话开始时发送。</translation>
     </message>
@@ -5373,52 +5393,8 @@
         <translation>恢复默认值</translation>
     </message>
     <message>
-        <source>Random</source>
-        <translation>随机</translation>
-    </message>
-    <message>
-        <source>No limit</source>
-        <translation>不限</translation>
-    </message>
-    <message>
-        <source>Same as model</source>
-        <translation>与模型相同</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>温度</translation>
-    </message>
-    <message>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
-    </message>
-    <message>
-        <source>Min-p</source>
-        <translation>Min-p</translation>
-    </message>
-    <message>
-        <source>Repetition penalty</source>
-        <translation>重复惩罚</translation>
-    </message>
-    <message>
         <source>1 is off; higher avoids repeats.</source>
         <translation>1 为关闭，越高越避免重复。</translation>
-    </message>
-    <message>
-        <source>Top-k</source>
-        <translation>Top-k</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>种子</translation>
-    </message>
-    <message>
-        <source>Fastest drafting</source>
-        <translation>草稿速度优先</translation>
-    </message>
-    <message>
-        <source>Picture detail</source>
-        <translation>图片细节</translation>
     </message>
     <message>
         <source>For models that see. Lower is faster.</source>
@@ -5441,10 +5417,6 @@
         <translation>种子相同则回复相同；两个 token 几乎持平时除外（此处小于 %1 奈特）。</translation>
     </message>
     <message>
-        <source>Reply limit</source>
-        <translation>回复长度上限</translation>
-    </message>
-    <message>
         <source>Now %1, this chat&apos;s.</source>
         <translation>目前为 %1，来自此对话。</translation>
     </message>
@@ -5455,14 +5427,6 @@
     <message>
         <source>Now %1, this model&apos;s.</source>
         <translation>目前为 %1，来自此模型。</translation>
-    </message>
-    <message>
-        <source>on</source>
-        <translation>开</translation>
-    </message>
-    <message>
-        <source>off</source>
-        <translation>关</translation>
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
@@ -5489,16 +5453,8 @@
         <translation>以 token 计。</translation>
     </message>
     <message>
-        <source>Context limit</source>
-        <translation>上下文上限</translation>
-    </message>
-    <message>
         <source>In tokens. Less saves memory.</source>
         <translation>以 token 计。越少越省内存。</translation>
-    </message>
-    <message>
-        <source>Think first</source>
-        <translation>先思考再回答</translation>
     </message>
     <message>
         <source>For models that can think.</source>
@@ -6035,22 +5991,6 @@
     <message>
         <source>Tokens of thinking</source>
         <translation>思考的 token 数</translation>
-    </message>
-    <message>
-        <source>Up to %1 tokens</source>
-        <translation>最多 %1 个 token</translation>
-    </message>
-    <message>
-        <source>As the model decides</source>
-        <translation>由模型决定</translation>
-    </message>
-    <message>
-        <source>Briefly</source>
-        <translation>简短</translation>
-    </message>
-    <message>
-        <source>No</source>
-        <translation>不思考</translation>
     </message>
 </context>
 <context>

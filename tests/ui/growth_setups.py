@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.theme import Theme
 from app.view_models.race import Lap, LapState
 from app.view_models.transcript import ReplyStatus
-from app.views.settings.sampling import PromptField
+from app.views.settings.options import PromptField
 from app.views.shell.composer import Composer
 from app.views.shell.race_window import Lane
 from app.views.transcript.code_part import CodePart

@@ -18,16 +18,10 @@ from app.controllers.chat_options import OPTIONS, known, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
-from app.views.settings.sampling import DetailField, ThinkingField
-from app.views.shell.chat_settings import (
-    ChatSettings,
-    DraftingOption,
-    LongNumberOption,
-    NumberOption,
-    PromptOption,
-    WholeOption,
-)
-from app.views.widgets.fields import Switch
+from app.views.settings.options import DetailField, OptionalField, PromptField, ThinkingField
+from app.views.settings.speculation_controls import SpeculationControls
+from app.views.shell.chat_settings import ChatSettings
+from app.views.widgets.fields import NumberField, Switch, WholeField
 from engine import Acceptance, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness
@@ -403,12 +397,8 @@ def test_of_models_that_see_or_think_is_asked_in_what_detail_and_how_much(app: A
 
 def test_a_number_that_is_being_typed_stays_when_the_pair_changes(app: AppHarness) -> None:
     panel = opened(app)
-    top_k, temperature = panel.fields["top_k"], panel.fields["temperature"]
-    assert isinstance(top_k, WholeOption)
-    assert isinstance(temperature, NumberOption)
-    seed = panel.fields["seed"]
-    assert isinstance(seed, LongNumberOption)
-    for field in (top_k.number, temperature.number, seed.line):
+    for field in (panel.fields[name].field for name in ("top_k", "temperature", "seed")):
+        assert isinstance(field, WholeField | NumberField | OptionalField)
         field.setFocus()
         field.selectAll()
         QTest.keyClicks(field, "1")
@@ -429,9 +419,9 @@ def test_in_a_hidden_window_the_panel_follows_and_closes_with_its_chat(app: AppH
     app.window.hide()
     app.chats.options.put(CHAT, "temperature", 1.5)
     app.window.show()
-    temperature = panel.fields["temperature"]
-    assert isinstance(temperature, NumberOption)
-    assert temperature.number.value() == 1.5
+    temperature = panel.fields["temperature"].field
+    assert isinstance(temperature, NumberField)
+    assert temperature.value() == 1.5
     app.window.hide()
     app.chats.new_chat()
     app.window.show()
@@ -441,20 +431,19 @@ def test_in_a_hidden_window_the_panel_follows_and_closes_with_its_chat(app: AppH
 def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness, qtbot: QtBot) -> None:
     panel, button = opened(app), app.window.chat_settings.button
     before, name = button.grab().toImage(), button.accessibleName()
-    temperature, drafting = panel.fields["temperature"], panel.fields["speculation_mode"]
-    prompt, seed = panel.fields["system_prompt"], panel.fields["seed"]
-    assert isinstance(temperature, NumberOption)
-    assert isinstance(drafting, DraftingOption)
-    assert isinstance(prompt, PromptOption)
-    assert isinstance(seed, LongNumberOption)
-    assert not temperature.leave.isVisible()
-    temperature.number.setValue(1.3)
-    QTest.keyClicks(prompt.prompt, "Be brief.")
-    QTest.keyClicks(seed.line, "12345")
-    QTest.keyClick(seed.line, Qt.Key.Key_Return)
-    drafting.controls.modes.chosen.emit("off")
-    drafting.controls.chosen.emit("off", 4)
-    assert temperature.leave.isVisible()
+    temperature, drafting = panel.fields["temperature"].field, panel.fields["speculation_mode"].field
+    prompt, seed = panel.fields["system_prompt"].field, panel.fields["seed"].field
+    assert isinstance(temperature, NumberField)
+    assert isinstance(drafting, SpeculationControls)
+    leave = panel.fields["temperature"].leave
+    assert not leave.isVisible()
+    temperature.setValue(1.3)
+    QTest.keyClicks(prompt, "Be brief.")
+    QTest.keyClicks(seed, "12345")
+    QTest.keyClick(seed, Qt.Key.Key_Return)
+    drafting.modes.chosen.emit("off")
+    drafting.chosen.emit("off", 4)
+    assert leave.isVisible()
     assert button.grab().toImage() != before
     assert button.accessibleName() != name
     QTest.keyClick(panel, Qt.Key.Key_Escape)
@@ -465,7 +454,7 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     assert (request.sampling.temperature, request.sampling.seed) == (1.3, 12345)
     assert (request.messages[0].content, request.speculation.mode) == ("Be brief.", SpeculationMode.OFF)
     opened(app)
-    temperature.leave.click()
+    leave.click()
     panel.reset.click()
     assert button.accessibleName() == name
     assert app.chats.options.own_of(app.chats.chat_id) == {}
@@ -520,32 +509,31 @@ def test_the_model_has_a_side_of_its_own_that_arrow_keys_lead_to(app: AppHarness
     QTest.keyClick(first, Qt.Key.Key_Right)
     assert QApplication.focusWidget() is second
     assert panel.scopes.value is MODEL
-    temperature = panel.fields["temperature"]
-    assert isinstance(temperature, NumberOption)
-    temperature.number.setValue(0.4)
+    temperature = panel.fields["temperature"].field
+    assert isinstance(temperature, NumberField)
+    temperature.setValue(0.4)
     assert list(app.application.settings.model_defaults.values()) == [{"temperature": 0.4}]
     assert not panel.presets.isVisible()
     QTest.keyClick(second, Qt.Key.Key_Left)
-    assert temperature.number.value() == 0.4
-    assert not temperature.leave.isVisible()
+    assert temperature.value() == 0.4
+    assert not panel.fields["temperature"].leave.isVisible()
 
 
 def test_what_is_being_typed_stays_with_the_chat_that_it_was_typed_for(app: AppHarness, qtbot: QtBot) -> None:
     """A shortcut opens another chat, and an input method still composes."""
     app.ask(qtbot, "First")
     panel, options = opened(app), app.chats.options
-    prompt, seed = panel.fields["system_prompt"], panel.fields["seed"]
-    assert isinstance(prompt, PromptOption)
-    assert isinstance(seed, LongNumberOption)
-    prompt.prompt.setFocus()
-    compose(prompt.prompt, "시인")
+    prompt, seed = panel.fields["system_prompt"].field, panel.fields["seed"].field
+    assert isinstance(prompt, PromptField)
+    prompt.setFocus()
+    compose(prompt, "시인")
     app.window.menu.new_chat.trigger()
     assert options.generation(0).system_prompt == ""
     app.chats.open_chat(1)
     assert options.generation(1).system_prompt == "시인"
     opened(app)
-    seed.line.setFocus()
-    QTest.keyClicks(seed.line, "42")
+    seed.setFocus()
+    QTest.keyClicks(seed, "42")
     app.window.menu.new_chat.trigger()
     assert (options.generation(0).values["seed"], options.generation(1).values["seed"]) == (None, 42)
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Appearance, Theme
-from app.views.settings.sampling import LONGEST_PROMPT, PromptField
+from app.views.settings.options import LONGEST_PROMPT, PromptField
 from app.views.shell.composer import Composer
 from app.views.widgets.buttons import Emphasis, PillButton, RoundButton
 from app.views.widgets.cards import Page

@@ -19,8 +19,8 @@ from pytestqt.qtbot import QtBot
 from app.markup.safe_code import safe_code
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
-from app.views.settings import sampling
-from app.views.settings.sampling import PromptField
+from app.views.settings import options
+from app.views.settings.options import PromptField
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import BubblePart, TextPart
 from app.views.widgets.long_text import LongText
@@ -75,7 +75,7 @@ def test_five_megabytes_are_pasted_read_and_undone_at_once(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, unit: str, field_of: Callable[[Theme], LongText]
 ) -> None:
     """Where they become no attachment, or somebody puts them back into the message."""
-    monkeypatch.setattr(sampling, "LONGEST_PROMPT", 2 * LARGE_BYTES)
+    monkeypatch.setattr(options, "LONGEST_PROMPT", 2 * LARGE_BYTES)
     text, field = large(unit), field_of(Theme())
     qtbot.addWidget(field)
     field.resize(500, 200)

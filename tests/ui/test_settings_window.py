@@ -24,7 +24,7 @@ from app.views.models.model_row import FolderRow, ModelRow
 from app.views.models.view import FIND, ModelsView
 from app.views.models.yours import ModelsPage
 from app.views.settings.hub_card import HubCard
-from app.views.settings.sampling import ThinkingField
+from app.views.settings.options import ThinkingField
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.labels import TextLabel

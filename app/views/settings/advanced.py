@@ -15,6 +15,7 @@ from app.system.machine import can_use_openblas
 from app.system.paths import Paths
 from app.theme import Theme
 from app.views.settings.hub_card import HubCard
+from app.views.settings.options import Kept
 from app.views.settings.speculation import SpeculationCards
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
@@ -46,8 +47,8 @@ class AdvancedPage(Translated, Page):
         self.data_button.clicked.connect(lambda: _show_folder(paths.data))
         self.log_button.clicked.connect(lambda: _show_folder(paths.logs))
         self.reset_button.clicked.connect(self.ask_to_reset)
-        self.openblas.toggled.connect(lambda on: setattr(settings, "use_openblas", on))
-        self.fusion.toggled.connect(lambda on: setattr(settings, "use_fusion", on))
+        Kept(settings, "use_openblas", self.openblas)
+        Kept(settings, "use_fusion", self.fusion)
         settings.changed.connect(self._show)
         self._show()
         self._retranslate()
@@ -73,8 +74,6 @@ class AdvancedPage(Translated, Page):
         self.end()
 
     def _show(self) -> None:
-        self.openblas.setChecked(self._settings.use_openblas)
-        self.fusion.setChecked(self._settings.use_fusion)
         if self._settings.use_fusion and (card := self.fusion_row.parentWidget()) is not None:
             card.show()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.settings import Settings
 from app.theme import SCALES, Theme
+from app.views.settings.options import Kept
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Segments, Switch
@@ -33,27 +34,17 @@ class AppearancePage(Translated, Page):
         self._connect()
         self._retranslate()
 
-    def _controls(self) -> dict[str, ChoiceButton | Segments]:
-        """By the option that each of them shows and sets."""
-        return {
-            "appearance": self.appearance,
-            "text_scale": self.text_scale,
-            "motion": self.motion,
-        }
-
     def _connect(self) -> None:
-        for name, control in self._controls().items():
-            control.chosen.connect(lambda value, name=name: setattr(self._settings, name, value))
-        self.reply_figures.toggled.connect(lambda on: setattr(self._settings, "reply_figures", on))
+        Kept(self._settings, "appearance", self.appearance)
+        Kept(self._settings, "text_scale", self.text_scale)
+        Kept(self._settings, "motion", self.motion)
+        Kept(self._settings, "reply_figures", self.reply_figures)
         self._settings.changed.connect(lambda name: self._show() if name in self._rows else None)
         self.theme.changed.connect(self._show_in_force)
 
     def _show(self) -> None:
         scale = self._settings.text_scale
         self.text_scale.set_choices([(value, percent(value)) for value in sorted({*SCALES, scale})])
-        for name, control in self._controls().items():
-            control.set_value(getattr(self._settings, name))
-        self.reply_figures.setChecked(self._settings.reply_figures)
         self._show_in_force()
 
     def _retranslate(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSystemTrayIcon
 from app.settings import Settings
 from app.system import updates
 from app.theme import Theme
+from app.views.settings.options import Kept
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Switch
@@ -40,24 +41,20 @@ class GeneralPage(Translated, Page):
             card.add(self._updates_row)
         self.column.addWidget(card)
         self.end()
-        self.language.chosen.connect(lambda value: setattr(settings, "language", value))
-        self.unload_after.chosen.connect(lambda value: setattr(settings, "unload_after_min", value))
-        self.tray.toggled.connect(lambda on: setattr(settings, "tray_icon", on))
-        self.updates.toggled.connect(lambda on: setattr(settings, "tells_updates", on))
+        Kept(settings, "language", self.language)
+        Kept(settings, "unload_after_min", self.unload_after)
+        Kept(settings, "tray_icon", self.tray)
+        Kept(settings, "tells_updates", self.updates)
         settings.changed.connect(self._show)
         self._retranslate()
 
     def _show(self) -> None:
         now = "" if self._settings.language else fill(self.tr("Now %1."), LANGUAGES[system_language()])
         self._language_row.set_words(self.tr("Language"), now)
-        self.language.set_value(self._settings.language)
         minutes = self._settings.unload_after_min
         choices = sorted({*_IDLE_MINUTES, minutes} - {0})
         # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
         self.unload_after.set_choices([(0, self.tr("Never")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
-        self.unload_after.set_value(minutes)
-        self.tray.setChecked(self._settings.tray_icon)
-        self.updates.setChecked(self._settings.tells_updates)
 
     def _retranslate(self) -> None:
         self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])

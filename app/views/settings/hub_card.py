@@ -9,6 +9,7 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import system_proxy
 from app.theme import Theme
+from app.views.settings.options import Kept
 from app.views.widgets.cards import Card, Row
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
@@ -51,9 +52,9 @@ class HubCard(Translated, Card):
         self.token.editingFinished.connect(self._keep_token)
         self.mirrors.editingFinished.connect(self._keep_mirrors)
         self.proxy.editingFinished.connect(self._keep_proxy)
-        self.limit.valueChanged.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
-        self.offline.toggled.connect(lambda on: setattr(self._settings, "hub_offline", on))
-        self.token_in_clear.toggled.connect(self._models.sources.allow_token_in_clear)
+        self.limit.chosen.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
+        Kept(self._settings, "hub_offline", self.offline)
+        self.token_in_clear.chosen.connect(self._models.sources.allow_token_in_clear)
 
     def _show_settings(self) -> None:
         for show in self._shown_by.values():
@@ -73,9 +74,8 @@ class HubCard(Translated, Card):
             "hub_token": self._show_token,
             "hub_mirrors": lambda: self.mirrors.setText(" ".join(settings.hub_mirrors)),
             "hub_proxy": self._show_proxy,
-            "download_limit": lambda: self.limit.setValue(settings.download_limit // _MEGABYTE),
-            "hub_offline": lambda: self.offline.setChecked(settings.hub_offline),
-            "hub_token_in_clear": lambda: self.token_in_clear.setChecked(settings.hub_token_in_clear),
+            "download_limit": lambda: self.limit.set_value(settings.download_limit // _MEGABYTE),
+            "hub_token_in_clear": lambda: self.token_in_clear.set_value(settings.hub_token_in_clear),
         }
 
     def _show_hub(self) -> None:

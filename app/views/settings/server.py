@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.server import LAST_PORT, ServerController
 from app.settings import Settings
 from app.theme import Theme
 from app.views.settings.connect_card import ConnectCard, CopyButton
+from app.views.settings.options import Kept
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import LineField, Switch, WholeField
@@ -77,12 +77,12 @@ class ServerPage(Translated, Page):
 
     def _connect(self) -> None:
         server, settings = self._server, self._settings
-        self.on.toggled.connect(server.set_on)
+        self.on.chosen.connect(server.set_on)
         self.another.clicked.connect(server.try_another_port)
-        self.port.valueChanged.connect(lambda port: setattr(settings, "server_port", port))
-        self.in_network.toggled.connect(server.set_in_network)
-        self.any_name.toggled.connect(lambda on: setattr(settings, "server_any_name", on))
-        self.others.chosen.connect(lambda minutes: setattr(settings, "server_keep_min", minutes))
+        Kept(settings, "server_port", self.port)
+        self.in_network.chosen.connect(server.set_in_network)
+        Kept(settings, "server_any_name", self.any_name)
+        Kept(settings, "server_keep_min", self.others)
         self.show_key.clicked.connect(lambda: self._show_in_clear(self.key.echoMode() == LineField.EchoMode.Password))
         self.new_key.clicked.connect(server.make_key)
         self.remove_key.clicked.connect(server.remove_key)
@@ -96,10 +96,7 @@ class ServerPage(Translated, Page):
     def _show(self) -> None:
         server, settings = self._server, self._settings
         for switch, on in ((self.on, server.is_on), (self.in_network, settings.server_in_network)):
-            switch.setChecked(on)
-        self.any_name.setChecked(settings.server_any_name)
-        with QSignalBlocker(self.port):
-            self.port.setValue(settings.server_port)
+            switch.set_value(on)
         self._show_others()
         self._show_state()
         self._show_key()
@@ -108,7 +105,6 @@ class ServerPage(Translated, Page):
         minutes = self._settings.server_keep_min
         choices = sorted({*_KEPT_MINUTES, minutes} - {0})
         self.others.set_choices([(0, self.tr("Off")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
-        self.others.set_value(minutes)
 
     def _show_state(self) -> None:
         server, port = self._server, self._settings.server_port

@@ -10,6 +10,7 @@ from app.settings import Settings
 from app.system.energy import knows_battery
 from app.system.machine import has_gpu
 from app.theme import Theme
+from app.views.settings.options import Kept
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.tune import TuneCard
 from app.views.widgets.buttons import PillButton
@@ -49,18 +50,16 @@ class SpeculationCards(Translated, QWidget):
         self.controls.explained.connect(self._explain)
         settings.changed.connect(lambda _name: self._show())
         models.pair_changed.connect(self._show)
-        self.battery.toggled.connect(lambda on: setattr(settings, "draft_on_battery", on))
-        self.light.toggled.connect(lambda on: setattr(settings, "light_drafters", on))
+        Kept(settings, "draft_on_battery", self.battery)
+        Kept(settings, "light_drafters", self.light)
         self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
         self._show()
         self._retranslate()
 
     def _show(self) -> None:
         pair = self._models.pair
-        self.controls.set_values(str(pair.speculation.mode), self._settings.speculation_tokens)
+        self.controls.set_value(str(pair.speculation.mode), self._settings.speculation_tokens)
         self.off_row.setVisible(pair.off_for_pair)
-        self.battery.setChecked(self._settings.draft_on_battery)
-        self.light.setChecked(self._settings.light_drafters)
 
     def _explain(self, words: str) -> None:
         self.row.set_words(self.tr("Guess ahead"), words)

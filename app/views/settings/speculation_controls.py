@@ -38,19 +38,17 @@ class SpeculationControls(Translated, QWidget):
         column.addLayout(row)
         column.addWidget(self.explanation)
         self.modes.chosen.connect(self._emit_chosen)
-        self.tokens.valueChanged.connect(self._emit_chosen)
+        self.tokens.chosen.connect(self._emit_chosen)
         self._retranslate()
 
-    def set_values(self, mode: str, tokens: int, *, only_here: bool = False) -> None:
+    def set_value(self, mode: str, tokens: int, *, only_here: bool = False) -> None:
         """`only_here`: what is chosen counts for the open chat alone."""
         self._only_here = only_here
         if (self._offers_fixed or mode == "fixed") != self._has_fixed:
             self._has_fixed = not self._has_fixed
             self._retranslate()
         self.modes.set_value(mode)
-        self.tokens.blockSignals(True)
-        self.tokens.setValue(tokens)
-        self.tokens.blockSignals(False)
+        self.tokens.set_value(tokens)
         self._explain()
 
     def _emit_chosen(self) -> None:

@@ -6,73 +6,52 @@ window, so that input methods work in it, and closes when the focus goes elsewhe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QRectF, QRegularExpression, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QRegularExpressionValidator
+from PySide6.QtCore import QObject, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairState
-from app.views.settings.sampling import DetailField, PromptField, ThinkingField
+from app.views.settings.options import ThinkingField, make_field
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
-from app.views.widgets.cards import Hairline, Page, Row
+from app.views.widgets.cards import Hairline, Page, Row, Words
 from app.views.widgets.dialog import Dialog, DialogText
-from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField
+from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.focus import FocusBefore, put_in_tab_order
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
-from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.model_names import human_name
+from app.words.options import option_name
 
 _WIDTH_PX = 400
-_DRAFTING, _FASTEST, _THINKING, _DETAIL = "speculation_mode", "fastest", "thinking", "picture_detail"
+_LONGEST_NAME = 60  # of a preset
+_PROMPT, _DRAFTING = "system_prompt", "speculation_mode"
+_WIDE = (_PROMPT, _DRAFTING)
 _ROWS = (
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "repetition_penalty",
-    "seed",
-    _FASTEST,
-    "max_tokens",
-    "context_tokens",
-    _THINKING,
-    _DETAIL,
+    *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
+    *("max_tokens", "context_tokens", "thinking", "picture_detail"),
 )
-
-
-# The preset of a chat: choosing one, saving the chat's settings as one, renaming and deleting it.
-
-
-_LONGEST_NAME = 60
-
-
-# The fields: each shows what applies, says where that comes from, and can be set or left as it is.
-
-
-STEPS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 
 
 class OptionField(Translated, QWidget):
     """A field and the button that leaves the option as it is elsewhere."""
 
-    chosen = Signal(object)
     left = Signal()
 
-    def __init__(self, theme: Theme, field: QWidget) -> None:
+    def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
-        self.field = field
+        self.field = SpeculationControls(theme) if name == _DRAFTING else make_field(theme, name)
         self.leave = IconButton(theme, "x", 24)
         kept = self.leave.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
@@ -80,143 +59,13 @@ class OptionField(Translated, QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        row.addWidget(field, 0)
-        row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.field, int(name in _WIDE))
+        row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignTop if name in _WIDE else Qt.AlignmentFlag.AlignVCenter)
         self.leave.clicked.connect(self.left)
         self._retranslate()
 
-    def show_value(self, value: object, *, own: bool) -> None:
-        self.leave.setVisible(own)
-        self.field.blockSignals(True)
-        self.put(value)
-        self.field.blockSignals(False)
-
-    def put(self, value: object) -> None:
-        raise NotImplementedError
-
-    def name_it(self, name: str, state: str) -> None:
-        """For screen readers."""
-        self.field.setAccessibleName(name)
-        self.field.setAccessibleDescription(state)
-
     def _retranslate(self) -> None:
         self.leave.set_name(self.tr("As in Settings"))
-
-
-class NumberOption(OptionField):
-    def __init__(self, theme: Theme, name: str) -> None:
-        check = Settings.options()[name].check
-        self.number = NumberField(theme, (check(-1e9), check(1e9)), STEPS[name], NUMBER_PX)
-        super().__init__(theme, self.number)
-        self.number.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
-
-    def put(self, value: object) -> None:
-        self.number.setValue(float(str(value)))
-
-
-class WholeOption(OptionField):
-    def __init__(self, theme: Theme, name: str) -> None:
-        check = Settings.options()[name].check
-        self.number = WholeField(theme, check(-(10**9)), check(10**9), NUMBER_PX)
-        super().__init__(theme, self.number)
-        self.number.valueChanged.connect(lambda value: self.chosen.emit(value))  # noqa: PLW0108  another signature
-
-    def put(self, value: object) -> None:
-        self.number.setValue(int(str(value)))
-
-
-class LongNumberOption(OptionField):
-    """A whole number that may be left out; longer than a spin box can hold."""
-
-    def __init__(self, theme: Theme) -> None:
-        self.line = LineField(theme, NUMBER_PX)
-        self.line.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.line.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), self.line))
-        super().__init__(theme, self.line)
-        self._shown = ""
-        self.line.editingFinished.connect(self._finish)
-
-    def _finish(self) -> None:
-        text = self.line.text()
-        if text != self._shown:
-            self._shown = text
-            self.chosen.emit(int(text) if text else None)
-
-    def put(self, value: object) -> None:
-        shown = "" if value is None else str(value)
-        if shown != self._shown:  # else what is being typed would be lost
-            self._shown = shown
-            self.line.setText(shown)
-
-
-class SwitchOption(OptionField):
-    def __init__(self, theme: Theme) -> None:
-        self.switch = Switch(theme)
-        super().__init__(theme, self.switch)
-        self.switch.toggled.connect(lambda on: self.chosen.emit(on))  # noqa: PLW0108  another signature
-
-    def put(self, value: object) -> None:
-        self.switch.setChecked(bool(value))
-
-
-class ChosenOption(OptionField):
-    """Of a field that offers a few values."""
-
-    def __init__(self, theme: Theme, choice: ThinkingField | DetailField) -> None:
-        super().__init__(theme, choice)
-        self.choice = choice
-        choice.chosen.connect(self.chosen)
-
-    def put(self, value: object) -> None:
-        self.choice.set_value(value)
-
-
-class PromptOption(OptionField):
-    def __init__(self, theme: Theme) -> None:
-        self.prompt = PromptField(theme)
-        super().__init__(theme, self.prompt)
-        layout = self.layout()
-        assert isinstance(layout, QHBoxLayout)
-        layout.setStretch(0, 1)
-        layout.setAlignment(self.leave, Qt.AlignmentFlag.AlignTop)
-        self.prompt.textChanged.connect(lambda: self.chosen.emit(self.prompt.text()))
-
-    def put(self, value: object) -> None:
-        if self.prompt.text() != value and not self.prompt.is_composing:
-            self.prompt.set_text(str(value))
-
-
-class DraftingOption(OptionField):
-    """Two options of the settings, which belong together: how, and how many tokens."""
-
-    def __init__(self, theme: Theme) -> None:
-        self.controls = SpeculationControls(theme)
-        super().__init__(theme, self.controls)
-        layout = self.layout()
-        assert isinstance(layout, QHBoxLayout)
-        layout.setStretch(0, 1)
-        layout.setAlignment(self.leave, Qt.AlignmentFlag.AlignTop)
-        self.controls.chosen.connect(lambda mode, tokens: self.chosen.emit((mode, tokens)))
-
-    def put(self, value: object) -> None:
-        assert isinstance(value, tuple)
-        self.controls.set_values(str(value[0]), int(value[1]))
-
-
-def make_field(theme: Theme, name: str) -> OptionField:
-    if name in STEPS:
-        return NumberOption(theme, name)
-    if name == "top_k":
-        return WholeOption(theme, name)
-    if name in ("seed", "max_tokens", "context_tokens"):
-        return LongNumberOption(theme)
-    made: dict[str, Callable[[Theme], OptionField]] = {
-        _FASTEST: SwitchOption,
-        _THINKING: lambda theme: ChosenOption(theme, ThinkingField(theme)),
-        _DETAIL: lambda theme: ChosenOption(theme, DetailField(theme)),
-        "system_prompt": PromptOption,
-    }
-    return made.get(name, DraftingOption)(theme)
 
 
 class NameField(LineField):
@@ -350,13 +199,8 @@ class ChatSettings(Translated, QWidget):
         self.presets = PresetRow(theme, self)
         self.page = Page(theme, self)
         self.reset = PillButton(theme, parent=self)
-        self.fields: dict[str, OptionField] = {
-            name: make_field(theme, name) for name in ("system_prompt", *_ROWS, _DRAFTING)
-        }
-        self._prompt_name = TextLabel(theme, TextStyle.BODY)
-        self._prompt_state = TextLabel(theme, TextStyle.FINE)
-        self._drafting_name = TextLabel(theme, TextStyle.BODY)
-        self._drafting_state = TextLabel(theme, TextStyle.FINE)
+        self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
+        self._words = {name: Words(theme) for name in _WIDE}
         self._rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
         self._connect()
@@ -387,19 +231,16 @@ class ChatSettings(Translated, QWidget):
         content = self.page.widget()
         if content is not None:
             content.setAutoFillBackground(False)  # the card shows through
-        rows.addLayout(_column(self._prompt_name, self._prompt_state))
-        for widget in (self.fields["system_prompt"], Hairline(self._theme)):
+        rows.addLayout(self._words[_PROMPT].column)
+        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self._rows.values(), Hairline(self._theme)):
             rows.addWidget(widget)
-        for row in self._rows.values():
-            rows.addWidget(row)
-        rows.addWidget(Hairline(self._theme))
-        rows.addLayout(_column(self._drafting_name, self._drafting_state))
+        rows.addLayout(self._words[_DRAFTING].column)
         rows.addWidget(self.fields[_DRAFTING])
         rows.addStretch(1)
 
     def _connect(self) -> None:
         for name, field in self.fields.items():
-            field.chosen.connect(lambda value, name=name: self._put(name, value))
+            field.field.chosen.connect(lambda *values, name=name: self._put(name, *values))
             field.left.connect(lambda name=name: self.drop_requested.emit(self.scope, _options_of(name)))
         self.scopes.chosen.connect(lambda _scope: self.scope_changed.emit())
         self.close_button.clicked.connect(self.leave)
@@ -407,31 +248,26 @@ class ChatSettings(Translated, QWidget):
         self._theme.changed.connect(self.update)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
-    def _put(self, name: str, value: object) -> None:
-        if name != _DRAFTING:
-            self.put_requested.emit(self.scope, name, value)
-            return
-        assert isinstance(value, tuple)
-        for each, part in zip(_options_of(name), value, strict=True):
-            self.put_requested.emit(self.scope, each, part)
+    def _put(self, name: str, *values: object) -> None:
+        for each, value in zip(_options_of(name), values, strict=True):
+            self.put_requested.emit(self.scope, each, value)
 
     # What is shown
 
     def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
         """`thinks`: the model can; `limits`: and can be held to a limit."""
         self._view, self._model_name = view, model_name
-        thinking = self.fields[_THINKING].field
+        thinking = self.fields["thinking"].field
         assert isinstance(thinking, ThinkingField)
         thinking.offer_limit(limits)
-        self._rows[_THINKING].setVisible(thinks)
-        self._rows[_DETAIL].setVisible(sees)
+        self._rows["thinking"].setVisible(thinks)
+        self._rows["picture_detail"].setVisible(sees)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
-            own = any(each in view.own for each in _options_of(name))
-            shown = [values[each] for each in _options_of(name)]
-            field.show_value(shown[0] if len(shown) == 1 else tuple(shown), own=own)
+            field.leave.setVisible(any(each in view.own for each in _options_of(name)))
+            field.field.set_value(*(values[each] for each in _options_of(name)))
         self._values = values
-        self.fields[_FASTEST].field.setEnabled(not self._no_difference())
+        self.fields["fastest"].field.setEnabled(not self._no_difference())
         self.presets.show_presets(view.presets, view.preset, changed=bool(view.own))
         self.presets.setVisible(self.scope is Scope.CHAT)
         self._retranslate()
@@ -444,36 +280,19 @@ class ChatSettings(Translated, QWidget):
         self.close_button.set_name(self.tr("Close"))
         self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
-        names = self._names()
-        for name, row in self._rows.items():
-            row.set_words(names[name], self._state(name))
-            self.fields[name].name_it(names[name], self._state(name))
-        for name, label, state in (
-            ("system_prompt", self._prompt_name, self._prompt_state),
-            (_DRAFTING, self._drafting_name, self._drafting_state),
-        ):
-            label.setText(names[name])
-            state.setText(self._state(name))
-            self.fields[name].name_it(names[name], self._state(name))
-        self._hint()
-
-    def _hint(self) -> None:
-        hints = {
-            "seed": self.tr("Random"),
-            "max_tokens": self.tr("No limit"),
-            "context_tokens": self.tr("Same as model"),
-        }
-        for name, words in hints.items():
-            set_hint = getattr(self.fields[name].field, "setPlaceholderText", None)
-            if set_hint is not None:
-                set_hint(words)
+        shown: dict[str, Row | Words] = {**self._rows, **self._words}
+        for name, words in shown.items():
+            state, field = self._state(name), self.fields[name].field
+            words.set_words(option_name(name), state)
+            field.setAccessibleName(option_name(name))
+            field.setAccessibleDescription(state)
 
     def _state(self, name: str) -> str:
         """Where the value that applies comes from, and what drafting makes of the text."""
-        source, fastest = self._source(name), bool(self._values.get(_FASTEST))
+        source, fastest = self._source(name), bool(self._values.get("fastest"))
         if name == "seed" and fastest and not self._no_difference():
             return self.tr("Text still varies")
-        if name != _FASTEST:
+        if name != "fastest":
             return source
         told = self.tr("Different text each time") if fastest else self.tr("Same seed, same text")
         return self._no_difference() or f"{told} · {source}"
@@ -493,23 +312,6 @@ class ChatSettings(Translated, QWidget):
             "preset": self.tr("From preset"),
             "model": fill(self.tr("Default for %1"), self._model_name),
         }.get(self._view.sources.get(name, ""), self.tr("As in Settings"))
-
-    def _names(self) -> dict[str, str]:
-        return {
-            "system_prompt": self.tr("System prompt"),
-            "temperature": self.tr("Temperature"),
-            "top_p": self.tr("Top-p"),
-            "top_k": self.tr("Top-k"),
-            "min_p": self.tr("Min-p"),
-            "repetition_penalty": self.tr("Repetition penalty"),
-            "seed": self.tr("Seed"),
-            _FASTEST: self.tr("Fastest drafting"),
-            "max_tokens": self.tr("Reply limit"),
-            "context_tokens": self.tr("Context limit"),
-            _THINKING: self.tr("Think first"),
-            _DETAIL: self.tr("Picture detail"),
-            _DRAFTING: self.tr("Drafting"),
-        }
 
     # The panel itself
 
@@ -556,14 +358,6 @@ class ChatSettings(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self._theme.palette)
-
-
-def _column(*labels: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(2)
-    for label in labels:
-        column.addWidget(label)
-    return column
 
 
 def _options_of(name: str) -> tuple[str, ...]:

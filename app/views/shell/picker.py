@@ -370,9 +370,7 @@ class PickerWiring(QObject):
             self.panel.more.race_button.setEnabled(replies)
             options = self._chats.options
             drafting = options.pair_here(models.pair).speculation
-            self.panel.more.speculation.set_values(
-                drafting.mode, drafting.tokens, only_here=options.has_own_speculation
-            )
+            self.panel.more.speculation.set_value(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
 
 
 class PickerMore(Translated, ScrolledText):

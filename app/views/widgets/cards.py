@@ -64,6 +64,23 @@ class Hairline(QWidget):
         painter.end()
 
 
+class Words:
+    """A name, and an explanation under it."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.name = TextLabel(theme, TextStyle.BODY)
+        self.explanation = TextLabel(theme, TextStyle.FINE)
+        self.column = QVBoxLayout()
+        self.column.setSpacing(2)
+        self.column.addWidget(self.name)
+        self.column.addWidget(self.explanation)
+
+    def set_words(self, name: str, explanation: str = "") -> None:
+        self.name.setText(name)
+        self.explanation.setText(explanation)
+        self.explanation.setVisible(bool(explanation))
+
+
 class Row(QWidget):
     """A setting: its name and what it does at the left, the control at the right, or below where it is narrow."""
 
@@ -71,16 +88,12 @@ class Row(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.control = control
-        self.name = TextLabel(theme, TextStyle.BODY)
-        self.explanation = TextLabel(theme, TextStyle.FINE)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.name)
-        words.addWidget(self.explanation)
+        self._words = Words(theme)
+        self.name, self.explanation = self._words.name, self._words.explanation
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(_BESIDE_GAP_PX)
-        self._row.addLayout(words, 1)
+        self._row.addLayout(self._words.column, 1)
         self._row.addWidget(control, 0, _BESIDE)
 
     def minimumSizeHint(self) -> QSize:
@@ -102,9 +115,7 @@ class Row(QWidget):
         return Qt.AlignmentFlag(0) if grows else Qt.AlignmentFlag.AlignLeft
 
     def set_words(self, name: str, explanation: str = "") -> None:
-        self.name.setText(name)
-        self.explanation.setText(explanation)
-        self.explanation.setVisible(bool(explanation))
+        self._words.set_words(name, explanation)
         self.control.setAccessibleName(name)
         self.control.setAccessibleDescription(explanation)
 

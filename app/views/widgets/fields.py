@@ -1,13 +1,14 @@
 """Fields to type in, in the theme's style: text lines and numbers; and what is chosen in place: segments, a switch.
 
-They keep Qt's behaviour (input methods, undo, keys, accessibility).
+They keep Qt's behaviour (input methods, undo, keys, accessibility). Each emits `chosen` when a person sets it, and
+shows a value by `set_value`, which emits nothing; in a number's field what is being typed is not lost by that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QVariantAnimation, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import (
     QAccessible,
     QColor,
@@ -95,18 +96,24 @@ class WheelPasses:
 class WholeField(WheelPasses, QSpinBox):
     """A whole number; arrow keys step it."""
 
+    chosen = Signal(object)
+
     def __init__(self, theme: Theme, minimum: int, maximum: int, width_px: int) -> None:
         super().__init__()
         self.setRange(minimum, maximum)
         _make_plain(self)
         FieldStyler(self, theme, width_px)
+        self.valueChanged.connect(self.chosen.emit)
 
-    def setValue(self, value: int) -> None:  # noqa: N802 - Qt's name
-        if value != self.value():  # else what is being typed would be lost
-            super().setValue(value)
+    def set_value(self, value: int) -> None:
+        if value != self.value():
+            with QSignalBlocker(self):
+                self.setValue(value)
 
 
 class NumberField(WheelPasses, QDoubleSpinBox):
+    chosen = Signal(object)
+
     def __init__(self, theme: Theme, limits: tuple[float, float], step: float, width_px: int) -> None:
         super().__init__()
         self.setRange(*limits)
@@ -114,10 +121,12 @@ class NumberField(WheelPasses, QDoubleSpinBox):
         self.setDecimals(2)
         _make_plain(self)
         FieldStyler(self, theme, width_px)
+        self.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
 
-    def setValue(self, value: float) -> None:  # noqa: N802 - Qt's name
-        if value != self.value():  # likewise
-            super().setValue(value)
+    def set_value(self, value: float) -> None:
+        if value != self.value():
+            with QSignalBlocker(self):
+                self.setValue(value)
 
 
 def _make_plain(field: QAbstractSpinBox) -> None:
@@ -229,6 +238,8 @@ class Segment(FocusRing, PlainWords, QAbstractButton):
 class Switch(FocusRing, QAbstractButton):
     """On or off, as a knob that slides."""
 
+    chosen = Signal(object)
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -239,11 +250,18 @@ class Switch(FocusRing, QAbstractButton):
         self._slide = QVariantAnimation(self)
         self._slide.valueChanged.connect(lambda _place: self.update())
         self.toggled.connect(self._move_knob)
+        self.toggled.connect(self.chosen.emit)
         theme.changed.connect(self._restyle)
 
     def _restyle(self) -> None:
         self.updateGeometry()
         self.update()
+
+    def set_value(self, on: bool) -> None:
+        if on != self.isChecked():
+            with QSignalBlocker(self):
+                self.setChecked(on)
+            self._move_knob(on)
 
     def _move_knob(self, on: bool) -> None:
         self._slide.stop()

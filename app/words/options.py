@@ -1,0 +1,64 @@
+"""The options of a reply in words: their names, what an empty field stands for, and what they are set to."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.words.formats import count, fill, number
+
+
+def option_name(name: str) -> str:
+    return {
+        "system_prompt": QCoreApplication.translate("Options", "System prompt"),
+        "temperature": QCoreApplication.translate("Options", "Temperature"),
+        "top_p": QCoreApplication.translate("Options", "Top-p"),
+        "top_k": QCoreApplication.translate("Options", "Top-k"),
+        "min_p": QCoreApplication.translate("Options", "Min-p"),
+        "repetition_penalty": QCoreApplication.translate("Options", "Repetition penalty"),
+        "seed": QCoreApplication.translate("Options", "Seed"),
+        "fastest": QCoreApplication.translate("Options", "Fastest drafting"),
+        "max_tokens": QCoreApplication.translate("Options", "Reply limit"),
+        "context_tokens": QCoreApplication.translate("Options", "Context limit"),
+        "thinking": QCoreApplication.translate("Options", "Think first"),
+        "picture_detail": QCoreApplication.translate("Options", "Picture detail"),
+        "speculation_mode": QCoreApplication.translate("Options", "Drafting"),
+    }[name]
+
+
+def empty_words(name: str) -> str:
+    """What applies where no number is given."""
+    return {
+        "seed": QCoreApplication.translate("Options", "Random"),
+        "max_tokens": QCoreApplication.translate("Options", "No limit"),
+        "context_tokens": QCoreApplication.translate("Options", "Same as model"),
+    }[name]
+
+
+def value_words(name: str, value: float | str | None) -> str:
+    """Within a sentence."""
+    if value is None:
+        return empty_words(name).lower()
+    if value == "off" or isinstance(value, bool):
+        on, off = QCoreApplication.translate("Options", "on"), QCoreApplication.translate("Options", "off")
+        return on if value is True else off
+    if name == "picture_detail":
+        return detail_words(value).lower()
+    if name == "thinking" or isinstance(value, str):
+        return thinking_words(value).lower()
+    return number(value, 0 if isinstance(value, int) else 2)
+
+
+def detail_words(value: object) -> str:
+    return {
+        "low": QCoreApplication.translate("Options", "Low"),
+        "high": QCoreApplication.translate("Options", "High"),
+    }.get(str(value), QCoreApplication.translate("Options", "Normal"))
+
+
+def thinking_words(value: object) -> str:
+    if isinstance(value, int):
+        return fill(QCoreApplication.translate("Options", "Up to %1 tokens"), count(value))
+    return {
+        "free": QCoreApplication.translate("Options", "As the model decides"),
+        "short": QCoreApplication.translate("Options", "Briefly"),
+    }.get(str(value), QCoreApplication.translate("Options", "No"))
