@@ -263,11 +263,7 @@ class PairLoading(QObject):
         """What was used last, or the pair that comes with the app."""
         main = from_setting(self._settings.main_folder, self.starter.main)
         if main:
-            self._load(main, from_setting(self._settings.draft_folder, self.starter.draft))
-
-    def load(self, main: str, draft: str) -> None:
-        """The settings name the pair once its main model is loaded: the next start is not to find half of it."""
-        self._load(main, draft)
+            self.load(main, from_setting(self._settings.draft_folder, self.starter.draft))
 
     def load_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
@@ -284,7 +280,7 @@ class PairLoading(QObject):
         """Replaces a deleted main model, also in the settings for the next start."""
         self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
         if self.starter.main.is_dir():
-            self._load(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
+            self.load(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
             self._former = None
         else:
             self._former = None
@@ -304,7 +300,7 @@ class PairLoading(QObject):
         if self._loaded.main_stays and self._loaded.regain(self._engine.state()):
             self.load_draft(self._loaded.draft_folder or None)
         elif self._loaded.state is PairState.UNLOADED:
-            self._load(self._loaded.main_folder, self._loaded.draft_folder)
+            self.load(self._loaded.main_folder, self._loaded.draft_folder)
 
     def unload(self) -> None:
         if self.make_way():
@@ -395,7 +391,7 @@ class PairLoading(QObject):
             return
         self.helpers.note(former.main_folder, former.helping)
         if former.state is PairState.NO_MODEL:  # it had to make room before that was known
-            self._load(former.main_folder, former.draft_folder)
+            self.load(former.main_folder, former.draft_folder)
             return
         self._loaded = former
         if former.draft_is_loading:  # which the other main model has ended
@@ -418,8 +414,10 @@ class PairLoading(QObject):
         if self._loaded.draft_folder:  # that there is none may be because none was found
             self.last_drafts.note(self._loaded.main_folder, self._loaded.draft_folder)
 
-    def _load(self, main: str, draft: str) -> None:
-        """Whatever is still written gives way: it is in the background, or the user has said so (`when_free`)."""
+    def load(self, main: str, draft: str) -> None:
+        """Whatever is still written gives way: it is in the background, or the user has said so (`when_free`).
+        The settings name the pair once its main model is loaded: the next start is not to find half of it.
+        """
         if self._loaded.state in (PairState.READY, PairState.UNLOADED):
             self._former = self._loaded
         self._loaded, helping = LoadedPair(self._loaded.is_off), self.helpers.of(main)

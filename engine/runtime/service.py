@@ -103,8 +103,8 @@ class Engine:
     ) -> None:
         """`plan`: experimental, its layers run in several processes (engine/cluster/README.md).
 
-        If one of those is lost, `sink` hears ModelUnloaded, and then what it would hear of a second call like this one:
-        the pair is loaded again by itself, once in ten minutes. At other times it hears ModelFailed with RankLost.
+        If one of those is lost, `sink` gets ModelUnloaded, and then the events of a second call like this one: the pair
+        is loaded again by itself, once in ten minutes. At other times it gets ModelFailed with RankLost.
         """
         draft = None if draft is None else str(draft)
         self._send(Load(str(folder), sink, draft, end_replies, plan, tuple(helping)))

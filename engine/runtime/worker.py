@@ -61,7 +61,7 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-LOOK_S = 1.0  # between two looks, at rest, whether ranks are still there
+LOOK_S = 1.0  # between two looks of an idle engine whether ranks are still there
 AGAIN_S = 600.0  # a model that was lost is not loaded again by itself if that was done so recently
 
 # Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.

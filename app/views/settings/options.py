@@ -1,6 +1,6 @@
 """The fields of the settings' options: one kind for each, in the settings and in the panel of a chat.
 
-Every field emits `chosen` when a person sets it, and shows a value by `set_value`, which emits nothing.
+Every field emits `chosen` when the user sets it, and shows a value by `set_value`, which emits nothing.
 """
 
 from __future__ import annotations
