@@ -46,12 +46,11 @@ def claude(servers: Servers) -> str:
 
     pair = reached(servers.pair)
     first, second = (turn(words, pair, more) for words, more in zip(TURNS, ("", "--continue"), strict=True))
-    read, cached = (
-        first["usage"]["input_tokens"] + first["usage"]["cache_read_input_tokens"],
-        second["usage"]["cache_read_input_tokens"],
-    )
+    usages = [answer["usage"] for answer in (first, second)]
+    read, again = (usage["input_tokens"] + usage["cache_read_input_tokens"] for usage in usages)
+    cached = usages[1]["cache_read_input_tokens"]
     done = task(servers, lambda words, server: turn(words, server, "--allowedTools Read,Edit")["result"])
-    return told(servers, "claude", read, cached, done)
+    return told(servers, "claude", read, again, cached, done)
 
 
 def codex(servers: Servers) -> str:
@@ -65,9 +64,11 @@ def codex(servers: Servers) -> str:
 
     pair = reached(servers.pair)
     first, second = turn(TURNS[0], pair), turn(TURNS[1], pair, "resume --last")
-    read, cached = first[-1]["usage"]["input_tokens"], second[-1]["usage"]["cached_input_tokens"]
+    sums = [events[-1]["usage"] for events in (first, second)]  # of the session up to then
+    read = sums[0]["input_tokens"]
+    again, cached = (sums[1][name] - sums[0][name] for name in ("input_tokens", "cached_input_tokens"))
     done = task(servers, lambda words, server: json.dumps(turn(words, server)))
-    return told(servers, "codex", read, cached, done)
+    return told(servers, "codex", read, again, cached, done)
 
 
 def opencode(servers: Servers) -> str:
@@ -81,9 +82,9 @@ def opencode(servers: Servers) -> str:
     pair = reached(servers.pair)
     first, second = turn(TURNS[0], pair), turn(TURNS[1], pair, "--continue")
     ends = [last(events, "step_finish")["part"]["tokens"] for events in (first, second)]
-    read = ends[0]["input"] + ends[0]["cache"]["read"]
+    read, again = (end["input"] + end["cache"]["read"] for end in ends)
     done = task(servers, lambda words, server: json.dumps(turn(words, server)))
-    return told(servers, "opencode", read, ends[1]["cache"]["read"], done)
+    return told(servers, "opencode", read, again, ends[1]["cache"]["read"], done)
 
 
 def task(servers: Servers, ask: Callable[[str, Reached], str]) -> str:
@@ -96,10 +97,13 @@ def task(servers: Servers, ask: Callable[[str, Reached], str]) -> str:
     return "a file edited"
 
 
-def told(servers: Servers, name: str, read: int, cached: int, done: str) -> str:
-    assert cached >= 0.95 * read, f"turn 2 found {cached} of turn 1's {read} tokens"
+def told(servers: Servers, name: str, read: int, again: int, cached: int, done: str) -> str:
+    """`read`: tokens of turn 1's prompt; `again`: of all prompts of turn 2, which it is part of; `cached`: of these."""
+    found = f"turn 2 found {cached} of {again} tokens, turn 1's {read} among them"
+    assert again >= read, found
+    assert cached >= 0.95 * again, found
     version = run_in(servers, f"{name} --version").splitlines()[-1]
-    return f"{version}: turn 2 found {cached} of {read} tokens, {done}"
+    return f"{version}: {found}, {done}"
 
 
 def run_in(servers: Servers, command: str) -> str:
