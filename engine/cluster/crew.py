@@ -252,6 +252,7 @@ class Crew:
             while True:
                 if wire.arrives(poll_s):
                     word = wire.receive()
+                    self._missed[rank] = 0  # a Pong that answers `look` may be read here
                     if not isinstance(word[0], Pong):
                         yield word
                         return
