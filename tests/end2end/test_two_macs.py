@@ -24,6 +24,7 @@ from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
 
 QUESTION = "What is a draft model?"
+_LOAD_MS = 300_000  # two processes import MLX for it, on a busy machine perhaps
 
 
 @pytest.fixture
@@ -46,9 +47,13 @@ def person(tmp_path: Path, qtbot: QtBot, lent: Lent) -> Iterator[Person]:
     settings.model_folders = (str(main.parent),)
     settings.save()
     made = Person(tmp_path / "here", qt_pointer)
-    wait(lambda: made.application.models.pair.state is PairState.READY)
+    qtbot.waitUntil(lambda: is_ready(made), timeout=_LOAD_MS)
     yield made
     made.leave()
+
+
+def is_ready(person: Person) -> bool:
+    return person.application.models.pair.state is PairState.READY
 
 
 def reply(person: Person) -> str:
@@ -58,8 +63,8 @@ def reply(person: Person) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable")
-def test_a_model_runs_over_two_paired_machines(person: Person, lent: Lent) -> None:
+@pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable", "not whole any more")
+def test_a_model_runs_over_two_paired_machines(person: Person, lent: Lent, qtbot: QtBot) -> None:
     app = person.application
     alone = reply(person)
     window = app.show_settings("machines")
@@ -78,18 +83,16 @@ def test_a_model_runs_over_two_paired_machines(person: Person, lent: Lent) -> No
     assert "This Mac: layers" in page.plan.plan.text()
 
     person.click(page.plan.run)
-    wait(lambda: app.models.pair.helper and app.models.pair.state is PairState.READY)
+    qtbot.waitUntil(lambda: app.models.pair.helper is not None and is_ready(person), timeout=_LOAD_MS)
     chip = app.window.header.chip
     assert "2 Macs" in chip.accessibleName()
     app.come_to_front()
     assert reply(person) == alone
     assert lent.until(lambda state: state.used_bytes).user
 
-    lent.process.take_back()
-    lent.until(lambda state: not state.user)
-    reply(person)
-    last = app.chats.transcript.messages[-1]
-    assert last.status == "failed"
+    assert lent.process.stop()
+    qtbot.waitUntil(lambda: app.models.pair.state is PairState.FAILED, timeout=_LOAD_MS)
+    assert f"Nothing answers at {lent.address}" in app.window.banner.sentence.text()
     stored = json.loads(app.paths.settings.read_text())["helped_models"]
     assert [each["address"] for each in stored.values()] == [lent.address]
 
