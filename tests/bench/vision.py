@@ -71,7 +71,7 @@ def vision_spec_vs_plain(setup: BenchSetup, runs: int) -> Row:
     """
     folder = save_seeing(_KIND, setup.folder / "looks", vision=_VISION | {"deepstack_visual_indexes": []})
     engine = Ours(*pairs.seeing_pair(setup.main, setup.draft, folder, setup.folder / "sees"))
-    questions = [question for question, _ in setup._questions(2)]
+    questions = [question for question, _ in setup._questions(1)]
     chats = [(asked(question, picture(32, 32, seed=at)),) for at, question in enumerate(questions)]
     gains, told = list[list[float]](), []
     for kind in (chats, [(asked(question),) for question in questions]):
@@ -110,7 +110,7 @@ def _prefill(folder: Path, runs: int, size: str) -> Row:
     """From a picture's pixels to the first token, by turns with mlx-vlm's own networks on the same weights."""
     name, target = f"vision.prefill_tokens_s.{size}", "≥ 0.95"
     if importlib.util.find_spec("mlx_vlm") is None:
-        detail = "no mlx-vlm here: make parity, then build/parity/bin/python -m tests.bench --only vision_prefill"
+        detail = "no mlx-vlm here: after make parity it is in build/parity, which may go on PYTHONPATH"
         return Row(name, math.nan, "ratio", target, detail)
     engine, theirs = Ours(folder), _Theirs(folder)
 
