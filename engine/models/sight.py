@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import partial
-from math import ceil, floor, isqrt, sqrt
+from math import ceil, floor, inf, isqrt, sqrt
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +46,7 @@ class Tower(StrEnum):
     GEMMA4 = "gemma4"
     GEMMA4_UNIFIED = "gemma4_unified"  # no network: a linear map of patches
     PIXTRAL = "pixtral"  # Mistral's
+    SIGLIP2 = "siglip2"  # LFM2's
 
 
 class Mutual(StrEnum):
@@ -72,12 +73,13 @@ _TOWERS: Mapping[str, Tower] = MappingProxyType(
         "gemma4": Tower.GEMMA4,
         "gemma4_unified": Tower.GEMMA4_UNIFIED,
         **dict.fromkeys(("mistral3", "pixtral", "llava"), Tower.PIXTRAL),
+        "lfm2-vl": Tower.SIGLIP2,
     }
 )
 _OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
 _EMBEDDERS = ("model.vision_embedder.", "vision_embedder.", "model.embed_vision.", "embed_vision.")
-_OF_MISTRAL = (
-    *("vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
+_WITH_PROJECTOR = (
+    *("model.vision_tower.vision_model.", "vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
     *("model.multi_modal_projector.", "multi_modal_projector."),
 )
 _PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
@@ -86,13 +88,13 @@ _PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Fac
         Tower.SIGLIP: ("vision_tower.vision_model.", "multi_modal_projector."),
         Tower.GEMMA4: ("model.vision_tower.", "vision_tower.", "model.embed_vision.", "embed_vision."),
         Tower.GEMMA4_UNIFIED: _EMBEDDERS,
-        Tower.PIXTRAL: _OF_MISTRAL,
+        **dict.fromkeys((Tower.PIXTRAL, Tower.SIGLIP2), _WITH_PROJECTOR),
     }
 )
 _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
     {
         **dict.fromkeys((Tower.QWEN, Tower.QWEN2, Tower.QWEN25), "patch_embed.proj.weight"),
-        Tower.SIGLIP: "embeddings.patch_embedding.weight",
+        **dict.fromkeys((Tower.SIGLIP, Tower.SIGLIP2), "embeddings.patch_embedding.weight"),
         Tower.GEMMA4: "patch_embedder.input_proj.weight",
         Tower.GEMMA4_UNIFIED: "patch_dense.weight",
         Tower.PIXTRAL: "patch_conv.weight",
@@ -100,6 +102,27 @@ _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
 )
 _WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
 _SCORES_AT_ONCE = 512  # queries, where attention is not fused
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """Large pictures are cut into squares, which are seen one by one, and then the whole made small."""
+
+    side: int  # in pixels
+    least: int  # squares
+    most: int
+    beyond: float  # how much larger than the largest picture that is seen whole
+
+    def grid(self, width: int, height: int, most: int) -> tuple[int, int]:
+        """(columns, rows) of at most `most` squares, about the shape of the picture."""
+        chosen, least = (1, 1), inf
+        for count in range(self.least, min(self.most, most) + 1):
+            for columns in (each for each in range(1, count + 1) if count % each == 0):
+                grid = columns, count // columns
+                apart = abs(width / height - grid[0] / grid[1])
+                if apart < least or (apart == least and width * height > 0.5 * self.side**2 * count):
+                    chosen, least = grid, apart
+        return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +149,7 @@ class Sight:
     largest: bool = False  # small pictures are made as large as the limits allow
     edge: int = 0  # the longest side, in pixels, of pictures that are only made smaller; 0: of no such
     breaks: tuple[str, ...] = ()  # words for tokens among a picture's: after each of its lines, after the last
+    tiling: Tiling | None = None
 
     @property
     def reserved(self) -> set[int]:
@@ -177,9 +201,34 @@ class Sight:
         return wide * side, high * side
 
     def tokens(self, width: int, height: int, detail: PictureDetail) -> int:
-        """Of a picture of this size, those after its lines included."""
-        columns, rows = (each // (self.patch * self.merge) for each in self.size(width, height, detail))
-        return rows * (columns + 1 if self.breaks else columns)
+        """Of a picture of this size, words among them included."""
+        return sum(part if isinstance(part, int) else 1 for part in self.layout(width, height, detail))
+
+    def tiles(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
+        """(columns, rows) of squares that it is cut into; (1, 1): it is seen whole."""
+        tiling, side = self.tiling, self.patch * self.merge
+        if tiling is None:
+            return 1, 1
+        wide, high = (max(self.patch, round(each / side) * side) for each in (width, height))
+        if wide * high <= self.most_pixels * tiling.beyond:
+            return 1, 1
+        left = detail.most_tokens - self.most_pixels // side**2
+        return tiling.grid(width, height, left // (tiling.side // side) ** 2)
+
+    def layout(self, width: int, height: int, detail: PictureDetail) -> list[str | int]:
+        """What stands for a picture: numbers of its own rows, and words between them."""
+        side, (across, down) = self.patch * self.merge, self.tiles(width, height, detail)
+        columns, rows = (each // side for each in self.size(width, height, detail))
+        if self.breaks:
+            return [part for row in range(rows) for part in (columns, self.breaks[row == rows - 1])]
+        whole: list[str | int] = [rows * columns]
+        if self.tiling is None:
+            return whole
+        if (across, down) != (1, 1):
+            words = (f"<|img_row_{row + 1}_col_{column + 1}|>" for row in range(down) for column in range(across))
+            squares = (part for word in words for part in (word, (self.tiling.side // side) ** 2))
+            whole = [*squares, "<|img_thumbnail|>", *whole]
+        return ["<|image_start|>", *whole, "<|image_end|>"]
 
 
 def looking_bytes(sight: Sight) -> int:
@@ -328,6 +377,27 @@ def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObjec
     return Sight(tower, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
 
 
+def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+    given = {**config, **given}
+    patch, merge = positive(vision, "patch_size"), whole(config, "downsample_factor", 2)
+    least, most = whole(given, "min_image_tokens", 64), whole(given, "max_image_tokens", 256)
+    side, fewest, squares = (whole(given, name, usual) for name, usual in _TILES.items())
+    token = (patch * merge) ** 2
+    if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and 1 <= least <= most <= _MOST_PIXELS // token):
+        raise FileError(f"config.json: {least} to {most} tokens of {merge} patches of {patch}")
+    if not 1 <= fewest <= squares <= _MOST_TILES or side < 1 or side % (patch * merge):
+        raise FileError(f"config.json: {fewest} to {squares} tiles of {side}")
+    if squares * side**2 > _MOST_PIXELS:
+        raise FileError(f"config.json: {squares} tiles of {side}")
+    # `do_image_splitting` is not asked: MLX's folders say no, as their first program could not.
+    tiling = Tiling(side, fewest, squares, max(1.0, real(given, "max_pixels_tolerance", 2.0)))
+    placeholder = _either(config, "image_token_id", "image_token_index")
+    mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
+    limits = least * token, most * token
+    sight = (Tower.SIGLIP2, vision, placeholder, patch, merge, 1, *limits, mean, std)
+    return Sight(*sight, _filter(given, Filter.BILINEAR), tiling=tiling)
+
+
 _DEPTHS = ("depth", "num_hidden_layers")
 _WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # not "hidden_size"
 _USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
@@ -340,6 +410,8 @@ _USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
         "image_size": 1024,
     },
 }
+_TILES = {"tile_size": 512, "min_tiles": 2, "max_tiles": 10}
+_MOST_TILES = 64
 _AS_CLIP = {
     "image_mean": (0.48145466, 0.4578275, 0.40821073),
     "image_std": (0.26862954, 0.26130258, 0.27577711),
@@ -350,6 +422,7 @@ _OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], Sight]]
     Tower.GEMMA4: _gemma4,
     Tower.GEMMA4_UNIFIED: _gemma4_unified,
     Tower.PIXTRAL: _pixtral,
+    Tower.SIGLIP2: _siglip2,
 }
 
 

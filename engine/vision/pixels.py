@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from math import floor
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.sight import Filter, Sight, Tower
-from engine.models.watch import Aborted, Question, never
+from engine.models.sight import Sight, Tower
+from engine.models.watch import Question, never
+from engine.vision.resizing import Pixels, resized
 from engine.vision.values import Span
 
-_SHARPNESS = -0.5
-_BAND_SAMPLES = 1 << 20
 _TOKEN_BY_TOKEN = (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)
-
-Pixels = NDArray[np.uint8]  # (height, width, 3)
 
 
 def patches_of(span: Span, sight: Sight, aborted: Question = never) -> NDArray[np.float32]:
     """(patches, channels × frames × side × side), those of one token after another, or row by row."""
     picture = span.picture
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
-    return _patches(resized(pixels, span.width, span.height, sight.resample, aborted), sight)
+    views = [resized(pixels, span.width, span.height, sight.resample, aborted)]
+    if sight.tiling is not None and span.tiles != (1, 1):
+        side, (columns, rows) = sight.tiling.side, span.tiles
+        large = resized(pixels, side * columns, side * rows, sight.resample, aborted)
+        places = ((side * row, side * column) for row in range(rows) for column in range(columns))
+        squares = [large[top : top + side, left : left + side] for top, left in places]
+        views = [*squares, *views]
+    patches = [_patches(view, sight) for view in views]
+    return np.concatenate(patches) if len(patches) > 1 else patches[0]
 
 
 def _patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
@@ -40,57 +42,3 @@ def _normalised(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
     mean, std = (np.array(values, np.float32) for values in (sight.mean, sight.std))
     scaled: NDArray[np.float32] = np.divide(levels - mean, std, dtype=np.float32)
     return scaled
-
-
-# Pictures made larger or smaller as models have seen them in training: Pillow's filters, to one level of 255.
-# Horizontally, then vertically, with 8 bits in between. In bands: a large picture takes little memory beside itself,
-# and the work can be ended between two of them.
-
-
-def resized(pixels: Pixels, width: int, height: int, by: Filter, aborted: Question = never) -> Pixels:
-    """Raises Aborted soon after `aborted` returns True."""
-    wide = _along_rows(pixels, width, by, aborted)
-    return np.ascontiguousarray(_along_rows(wide.transpose(1, 0, 2), height, by, aborted).transpose(1, 0, 2))
-
-
-def _along_rows(pixels: Pixels, length: int, by: Filter, aborted: Question) -> Pixels:
-    """`pixels` (lines, length before, 3) with lines of `length`."""
-    lines, before = pixels.shape[:2]
-    if before == length:
-        return pixels
-    weights, result = _weights(before, length, by), np.empty((lines, length, 3), np.uint8)
-    band = max(1, _BAND_SAMPLES // (3 * before))
-    for start in range(0, lines, band):
-        if aborted():
-            raise Aborted
-        part = pixels[start : start + band].transpose(0, 2, 1).astype(np.float32)
-        samples = np.clip(np.floor(part @ weights + 0.5), 0, 255).astype(np.uint8)
-        result[start : start + band] = samples.transpose(0, 2, 1)
-    return result
-
-
-def _weights(before: int, after: int, by: Filter) -> NDArray[np.float32]:
-    """Shares (before, after) of the old samples in each new one."""
-    scale, (support, curve) = before / after, _CURVES[by]
-    stretch = max(1.0, scale)  # a smaller picture averages over more samples
-    matrix: NDArray[Any] = np.zeros((before, after), np.float32)
-    for index in range(after):
-        centre, reach = (index + 0.5) * scale, support * stretch
-        first, end = max(0, floor(centre - reach + 0.5)), min(before, floor(centre + reach + 0.5))
-        shares = curve(np.abs((np.arange(first, end) - centre + 0.5) / stretch))
-        matrix[first:end, index] = shares / shares.sum()
-    return matrix
-
-
-def _cubic(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    a = _SHARPNESS
-    near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
-    far = ((distance - 5) * distance + 8) * distance * a - 4 * a
-    return np.where(distance < 1, near, np.where(distance < 2, far, 0.0))
-
-
-def _linear(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.maximum(0.0, 1 - distance)
-
-
-_CURVES = {Filter.BILINEAR: (1.0, _linear), Filter.BICUBIC: (2.0, _cubic)}  # with their reach

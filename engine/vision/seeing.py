@@ -23,7 +23,7 @@ from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.model_files import FileError, JsonObject, entries, object_at
 from engine.models.sight import Mutual, Sight, Tower
 from engine.vision.pixels import patches_of
-from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip
+from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
@@ -40,6 +40,7 @@ _TOWERS = {
     Tower.GEMMA4: gemma4,
     Tower.GEMMA4_UNIFIED: gemma4_unified,
     Tower.PIXTRAL: pixtral,
+    Tower.SIGLIP2: siglip2,
 }
 
 
@@ -63,7 +64,7 @@ class Eyes:
         self.ropes: list[Any] = turned if len(sections) == 3 else []
         lanes = _in_turns if sight.tower is Tower.QWEN else _one_after_another
         self.lanes = [mx.array(lanes(module.dims // 2, sections) * 2) for module in self.ropes[:1]]
-        self._breaks = [_token(model, word) for word in sight.breaks]
+        self._tokenizer = model.tokenizer
         self._tensors: Tensors | None = None
 
     @classmethod
@@ -87,20 +88,36 @@ class Eyes:
             while not ahead.wait(BETWEEN_S):
                 yield
             rows = yield from _TOWERS[self.sight.tower].rows_of(tensors, self.sight, span, mx.array(ahead.result()))
-            if any(each.shape != (span.rows * span.columns, self._width) for each in rows):
-                raise ValueError(f"rows {rows[0].shape} for {span.rows} × {span.columns} tokens, {self._width} wide")
+            wanted = sum(part for part in span.layout if isinstance(part, int)), self._width
+            if any(each.shape != wanted for each in rows):
+                raise ValueError(f"rows {rows[0].shape} instead of {wanted}")
+            rows[0] = rows[0] / self.scale  # the network multiplies what it takes from its embedding
+            rows = [self._with_words(each, span) for each in rows] if len(span.layout) > 1 else rows
         except (ValueError, ArithmeticError, IndexError, FileError, OSError) as error:
             raise CannotSee(self._folder, SightRefusal.DAMAGED) from error
         finally:
             ahead.stop()
-        rows[0] = rows[0] / self.scale  # the network multiplies what it takes from its embedding
-        return [self._with_breaks(each, span) for each in rows] if self._breaks else rows
+        return rows
 
-    def _with_breaks(self, rows: mx.array, span: Span) -> mx.array:
-        """A picture's rows and, after each of its lines, that of the token that ends it."""
-        after = mx.array(self._breaks[:1] * (span.rows - 1) + self._breaks[1:])
-        ends = self.embedding(after)[:, None].astype(rows.dtype)
-        return mx.concatenate([rows.reshape(span.rows, span.columns, -1), ends], axis=1).reshape(-1, self._width)
+    def _with_words(self, rows: mx.array, span: Span) -> mx.array:
+        """A picture's rows with those of the words among them."""
+        words = [self._token(part) for part in span.layout if isinstance(part, str)]
+        parts, own, between = list[mx.array](), 0, 0
+        embedded = self.embedding(mx.array(words)).astype(rows.dtype)
+        for part in span.layout:
+            if isinstance(part, int):
+                parts.append(rows[own : own + part])
+                own += part
+            else:
+                parts.append(embedded[between : between + 1])
+                between += 1
+        return mx.concatenate(parts)
+
+    def _token(self, word: str) -> int:
+        token = self._tokenizer.convert_tokens_to_ids(word)
+        if type(token) is not int or self._tokenizer.convert_ids_to_tokens(token) != word:
+            raise ValueError(f"the tokenizer has no {word}")
+        return token
 
     def _read_tensors(self) -> Generator[None, None, Tensors]:
         if self._tensors is None:
@@ -203,14 +220,6 @@ class View:
         first = span.start + self.shift(span.start)
         row, column = divmod(token - span.start, span.columns)
         return first, first + row, first + column
-
-
-def _token(model: LoadedModel, word: str) -> int:
-    """Raises CannotSee."""
-    token = model.tokenizer.convert_tokens_to_ids(word)
-    if type(token) is not int or model.tokenizer.convert_ids_to_tokens(token) != word:
-        raise CannotSee(model.info.folder, SightRefusal.DAMAGED)
-    return token
 
 
 def together(views: Sequence[View | None], positions: Sequence[int]) -> AbstractContextManager[None]:

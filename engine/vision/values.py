@@ -31,6 +31,8 @@ class Span:
     height: int
     columns: int  # of tokens
     rows: int
+    tiles: tuple[int, int] = (1, 1)  # (columns, rows) of squares that are seen before the whole, if there are more
+    layout: tuple[str | int, ...] = ()  # numbers of its own rows, and words between them
 
     @property
     def extent(self) -> int:
@@ -41,7 +43,8 @@ class Span:
 def _names(picture: Picture, sight: Sight, usual: PictureDetail) -> list[int]:
     detail = picture.detail or usual
     wide, high = sight.size(picture.width, picture.height, detail)
-    read_as = (_READING, sight.tower.value, sight.patch, sight.merge, sight.mean, sight.std, wide, high)
+    cut = (sight.tiling, sight.tiles(picture.width, picture.height, detail)) if sight.tiling is not None else ()
+    read_as = (_READING, sight.tower.value, sight.patch, sight.merge, sight.mean, sight.std, wide, high, *cut)
     count = sight.tokens(picture.width, picture.height, detail)
     words = shake_128(repr((*read_as, picture.digest)).encode()).digest(_NAME_BYTES * count)
     starts = range(0, len(words), _NAME_BYTES)
@@ -98,8 +101,8 @@ def spans_in(tokens: Sequence[int], pictures: Iterable[Picture], sight: Sight, u
     side, spans, at = sight.patch * sight.merge, list[Span](), 0
     for picture in pictures:
         start = next(index for index, token in enumerate(islice(tokens, at, None), at) if token >= FIRST_NAME)
-        detail = picture.detail or usual
-        wide, high = sight.size(picture.width, picture.height, detail)
-        at = start + sight.tokens(picture.width, picture.height, detail)
-        spans.append(Span(start, at, picture, wide, high, wide // side, high // side))
+        size = picture.width, picture.height, picture.detail or usual
+        (wide, high), at = sight.size(*size), start + sight.tokens(*size)
+        cut = sight.tiles(*size), tuple(sight.layout(*size))
+        spans.append(Span(start, at, picture, wide, high, wide // side, high // side, *cut))
     return spans

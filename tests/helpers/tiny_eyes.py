@@ -22,6 +22,8 @@ from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_c
 
 VISION_START, PLACEHOLDER, VISION_END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
 _BREAKS = ("[IMG_BREAK]", "[IMG_END]")
+_TILES = tuple(f"<|img_row_{row}_col_{column}|>" for row in (1, 2) for column in (1, 2, 3, 4))
+_PARTS = ("<|image_start|>", "<|image_end|>", "<|img_thumbnail|>", *_TILES)
 IMAGE_TOKEN = 260
 _TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -111,6 +113,40 @@ _PIXTRAL: dict[str, Any] = {
     "image_size": 64,
     "hidden_act": "silu",
     "rope_theta": 10000.0,
+}
+CONFIGS["lfm2-vl"] = {
+    "model_type": "lfm2-vl",
+    "downsample_factor": 2,
+    "tile_size": 32,
+    "min_tiles": 2,
+    "max_tiles": 4,
+    "min_image_tokens": 4,
+    "max_image_tokens": 20,
+    "max_pixels_tolerance": 1.0,
+    "projector_hidden_size": 48,
+    "text_config": {
+        **_TEXT,
+        "model_type": "lfm2",
+        "tie_word_embeddings": True,
+        "norm_eps": 1e-6,
+        "conv_bias": False,
+        "conv_L_cache": 3,
+        "block_dim": 64,
+        "block_ff_dim": 96,
+        "block_multiple_of": 8,
+        "block_ffn_dim_multiplier": 1.0,
+        "block_auto_adjust_ff_dim": False,
+        "layer_types": ["conv", "full_attention", "conv", "full_attention"],
+    },
+    "vision_config": {
+        "model_type": "siglip2_vision_model",
+        "num_hidden_layers": 3,
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_attention_heads": 2,
+        "patch_size": 4,
+        "num_patches": 25,
+    },
 }
 for _name, _patches in (("mistral3", 2), ("pixtral", 1)):
     CONFIGS[_name] = {
@@ -236,7 +272,7 @@ def save_text_draft(folder: Path) -> Path:
 
 def seeing_tokenizer() -> Tokenizer:
     tokenizer = byte_tokenizer()
-    names = (VISION_START, PLACEHOLDER, VISION_END, *_BREAKS)
+    names = (VISION_START, PLACEHOLDER, VISION_END, *_BREAKS, *_PARTS)
     tokenizer.add_special_tokens([AddedToken(name, special=True) for name in names])
     return tokenizer
 
@@ -288,6 +324,19 @@ def _pixtral(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         norms = (f"{at}.transformer.layers.{layer}.{name}_norm.weight" for name in ("attention", "ffn"))
         shapes |= dict.fromkeys(norms, (width,))
     return shapes
+
+
+def _siglip2(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, beside, at = vision["hidden_size"], "multi_modal_projector", "vision_tower"
+    shapes = {name.replace("vision_model.", ""): shape for name, shape in _siglip(vision | {"image_size": 4}).items()}
+    shapes = {name: shape for name, shape in shapes.items() if beside not in name}
+    shapes |= {
+        f"{at}.embeddings.patch_embedding.weight": (width, 3 * vision["patch_size"] ** 2),
+        f"{at}.embeddings.position_embedding.weight": (vision["num_patches"], width),
+    }
+    for name, out, given in (("linear_1", 48, 4 * width), ("linear_2", 64, 48)):
+        shapes |= {f"{beside}.{name}.weight": (out, given), f"{beside}.{name}.bias": (out,)}
+    return shapes | {f"{beside}.layer_norm.{part}": (4 * width,) for part in ("weight", "bias")}
 
 
 def _with_merger(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -415,6 +464,7 @@ def _qwen2(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
 _SHAPES = {
     "gemma3": _siglip,
     "gemma4-unified": _unified,
+    "lfm2-vl": _siglip2,
     "mistral3": _with_merger,
     "pixtral": _with_biases,
     "qwen2_vl": _qwen2,

@@ -26,7 +26,8 @@ from engine.models.loading import LoadedModel, load_model
 from engine.models.sight import Sight, read_sight
 from engine.vision.pixels import patches_of
 from engine.vision.seeing import Eyes, View
-from engine.vision.values import FIRST_NAME, Span, readable, spans_in
+from engine.vision.towers import siglip2
+from engine.vision.values import FIRST_NAME, Span, spans_in
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
 _PICTURES = (picture(40, 30), picture(70, 30, seed=1))
@@ -38,7 +39,7 @@ Case = tuple[str, int, int, float]
 def picture_cases() -> Iterator[Case]:
     """Logits are compared as shares of the largest."""
     with TemporaryDirectory() as folder:
-        for kind in ("qwen3_vl", "qwen3_5", "qwen2_vl", "qwen2_5_vl"):
+        for kind in ("qwen3_vl", "qwen3_5", "qwen2_vl", "qwen2_5_vl", "lfm2-vl"):
             model = load_model(save_seeing(kind, Path(folder) / kind))
             request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
             tokens = prompt_tokens(request, model)
@@ -55,6 +56,7 @@ def picture_cases() -> Iterator[Case]:
             yield _beside_transformers(kind, Path(folder) / kind)
         yield _preprocessing(Path(folder), "qwen3_vl")
         yield _preprocessing(Path(folder), "mistral3")
+        yield _preprocessing(Path(folder), "lfm2-vl")
 
 
 def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.array, list[int]]:
@@ -74,7 +76,7 @@ def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.
 
 def their_network(kind: str, folder: Path) -> Any:
     """mlx-vlm's, with the folder's weights."""
-    package = importlib.import_module(f"mlx_vlm.models.{kind}")
+    package = importlib.import_module(f"mlx_vlm.models.{kind.replace('-', '_')}")
     numbers = json.loads((folder / "config.json").read_text())
     config = package.ModelConfig.from_dict(numbers["text_config"] | numbers)  # Qwen2.5's stand at the top
     for part in ("Text", "Vision"):
@@ -91,12 +93,10 @@ class _Theirs:
     def __init__(self, kind: str, folder: Path, model: LoadedModel, tokens: list[int], spans: list[Span]) -> None:
         self._model = their_network(kind, folder)
         assert model.sight is not None
-        self._ids = mx.array([readable(tokens, model.sight)])
+        self._ids = mx.array([_their_tokens(model, tokens, spans)])
         self._spans = spans
-        patches = mx.array(np.concatenate([patches_of(span, model.sight) for span in spans]))
-        merge = model.sight.merge
-        grid = mx.array([[1, span.rows * merge, span.columns * merge] for span in spans])
-        self._given = self._model.get_input_embeddings(self._ids, patches, image_grid_thw=grid).to_dict()
+        pixels = (_in_views if kind == "lfm2-vl" else _with_grids)(spans, model.sight)
+        self._given = self._model.get_input_embeddings(self._ids, **pixels).to_dict()
 
     def apart(self, features: list[list[mx.array]]) -> float:
         """The largest difference of what the towers made of the pictures."""
@@ -159,15 +159,41 @@ def _square(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
     return {"pixel_values": [part.transpose(2, 0, 3, 1, 4).reshape(3, side * patch, -1) for part in parts]}
 
 
+def _with_grids(spans: list[Span], sight: Sight) -> dict[str, mx.array]:
+    grid = [[1, span.rows * sight.merge, span.columns * sight.merge] for span in spans]
+    patches = np.concatenate([patches_of(span, sight) for span in spans])
+    return {"pixel_values": mx.array(patches), "image_grid_thw": mx.array(grid)}
+
+
+def _in_views(spans: list[Span], sight: Sight) -> dict[str, mx.array]:
+    """Padded to the most patches, channels pixel by pixel."""
+    views, shapes = list[Any](), list[tuple[int, int]]()
+    for span in spans:
+        patches = patches_of(span, sight)
+        patches = patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+        sizes = siglip2.views(sight, span)
+        views += np.split(patches, np.cumsum([rows * columns for rows, columns in sizes])[:-1])
+        shapes += sizes
+    most = max(len(view) for view in views)
+    within = [np.arange(most) < len(view) for view in views]
+    padded = [np.pad(view, ((0, most - len(view)), (0, 0))) for view in views]
+    return {
+        "pixel_values": mx.array(np.stack(padded)),
+        "spatial_shapes": mx.array(shapes),
+        "pixel_attention_mask": mx.array(np.stack(within).astype(np.int32)),
+    }
+
+
 def _their_tokens(model: LoadedModel, tokens: list[int], spans: list[Span]) -> list[int]:
-    """The placeholder for a picture's rows, and the tokens after each of its lines where there are some."""
+    """The placeholder for a picture's rows, and the tokens of words among them."""
     assert model.sight is not None
     ids = [model.sight.placeholder if token >= FIRST_NAME else token for token in tokens]
-    if model.sight.breaks:
-        after, end = model.tokenizer.convert_tokens_to_ids(list(model.sight.breaks))
-        for span in spans:
-            line = [model.sight.placeholder] * span.columns + [after]
-            ids[span.start : span.end] = [*(line * span.rows)[:-1], end]
+    for span in spans:
+        parts = (
+            [model.sight.placeholder] * part if isinstance(part, int) else model.tokenizer.convert_tokens_to_ids([part])
+            for part in span.layout
+        )
+        ids[span.start : span.end] = [token for part in parts for token in part]
     return ids
 
 
@@ -290,7 +316,8 @@ def _preprocessing(folder: Path, kind: str) -> Case:
         given = picture(width, height, seed)
         wide, high = sight.size(width, height, PictureDetail.NORMAL)
         side = sight.patch * sight.merge
-        span = Span(0, 0, given, wide, high, wide // side, high // side)
+        tiles = sight.tiles(width, height, PictureDetail.NORMAL)
+        span = Span(0, 0, given, wide, high, wide // side, high // side, tiles)
         levels = prepared(span, sight, Image.frombytes("RGB", (width, height), given.rgb)) * 255
         beyond += int((levels > 1.5).sum())
         worst = max(worst, float((levels > 0.5).mean()))
@@ -316,4 +343,20 @@ def _mistrals(span: Span, sight: Sight, image: Any) -> Any:
     return np.abs(_whole([span], sight)["pixel_values"][0] - theirs) * np.array(sight.std)[:, None, None]
 
 
-_PREPARED = {"qwen3_vl": _qwens, "mistral3": _mistrals}
+def _lfm2s(span: Span, sight: Sight, image: Any) -> Any:
+    """Beside mlx-vlm's: transformers' needs torchvision."""
+    module = importlib.import_module("mlx_vlm.models.lfm2_vl.processing_lfm2_vl")
+    assert sight.tiling is not None
+    token, limits = (sight.patch * sight.merge) ** 2, ("min_image_tokens", "max_image_tokens")
+    theirs = module.Lfm2VlNumpyImageProcessor(
+        image_mean=sight.mean, image_std=sight.std, resample=sight.resample, do_pad=False,
+        encoder_patch_size=sight.patch, tile_size=sight.tiling.side, max_pixels_tolerance=sight.tiling.beyond,
+        **{name: pixels // token for name, pixels in zip(limits, (sight.least_pixels, sight.most_pixels), strict=True)},
+    )  # fmt: skip
+    views = theirs._views_for_image(image, True, sight.tiling.least, sight.tiling.most, True)[0]
+    patches = np.concatenate([theirs._view_to_patches(view)[0] for view in views])
+    ours = patches_of(span, sight).reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+    return np.abs(ours - patches) * np.tile(sight.std, sight.patch**2)
+
+
+_PREPARED = {"qwen3_vl": _qwens, "mistral3": _mistrals, "lfm2-vl": _lfm2s}

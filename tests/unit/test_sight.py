@@ -148,6 +148,39 @@ def test_numbers_of_mistrals_that_cannot_be_are_refused(
     assert refused.value.why is SightRefusal.DAMAGED
 
 
+_LFM2: dict[str, object] = {
+    "model_type": "lfm2-vl",
+    "image_token_id": 396,
+    "downsample_factor": 2,
+    "vision_config": {"patch_size": 16, "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12},
+}
+
+
+@pytest.mark.parametrize(
+    ("size", "detail", "tokens"),
+    [
+        ((640, 480), PictureDetail.HIGH, 2 + 18 * 13),
+        ((1600, 1200), PictureDetail.LOW, 2 + 18 * 13),
+        ((1600, 1200), PictureDetail.NORMAL, 2 + 4 * 257 + 1 + 18 * 13),
+        ((1600, 1200), PictureDetail.HIGH, 2 + 6 * 257 + 1 + 18 * 13),
+        ((9000, 1), PictureDetail.NORMAL, 2 + 226 * 1),
+    ],
+)
+def test_lfm2_cuts_large_pictures_into_squares(
+    tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int
+) -> None:
+    assert picture_tokens(_folder(tmp_path, _LFM2, {}), *size, detail) == tokens
+
+
+@pytest.mark.parametrize(
+    "changed", [{"tile_size": 500}, {"tile_size": 2**20}, {"max_tiles": 2**20}, {"max_image_tokens": 2**30}]
+)
+def test_numbers_of_squares_that_cannot_be_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
+    with pytest.raises(CannotSee) as refused:
+        picture_tokens(_folder(tmp_path, _LFM2 | changed, {}), 4000, 3000)
+    assert refused.value.why is SightRefusal.DAMAGED
+
+
 _LLAVA: dict[str, object] = {"model_type": "llava", "vision_config": {"model_type": "clip_vision_model"}}
 
 

@@ -24,7 +24,7 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     states = patches.astype(flat.dtype) @ flat.T + tensors["embeddings.patch_embedding.bias"]
     states = states + tensors.table("embeddings.position_embedding", states.shape[-1])
     for layer in range(depth):
-        states = _block(tensors, f"encoder.layers.{layer}", states, heads, eps)
+        states = block(tensors, f"encoder.layers.{layer}", states, heads, eps)
         mx.eval(states)
         yield
     states = tensors.layer_norm(states, "post_layernorm", eps)
@@ -36,7 +36,7 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     return [rows]
 
 
-def _block(tensors: Tensors, name: str, states: mx.array, heads: int, eps: float) -> mx.array:
+def block(tensors: Tensors, name: str, states: mx.array, heads: int, eps: float) -> mx.array:
     states = states + _attended(
         tensors, f"{name}.self_attn", tensors.layer_norm(states, f"{name}.layer_norm1", eps), heads
     )
