@@ -197,6 +197,19 @@ def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
     assert harness.application.window.banner.isVisibleTo(harness.application.window)
 
 
+def test_the_arrows_of_all_rows_are_below_one_another(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    """Also where there is room for the buttons of some beside the words, and not for those of others."""
+    harness.application.settings.text_scale = 2.0
+
+    def ends() -> set[int]:
+        arrows = [each.more_button for each in page.installed.rows]
+        return {arrow.mapTo(page, arrow.rect().topRight()).x() for arrow in arrows}
+
+    for width in (1120, 900, 720):
+        harness.window.resize(width, 700)
+        qtbot.waitUntil(lambda: len(ends()) == 1)
+
+
 def test_a_chat_template_can_be_looked_at(page: ModelsPage, qtbot: QtBot) -> None:
     click(row(page, "Main-8B").more_button)
     assert not row(page, "Main-8B").template_button.isVisible()  # it has none

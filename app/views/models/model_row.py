@@ -115,6 +115,7 @@ class ModelRow(Card):
         aside.setSpacing(8)
         for widget in (self._state_label(), self.use_button, self.delete_button, self.more_button):
             aside.addWidget(widget)
+        aside.insertStretch(aside.count() - 1)  # the arrows of all rows are below one another
         self._head.setSpacing(8)
         self._head.addLayout(self._words(), 1)
         self._head.addWidget(self._aside)
@@ -135,7 +136,7 @@ class ModelRow(Card):
     def _place_aside(self) -> None:
         beside = self.width() >= self._theme.px(_WORDS_NEED_PX) + self._aside.sizeHint().width()
         self._head.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
-        self._head.setAlignment(self._aside, Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag.AlignLeft)
+        self._head.setAlignment(self._aside, Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag(0))
 
     def _state_label(self) -> TextLabel:
         """In place of Use: what it is used as now."""
