@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Palette, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
 from app.view_models.transcript import RequestStats
-from app.views.widgets.held_keys import RETURN_KEYS, is_held
+from app.views.widgets.held_keys import presses
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.tooltips import show_item_tooltips
@@ -120,11 +120,7 @@ class RequestTable(Translated, QTableView):
             self.opened.emit(row.chat_id, row.message_id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if is_held(event):
-            event.accept()
-        elif event.key() in (*RETURN_KEYS, Qt.Key.Key_Space):
-            self._open(self.currentIndex())
-        else:
+        if not presses(event, lambda: self._open(self.currentIndex()), and_space=True):
             super().keyPressEvent(event)
 
     def _retranslate(self) -> None:

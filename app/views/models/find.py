@@ -74,21 +74,19 @@ class DiscoverPanel(Translated, QWidget):
     # What others call
 
     def search(self, text: str) -> None:
-        self._stack.setCurrentIndex(0)
-        self._started = True
-        self._filter = DiscoverFilter(text=text)
-        self._show_filter()
-        self._timer.stop()
-        self._discover.search(self._filter)
+        self._begin(DiscoverFilter(text=text))
 
     def show_drafts_for(self, info: ModelInfo) -> None:
         """What may draft for this main model, of all that the hub has."""
+        self._begin(DiscoverFilter(drafts_for=info))
+
+    def _begin(self, wanted: DiscoverFilter) -> None:
         self._stack.setCurrentIndex(0)
         self._started = True
-        self._filter = DiscoverFilter(drafts_for=info)
+        self._filter = wanted
         self._show_filter()
         self._timer.stop()
-        self._discover.search(self._filter)
+        self._discover.search(wanted)
 
     def go_back(self) -> bool:
         """From a model's page to the list; False: the list is shown already."""

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QSizePolicy, QWidget
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.focus import FocusRing
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held, presses
 from app.views.widgets.mixins import BeforeButton
 from app.views.widgets.plain_words import PlainWords
 from app.views.widgets.roles import tell_shows_more
@@ -109,11 +109,7 @@ class PaintedButton(FocusRing, PlainWords, MeantClicks, QAbstractButton):
         self.setAccessibleName(name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if is_held(event):
-            event.accept()
-        elif event.key() in RETURN_KEYS:
-            self.click()
-        else:
+        if not presses(event, self.click):
             super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.held_keys import RETURN_KEYS, is_held
+from app.views.widgets.held_keys import presses
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.translated import Translated
@@ -148,11 +148,7 @@ class Dialog(Translated, QDialog):
         first.setFocus(Qt.FocusReason.TabFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if is_held(event):
-            event.accept()
-        elif event.key() in RETURN_KEYS:
-            self._first.click()
-        else:
+        if not presses(event, self._first.click):
             super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 from app.theme import RADIUS_ROW, Theme
 from app.views.widgets.composing import Composing
 from app.views.widgets.focus import FocusRing
-from app.views.widgets.held_keys import RETURN_KEYS, is_held, is_held_return
+from app.views.widgets.held_keys import is_held_return, presses
 from app.views.widgets.plain_words import PlainWords
 
 
@@ -285,11 +285,7 @@ class Switch(FocusRing, QAbstractButton):
         return self.sizeHint()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if is_held(event):
-            event.accept()
-        elif event.key() in RETURN_KEYS:
-            self.click()
-        else:
+        if not presses(event, self.click):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:

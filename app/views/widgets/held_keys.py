@@ -7,6 +7,7 @@ menu, Send in the field that has the focus again.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeyEvent
@@ -25,6 +26,17 @@ def is_held(event: QKeyEvent) -> bool:
 def is_held_return(event: QKeyEvent) -> bool:
     """Likewise in a field, where Space is a character."""
     return event.isAutoRepeat() and event.key() in RETURN_KEYS
+
+
+def presses(event: QKeyEvent, act: Callable[[], object], *, and_space: bool = False) -> bool:
+    """Whether it was a key that presses; its first press acts. `and_space`: where Qt does not press by Space itself."""
+    if is_held(event):
+        event.accept()
+    elif event.key() in RETURN_KEYS or (and_space and event.key() == Qt.Key.Key_Space):
+        act()
+    else:
+        return False
+    return True
 
 
 class Menu(QMenu):

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QWid
 
 from app.theme import Theme
 from app.views.widgets.focus import FocusRing
-from app.views.widgets.held_keys import RETURN_KEYS, is_held
+from app.views.widgets.held_keys import presses
 from app.views.widgets.mixins import BeforeList
 from app.views.widgets.scrolling import ThinScrollBars
 
@@ -79,11 +79,7 @@ class ChoiceList(RowRing, QListView):
         return self.value_of(self.indexAt(event.position().toPoint())) if is_left else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if is_held(event):
-            event.accept()
-        elif event.key() in (*RETURN_KEYS, Qt.Key.Key_Space):
-            self._choose(self.currentIndex())
-        else:
+        if not presses(event, lambda: self._choose(self.currentIndex()), and_space=True):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
