@@ -11,7 +11,6 @@ import logging
 import math
 import re
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -32,7 +31,7 @@ from engine.api.hub import HubKind, HubModel, HubPage, HubQuery, HubSort, Search
 from engine.api.types import DrafterKind, ModelInfo
 from engine.hub.client import Hub, HubClient, from_any
 from engine.hub.repository import drafter_in, is_repository, listed_files
-from engine.hub.stop import Patience, StopKind, Stopped, StopSignal, without_password
+from engine.hub.stop import Jobs, Patience, StopKind, Stopped, StopSignal, without_password
 from engine.models.drafters import drafter_kind
 from engine.models.model_files import KIB, JsonObject, object_at
 from engine.models.names import is_named_after, stem
@@ -40,6 +39,7 @@ from engine.models.sight import tower_of
 
 _STEP_MODELS = 40  # a step ends after so many models …
 _STEP_ANSWERS = 8  # … or after so many answers
+_THREAD = "hub-search"
 _CARD = "README.md"
 _CARD_BYTES = 256 * KIB
 _LONGEST_ASKED_S = 3.0  # seconds: a user is looking at an empty list
@@ -348,15 +348,13 @@ class _Search:
 
 
 class Searches:
-    def __init__(self, sink: Sink, patience: Patience) -> None:
-        self._sink = sink
+    def __init__(self, sink: Sink, patience: Patience, jobs: Jobs) -> None:
+        self._sink, self._jobs = sink, jobs
         self._patience = replace(patience, longest_asked_s=_LONGEST_ASKED_S)
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._search: _Search | None = None
         self._page_stop = StopSignal()
-        self._threads: list[threading.Thread] = []
-        self._closed = False
 
     def search(self, hub: Hub, query: HubQuery) -> SearchId:
         search = _Search(SearchId(next(self._ids)), query, hub.places(), [_List(path) for path in questions(query)])
@@ -364,7 +362,7 @@ class Searches:
             former, self._search = self._search, search
         if former is not None:
             former.stop.request(StopKind.CANCEL)
-        self._start(lambda: self._step(search), search.stop)
+        self._jobs.start(_THREAD, lambda: self._step(search), search.stop)
         return search.number
 
     def more(self, hub: Hub, number: SearchId) -> None:
@@ -374,41 +372,14 @@ class Searches:
             search.places = hub.places()
             if search.stop.kind is StopKind.OFFLINE:
                 search.stop = StopSignal()
-            self._start(lambda: self._step(search), search.stop)
+            self._jobs.start(_THREAD, lambda: self._step(search), search.stop)
 
     def read_page(self, hub: Hub, repository: str) -> None:
         stop = StopSignal()
         with self._lock:
             former, self._page_stop = self._page_stop, stop
         former.request(StopKind.CANCEL)
-        self._start(lambda: self._read_page(hub, repository, stop), stop)
-
-    def go_offline(self) -> None:
-        """All questions in progress fail with HubOffline, at once."""
-        with self._lock:
-            self._stop_all(StopKind.OFFLINE)
-
-    def close(self, deadline: float) -> bool:
-        with self._lock:
-            self._closed = True
-            self._stop_all(StopKind.CANCEL)
-            threads = list(self._threads)
-        for thread in threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-        return not any(thread.is_alive() for thread in threads)
-
-    def _start(self, work: Callable[[], None], stop: StopSignal) -> None:
-        thread = threading.Thread(target=work, name="hub-search", daemon=True)
-        with self._lock:
-            self._threads = [each for each in self._threads if each.is_alive()] + [thread]
-            if self._closed:
-                stop.request(StopKind.CANCEL)
-            thread.start()
-
-    def _stop_all(self, kind: StopKind) -> None:
-        self._page_stop.request(kind)
-        if self._search is not None:
-            self._search.stop.request(kind)
+        self._jobs.start(_THREAD, lambda: self._read_page(hub, repository, stop), stop)
 
     def _send(self, event: StoreEvent, stop: StopSignal) -> None:
         if stop.kind is not StopKind.CANCEL:

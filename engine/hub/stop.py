@@ -84,6 +84,41 @@ class StopSignal:
             _shut_down(connection)
 
 
+class Jobs:
+    """Work under way, each on a thread of its own with the signal that stops it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way: list[tuple[str, StopSignal, threading.Thread]] = []
+        self._closed = False
+
+    def start(self, name: str, work: Callable[[], None], stop: StopSignal, folder: str = "") -> None:
+        """`folder`: the one that it is about, where it needs no hub."""
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        with self._lock:
+            self._under_way = [each for each in self._under_way if each[2].is_alive()]
+            self._under_way.append((folder, stop, thread))
+            if self._closed:
+                stop.request(StopKind.CANCEL)
+            thread.start()
+
+    def stop(self, kind: StopKind, folder: str = "") -> None:
+        """What is about `folder`; without one, what needs a hub."""
+        with self._lock:
+            stops = [stop for about, stop, _ in self._under_way if about == folder]
+        for stop in stops:
+            stop.request(kind)
+
+    def close(self) -> list[threading.Thread]:
+        """Stops all, and what starts later; returns the threads that are ending."""
+        with self._lock:
+            self._closed = True
+            under_way = list(self._under_way)
+        for _, stop, _ in under_way:
+            stop.request(StopKind.CANCEL)
+        return [thread for _, _, thread in under_way]
+
+
 class Connections:
     """The connections of one client, as its library reports them: a stop ends each of them at any time."""
 

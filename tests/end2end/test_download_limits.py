@@ -211,7 +211,7 @@ def test_a_download_that_waits_leaves_its_line_to_others(tmp_path: Path, hub: Ti
         )
 
     store = SlowStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
-    store._shares = replace(store._shares, slots=threading.Semaphore(1))
+    store._downloads.shares = replace(store._downloads.shares, slots=threading.Semaphore(1))
     hub.add("org/second", hub.repositories[REPO])
     hub.faults[WEIGHTS] = Fault(status=503)
     store.install(REPO)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import socket
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_a_newer_search_shuts_the_line_of_the_older(hub: TinyHub, store: QuickSt
     hub.faults["search"] = Fault(times=1, hold_after=1)
     old = store.search(HubQuery("old"))
     assert hub.holding.wait(10)
-    threads = list(store._searches._threads)
+    threads = [each for each in threading.enumerate() if each.name == "hub-search"]
     new = store.search(HubQuery("tiny"))
     for thread in threads:
         thread.join(60)

@@ -86,7 +86,7 @@ def test_reading_a_large_file_is_told_by_bytes_and_can_be_stopped(
     monkeypatch.setattr(store, "_sink", stop)
     store.verify(folder)
     assert stopping.wait(10)
-    for _, _, thread in store._upkeep:
+    for thread in (each for each in threading.enumerate() if each.name == "models-upkeep"):
         thread.join(10)
     assert {type(event) for event in recorder.events} == {VerifyProgress}
     assert max(event.done_bytes for event in recorder.events if isinstance(event, VerifyProgress)) < size // 10

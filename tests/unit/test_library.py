@@ -600,8 +600,8 @@ def test_removing_what_an_earlier_run_left_holds_nobody_up(
     set_aside = staging.set_aside
 
     def watched(root: Path, repository: str) -> Path | None:
-        if free_now := store._lock.acquire(timeout=0):
-            store._lock.release()
+        if free_now := store._downloads._lock.acquire(timeout=0):
+            store._downloads._lock.release()
         free.append(free_now)
         return set_aside(root, repository)
 
