@@ -57,7 +57,7 @@ class Downloads:
         return number
 
     def stop(self, number: DownloadId, kind: StopKind) -> bool:
-        """Whether it is under way."""
+        """Whether it is in progress."""
         found = self._found(number)
         for download in found:
             download.stop.request(kind)

@@ -85,19 +85,19 @@ class StopSignal:
 
 
 class Jobs:
-    """Work under way, each on a thread of its own with the signal that stops it."""
+    """Work in progress, each on a thread of its own with the signal that stops it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._under_way: list[tuple[str, StopSignal, threading.Thread]] = []
+        self._running: list[tuple[str, StopSignal, threading.Thread]] = []
         self._closed = False
 
     def start(self, name: str, work: Callable[[], None], stop: StopSignal, folder: str = "") -> None:
         """`folder`: the one that it is about, where it needs no hub."""
         thread = threading.Thread(target=work, name=name, daemon=True)
         with self._lock:
-            self._under_way = [each for each in self._under_way if each[2].is_alive()]
-            self._under_way.append((folder, stop, thread))
+            self._running = [each for each in self._running if each[2].is_alive()]
+            self._running.append((folder, stop, thread))
             if self._closed:
                 stop.request(StopKind.CANCEL)
             thread.start()
@@ -105,7 +105,7 @@ class Jobs:
     def stop(self, kind: StopKind, folder: str = "") -> None:
         """What is about `folder`; without one, what needs a hub."""
         with self._lock:
-            stops = [stop for about, stop, _ in self._under_way if about == folder]
+            stops = [stop for about, stop, _ in self._running if about == folder]
         for stop in stops:
             stop.request(kind)
 
@@ -113,10 +113,10 @@ class Jobs:
         """Stops all, and what starts later; returns the threads that are ending."""
         with self._lock:
             self._closed = True
-            under_way = list(self._under_way)
-        for _, stop, _ in under_way:
+            running = list(self._running)
+        for _, stop, _ in running:
             stop.request(StopKind.CANCEL)
-        return [thread for _, _, thread in under_way]
+        return [thread for _, _, thread in running]
 
 
 class Connections:
