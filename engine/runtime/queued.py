@@ -19,7 +19,7 @@ from engine.decoding.text import Prompt, encode, grammar_of, prompt_tokens, repl
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, Ahead, apart
 from engine.models.watch import Question
-from engine.runtime.reply import Reply, logged
+from engine.runtime.reply import Reply, Submitted, logged
 from engine.runtime.requests import check_tokens, context_limit, speculating
 from engine.vision.seeing import Eyes, View
 from engine.vision.values import spans_in, without_names
@@ -33,7 +33,7 @@ _AHEAD = 4  # prompts of the first requests in the queue, made at once
 _ADDED_BYTES = 16  # by tokenizers: what begins and ends a text, and a space before its first word
 
 
-class QueuedReply:
+class QueuedReply(Submitted):
     """A request in the queue, checked by `requests.check_request`.
 
     Its prompt is made on a thread of its own, from the first call of `is_ready` on. It becomes a reply by `start`, or

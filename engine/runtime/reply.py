@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, as_engine_error
-from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
+from engine.api.events import Event, Failed, Finished, PromptProgress, Sink, TextDelta, TokensScored, ToolCalled
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
     from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
-    from engine.runtime.queued import QueuedReply
 
 _log = logging.getLogger(__name__)
 
@@ -67,16 +66,27 @@ class ReplyState(Enum):
     ENDED = auto()  # its last event is posted
 
 
+class Submitted:
+    """A request as its reply takes it over from the queue; seconds are those of `time.perf_counter`."""
+
+    id: RequestId
+    request: Request
+    sink: Sink
+    seed: int
+    submitted_at: float
+    started_at: float
+
+
 class Reply:
     """A running reply. Posts exactly one Finished or Failed, and nothing after it."""
 
     def __init__(
-        self, queued: QueuedReply, sequence: Sequence, prompt: Prompt, store: PrefixStore, history: History
+        self, submitted: Submitted, sequence: Sequence, prompt: Prompt, store: PrefixStore, history: History
     ) -> None:
-        self.id = queued.id
-        self.request = request = queued.request
-        self._sink = queued.sink
-        self._seed = queued.seed
+        self.id = submitted.id
+        self.request = request = submitted.request
+        self._sink = submitted.sink
+        self._seed = submitted.seed
         self._store = store
         self._costs = history.costs
         self._account = Account(history.costs)
@@ -102,8 +112,8 @@ class Reply:
             self._sampler.scores = self._scores.scores
             self._sequence.read = self._scores.read if request.prompt_logprobs else None
         self._stats = StatsRecorder(
-            submitted_at=queued.submitted_at,
-            started_at=queued.started_at,
+            submitted_at=submitted.submitted_at,
+            started_at=submitted.started_at,
             prompt_tokens=len(tokens),
             cached_tokens=self._sequence.caches.position,
             context_tokens=len(tokens),
