@@ -51,9 +51,10 @@ class Wire:
         content = encoded(value)
         with self._sending:
             try:
-                pieces = [_LENGTHS.pack(len(content), len(data)) + content, data]
-                for piece in [b"".join(pieces)] if len(data) <= _AT_ONCE_BYTES else pieces:
-                    self._socket.sendall(piece)
+                head = _LENGTHS.pack(len(content), len(data)) + content
+                self._socket.sendall(head if len(data) > _AT_ONCE_BYTES else b"".join((head, data)))
+                if len(data) > _AT_ONCE_BYTES:
+                    self._socket.sendall(data)
             except TimeoutError as error:
                 raise WireBroken("nobody reads") from error
             except OSError as error:
