@@ -79,7 +79,7 @@ class EmptyChat(Translated, QScrollArea):
 
     def _fit(self) -> None:
         """In a low window all else goes, what is least needed first, before the card is out of sight."""
-        if (content := self.widget()) is None or (layout := content.layout()) is None:
+        if not self.isVisible() or (content := self.widget()) is None or (layout := content.layout()) is None:
             return
         first, *others = self.questions
         kept: list[QWidget] = [first, self.offer_reason, self.line, *others, self._mark]
