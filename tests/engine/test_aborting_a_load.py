@@ -99,7 +99,7 @@ def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
     engine, loads = Engine(), Recorder()
     drafts, replies, second = (Recorder() for _ in range(3))
 
-    def slices(_folder: str, _main: LoadedModel, aborted: Question) -> Generator[None]:
+    def slices(_folder: str, _main: LoadedModel, aborted: Question, **_: object) -> Generator[None]:
         engine.submit(Request(tokens=(65, 66, 67), max_tokens=3), replies)
         yield
         engine.load(zoo.drafts["poor"], second)
@@ -126,7 +126,7 @@ def test_a_load_that_was_aborted_is_answered_by_a_command_that_is_refused(
 ) -> None:
     """It goes on no more, so nothing else could answer it."""
 
-    def slices(*_: object) -> Generator[None]:
+    def slices(*_: object, **__: object) -> Generator[None]:
         yield from ()
         raise Aborted
 

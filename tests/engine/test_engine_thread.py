@@ -134,7 +134,7 @@ def test_a_refused_load_leaves_what_is_being_loaded(zoo: Zoo, monkeypatch: pytes
     """Also where it names the same draft, and whoever keeps an account of the events."""
     goes_on, begun = threading.Event(), threading.Event()
 
-    def slowly(folder: str, main: LoadedModel, _: Question) -> Generator[None, None, LoadedModel]:
+    def slowly(folder: str, main: LoadedModel, _: Question, **__: object) -> Generator[None, None, LoadedModel]:
         begun.set()
         while not goes_on.wait(0.001):
             yield

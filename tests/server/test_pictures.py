@@ -223,7 +223,8 @@ def test_the_detail_is_each_pictures_own(seeing: FakeEngine) -> None:
             wanted = [PictureDetail.LOW, PictureDetail.HIGH, PictureDetail.HIGH, None, None]
             assert [(each.detail, each.rgb) for each in shown] == [(detail, SHOWN.rgb) for detail in wanted]
             held: Any = parts[0]
-            (held["image_url"] if name == "messages" else held)["detail"] = "medium"
+            picture: Any = held["image_url"] if name == "messages" else held
+            picture["detail"] = "medium"
             refused = served.post(path, COMMON | asked).json()["error"]
             assert "detail" in refused["param"]
             assert "low, high, original" in refused["message"]

