@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from PySide6.QtCore import QCoreApplication, QLocale
 from pytestqt.qtbot import QtBot
 
@@ -64,7 +64,9 @@ _put_folders_in_memory()
 QLocale.setDefault(QLocale("en_US"))  # as the app does when it is told its language
 
 # Machines under test are busy, so time says nothing; a failure prints what reproduces it. Drills look for new examples.
-settings.register_profile("drills", deadline=None, database=None, print_blob=True)
+settings.register_profile(
+    "drills", deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("hunch", settings.get_profile("drills"), derandomize=True)
 _EXAMPLES = 3  # of so many examples `make test` tries one, `make slow` all
 

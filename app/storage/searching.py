@@ -10,7 +10,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from app.markup.folding import fold, occurrences
 from app.storage.attachments import searched_texts
@@ -30,8 +29,6 @@ _MOST_IN_VAIN = 200  # messages that are looked at before the index is asked for
 _CREDIT = 10  # more of them for each chat that was found: so many words come in half of the chats only
 _MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
 _LATEST_S = 4e10  # a later moment has no date
-_TOGETHER = 10  # messages: to read each by itself takes twice as long
-_TEXTS = f"SELECT id, text, attachments FROM messages WHERE id IN ({','.join('?' * _TOGETHER)})"
 
 
 @dataclass(slots=True)
@@ -135,12 +132,11 @@ class Searching:
         blocks = [word.blocks for word in words if word.blocks is not None]
         if self._index is not None and chat_id not in self._not_read and len(blocks) == len(words):
             numbers = self._index.within(blocks, numbers)
-        waiting = iter(numbers)
-        while (some := list(islice(waiting, _TOGETHER))) and self._goes_on(()):
-            found = {row["id"]: row for row in self._db.rows(_TEXTS, [*some, *[None] * (_TOGETHER - len(some))])}
-            for number in some:
-                if row := found.get(number):
-                    yield number, searched_texts(as_text(row["text"]), row["attachments"])
+        for number in numbers:
+            if not self._goes_on(()):
+                return
+            if row := self._db.row("SELECT text, attachments FROM messages WHERE id = ?", (number,)):
+                yield number, searched_texts(as_text(row["text"]), row["attachments"])
 
 
 def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary:

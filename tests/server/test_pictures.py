@@ -214,7 +214,10 @@ def test_the_detail_is_each_pictures_own(seeing: FakeEngine) -> None:
     said: list[str | None] = ["low", "high", "original", "auto", None]
     chats = [{"type": "image_url", "image_url": {"url": image, "detail": each}} for each in said]
     responses = [{"type": "input_image", "image_url": image, "detail": each} for each in said]
-    bodies = {"/v1/chat/completions": ("messages", chats), "/v1/responses": ("input", responses)}
+    bodies: dict[str, tuple[str, list[Any]]] = {
+        "/v1/chat/completions": ("messages", chats),
+        "/v1/responses": ("input", responses),
+    }
     with serving(seeing, Decoding(decode)) as served:
         for path, (name, parts) in bodies.items():
             asked = {name: [{"role": "user", "content": parts}]}
@@ -222,9 +225,7 @@ def test_the_detail_is_each_pictures_own(seeing: FakeEngine) -> None:
             shown = seeing.requests[-1].messages[0].pictures
             wanted = [PictureDetail.LOW, PictureDetail.HIGH, PictureDetail.HIGH, None, None]
             assert [(each.detail, each.rgb) for each in shown] == [(detail, SHOWN.rgb) for detail in wanted]
-            held: Any = parts[0]
-            picture: Any = held["image_url"] if name == "messages" else held
-            picture["detail"] = "medium"
+            (parts[0]["image_url"] if name == "messages" else parts[0])["detail"] = "medium"
             refused = served.post(path, COMMON | asked).json()["error"]
             assert "detail" in refused["param"]
             assert "low, high, original" in refused["message"]

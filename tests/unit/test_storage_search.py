@@ -260,15 +260,6 @@ def test_a_result_names_messages_with_the_phrase_then_those_with_most_words(stor
     assert found(path, "blue pear", None) == [(chat, (7, 9, 10))]
 
 
-def test_messages_of_a_chat_are_read_some_at_a_time(stores: Stores, path: Path) -> None:
-    chat_of(stores, *["hay"] * 40)
-    statements: list[str] = []
-    with closing(Reader(address_of(path))) as reader:
-        reader.connection.set_trace_callback(statements.append)
-        assert Searching(reader).find("needle") == []
-    assert len(statements) < 15
-
-
 def test_the_snippet_has_what_was_found_in_its_middle(stores: Stores, path: Path) -> None:
     chat_of(stores, "x " * 400 + "**needle** in `hay`" + " y" * 400)
     with closing(Reader(address_of(path))) as reader:
