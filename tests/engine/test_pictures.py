@@ -158,6 +158,7 @@ def test_no_text_depends_on_what_drafts(
     kind: str,
     length: int,
 ) -> None:
+    skip_without(drafters, kind)
     with drafting(client, drafters, kind):
         drafted = check(client, plain, Speculation.fixed(length))
     assert drafted or kind == "lookup"
@@ -165,12 +166,15 @@ def test_no_text_depends_on_what_drafts(
 
 @contextmanager
 def drafting(client: EngineClient, drafters: dict[str, Path], kind: str) -> Iterator[None]:
-    if kind not in (*drafters, "lookup"):
-        pytest.skip("this family has no such drafter")
     if kind != "lookup":
         client.set_draft(drafters[kind])
     yield
     client.set_draft(None)
+
+
+def skip_without(drafters: dict[str, Path], kind: str) -> None:
+    if kind not in (*drafters, "lookup"):
+        pytest.skip("this family has no such drafter")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +189,7 @@ def test_no_text_depends_on_drafts_where_rows_are_cut_kept_or_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Prompts in small pieces; then from memory, behind an edit, and from the disk after a restart; then in a batch."""
+    skip_without(drafters, kind)
     monkeypatch.setattr(sequences, "PREFILL_CHUNK_TOKENS", 16)
     how, edited = Speculation.fixed(4), (*CHATS["long"][:2], asked("And this?", SMALL))
     for restarted in (False, True):
