@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import mlx.core as mx
 
-from engine.api.errors import ModelTooLarge
+from engine.api.errors import LoadAborted, ModelTooLarge
 from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
@@ -51,16 +51,17 @@ def loading_over_ranks(
     return replace(model, ranks=len(plan.shares), close=crew.end, lost=crew.look)
 
 
-def aside(work: Callable[[], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
+def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
     """What `work` returns or raises, on a thread of its own: the engine's waits for no disk and no other machine.
 
-    In slices. Closed before the end, it leaves the thread to itself, and the result to `unwanted`.
+    In slices. Closed before the end, which `work` can ask, it leaves the thread to itself, the result to `unwanted`.
     """
     outcome: Future[_Result] = Future()
+    closed = threading.Event()
 
     def run() -> None:
         try:
-            outcome.set_result(work())
+            outcome.set_result(work(closed.is_set))
         except BaseException as error:  # noqa: BLE001  raised where it is awaited
             outcome.set_exception(error)
 
@@ -70,18 +71,24 @@ def aside(work: Callable[[], _Result], unwanted: Callable[[_Result], object]) ->
             wait([outcome], SLICE_S)
             yield
     except GeneratorExit:
+        closed.set()
         outcome.add_done_callback(lambda done: None if done.exception() else unwanted(done.result()))
         raise
     return outcome.result()
 
 
-def _begun(planned: RankPlan | Callable[[], RankPlan]) -> tuple[RankPlan, Crew, str]:
-    """With the other ranks' processes, and the digest of the model that all must have."""
+def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tuple[RankPlan, Crew, str]:
+    """With the other ranks' processes, and the digest of the model that all must have.
+
+    None is started once `aborted`: on a machine that has answered late it would end that of the load that came after.
+    """
     plan = planned if isinstance(planned, RankPlan) else planned()
     if not plan.fits:
         worst = max(plan.shares, key=lambda share: share.needed_bytes - share.available_bytes)
         raise ModelTooLarge(plan.folder, worst.needed_bytes, worst.available_bytes, plan.context_tokens)
     digest = digest_of(Path(plan.folder))
+    if aborted():
+        raise LoadAborted(plan.folder)
     return plan, Crew(_start(share, digest) for share in plan.shares[1:]), digest
 
 

@@ -165,11 +165,16 @@ class Worker:
             self._drop_lost()
 
     def _drop_lost(self) -> None:
-        """A main model that has lost some of its layers is loaded again, once; queued replies wait for that."""
-        main, draft, asked = self._scheduler.main, self._scheduler.draft, self._loaded_by
+        """A main model that has lost some of its layers is loaded again, once; queued replies wait for that.
+
+        Its draft comes with it, also one that was on its way.
+        """
+        main, asked = self._scheduler.main, self._loaded_by
         lost = None if main is None else main.lost()
         if lost is None or asked is None:
             return
+        draft, load = self._scheduler.draft, self._scheduler.load
+        draft_folder = load.folder if load is not None else None if draft is None else draft.info.folder
         _log.warning("the model is not whole any more: %s", lost)
         another_comes = self._loads_main
         if not another_comes:
@@ -181,7 +186,7 @@ class Worker:
             self._post(asked.sink, ModelFailed(ModelRole.MAIN, asked.folder, lost))
         elif not another_comes:
             self._loaded_again_at = time.monotonic()
-            self._load_main(replace(asked, draft=None if draft is None else draft.info.folder))
+            self._load_main(replace(asked, draft=draft_folder))
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""

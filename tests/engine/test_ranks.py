@@ -10,10 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -37,6 +39,8 @@ from engine import (
     ModelUnloaded,
     RankEnd,
     RankLost,
+    RankPlan,
+    RankShare,
     Request,
     RequestId,
     Sampling,
@@ -45,6 +49,7 @@ from engine import (
     plan_ranks,
 )
 from engine.caches.base import CacheSet
+from engine.cluster import loading
 from engine.cluster.crew import Crew
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
@@ -52,8 +57,10 @@ from engine.cluster.lent import pair_machines
 from engine.cluster.mirror import Mirror
 from engine.cluster.operations import Load
 from engine.cluster.rank import Rank
-from engine.models.loading import Part, Progress
+from engine.drafting.drafters import loading_any_draft
+from engine.models.loading import Part, Progress, Slices
 from engine.models.memory import MemoryNeed
+from engine.runtime import worker
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
 from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
 from tests.helpers.samples import fair
@@ -260,6 +267,48 @@ def test_a_load_that_waits_for_another_machine_is_ended_at_once(engine: Engine, 
 
     assert isinstance(ends[-1], ModelFailed)
     assert isinstance(ends[-1].error, LoadAborted)
+
+
+def test_a_load_that_is_ended_while_it_is_planned_starts_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that answers late it would end the rank of the load that came after."""
+    started: list[RankShare] = []
+    monkeypatch.setattr(loading, "_start", lambda share, _digest: partial(started.append, share))
+    answers, planners = threading.Event(), []
+
+    def planned() -> RankPlan:
+        planners.append(threading.current_thread())
+        answers.wait()
+        return plan_ranks(STARTER, SIZES)
+
+    slices = loading.loading_over_ranks(planned)
+    while not planners:
+        next(slices)
+    slices.close()
+    answers.set()
+    planners[0].join()
+
+    assert started == []
+
+
+@pytest.mark.slow
+@pytest.mark.expect_log("RankLost")
+def test_what_is_lost_while_a_draft_is_loaded_comes_again_with_it(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def killing(*given: Any, **options: Any) -> Slices:
+        monkeypatch.setattr(worker, "loading_any_draft", loading_any_draft)
+        os.kill(processes_below(os.getpid())[0], signal.SIGKILL)
+        while True:  # until this load is ended
+            yield None
+
+    monkeypatch.setattr(worker, "loading_any_draft", killing)
+    engine.load(main, events.put, draft=draft, plan=plan_ranks(main, SIZES))
+    ready = (each for each in iter(partial(events.get, timeout=PATIENCE_S), None) if isinstance(each, ModelReady))
+
+    assert [next(ready).role for _ in range(3)] == [ModelRole.MAIN, ModelRole.MAIN, ModelRole.DRAFT]
 
 
 @pytest.mark.slow
