@@ -104,6 +104,10 @@ def host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":") if address.count(":") == 1 or "]:" in address else (address, "", "")
     if not host or (port and not (port.isdecimal() and 0 < int(port) < 65536)):
         raise InvalidRequest("address", address[:200], "host:port")
+    try:
+        host.encode("idna")  # else a look-up raises what is no OSError
+    except UnicodeError as error:
+        raise InvalidRequest("address", address[:200], "host:port") from error
     return host.strip("[]"), int(port or DEFAULT_PORT)
 
 

@@ -384,7 +384,7 @@ def test_addresses(address: str, expected: tuple[str, int]) -> None:
     assert host_and_port(address) == expected
 
 
-@pytest.mark.parametrize("address", ["", ":9", "mac:0", "mac:99999", "mac:x"])
+@pytest.mark.parametrize("address", ["", ":9", "mac:0", "mac:99999", "mac:x", "192.168..5", "m" * 64])
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(InvalidRequest):
         host_and_port(address)
