@@ -99,6 +99,7 @@ KEPT = frozenset(
         "going_downloads",
         "recent_models",
         "last_drafts",
+        "helped_models",  # as their folders stay, too
         "recent_commands",
         "presets",
         "model_defaults",

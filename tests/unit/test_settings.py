@@ -443,3 +443,13 @@ def test_what_a_setting_holds_is_not_logged(tmp_path: Path, caplog: pytest.LogCa
     (tmp_path / "settings.json").write_text('{"language": "zebra"}')
     make(tmp_path)
     assert "zebra" not in caplog.text
+
+
+def test_a_model_that_stays_when_all_is_reset_keeps_the_machine_that_helps_it(tmp_path: Path) -> None:
+    """Without it the model would not fit at the next start."""
+    settings = make(tmp_path)
+    settings.main_folder, settings.helped_models = "/models/large", {"/models/large": {"name": "Studio"}}
+
+    settings.reset_all()
+
+    assert (settings.main_folder, list(settings.helped_models)) == ("/models/large", ["/models/large"])
