@@ -12,6 +12,7 @@ from engine import (
     EngineError,
     EngineState,
     Helping,
+    MachineUnavailable,
     ModelFailed,
     ModelInfo,
     ModelLoading,
@@ -20,6 +21,7 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
+    RankLost,
     Speculation,
     SpeculationMode,
     model_name,
@@ -98,6 +100,12 @@ class LoadedPair:
         if folder in loaded:
             self.outdated.add(folder)
         return folder in loaded
+
+    @property
+    def comes_when_needed(self) -> bool:
+        """It rests, or a machine that is to help was away, which may be back."""
+        was_away = self.state is PairState.FAILED and isinstance(self._main_error, MachineUnavailable | RankLost)
+        return was_away or self.state is PairState.UNLOADED
 
     @property
     def draft_is_loading(self) -> bool:

@@ -237,7 +237,7 @@ class PairLoading(QObject):
 
     def has_main(self, folder: str) -> bool:
         """Whether it is the main model with the files that it has now: loaded, on its way, or idle."""
-        return self.can_reply and folder == self.main_folder and folder not in self.outdated
+        return self.can_reply and folder == self.in_use()[0] and folder not in self.outdated
 
     def has_draft(self, folder: str) -> bool:
         """The same of the draft, where nothing has kept it from serving."""
@@ -255,7 +255,7 @@ class PairLoading(QObject):
     @property
     def can_reply(self) -> bool:
         """True when a main model is loaded or loading, or will be when it is needed."""
-        return self._loaded.state in (PairState.READY, PairState.LOADING, PairState.UNLOADED)
+        return self._loaded.comes_when_needed or self._loaded.state in (PairState.READY, PairState.LOADING)
 
     # Loading
 
@@ -299,7 +299,7 @@ class PairLoading(QObject):
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
         if self._loaded.main_stays and self._loaded.regain(self._engine.state()):
             self.load_draft(self._loaded.draft_folder or None)
-        elif self._loaded.state is PairState.UNLOADED:
+        elif self._loaded.comes_when_needed:
             self.load(self._loaded.main_folder, self._loaded.draft_folder)
 
     def unload(self) -> None:

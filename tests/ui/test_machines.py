@@ -23,6 +23,8 @@ from engine import (
     Machine,
     MachineRefusal,
     MachineUnavailable,
+    ModelFailed,
+    ModelRole,
     RankEnd,
     RankLost,
     RankPlan,
@@ -212,6 +214,15 @@ def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message(
     harness.ask(qtbot, "Second")
     assert len(harness.engine.loads) == before + 1
     assert harness.engine.helping[-1][0].machine == STUDIO
+
+    away = ModelFailed(ModelRole.MAIN, MAIN.folder, MachineUnavailable(STUDIO.address, MachineRefusal.UNREACHABLE))
+    harness.application.bridge.event_arrived.emit(away)
+    assert harness.models.pair.state is PairState.FAILED
+    harness.ask(qtbot, "Third")
+    assert len(harness.engine.loads) == before + 2
+    harness.application.bridge.event_arrived.emit(away)
+    harness.models.try_again()
+    assert len(harness.engine.loads) == before + 3
 
 
 def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
