@@ -286,8 +286,10 @@ def keep_pictures(
 
     with spool.open("rb") as lines, made.open("wb") as written:
         for line in lines:
-            written.write(_line(line, kept_here) if _SIGN in line else line)
-            progress(lines.tell() / size)
+            has_pictures = _SIGN in line
+            written.write(_line(line, kept_here) if has_pictures else line)
+            if has_pictures:
+                progress(lines.tell() / size)
     file.unlink(missing_ok=True)
     made.replace(spool)
     return digests, unread

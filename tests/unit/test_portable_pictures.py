@@ -176,6 +176,13 @@ def test_a_picture_that_an_app_has_drawn_is_a_word_to_a_model(tmp_path: Path, ro
     assert message.content == "Here." if shown else "Picture that is not shown: sea.png\n\nHere."
 
 
+def test_only_chats_with_pictures_move_the_bar(tmp_path: Path) -> None:
+    """Thousands of others are copied in a moment, and each would wake the window."""
+    shares: list[float] = []
+    keep_pictures(spool_of(tmp_path, own.line_of(PortableChat("x:1", "No sea", ()))), str, Stop(), shares.append)
+    assert shares == []
+
+
 @pytest.mark.usefixtures("in_this_process")
 def test_a_full_disk_ends_the_import_and_makes_no_note_of_a_picture(tmp_path: Path) -> None:
     here = Pictures(tmp_path / "a" / "chats.db")
