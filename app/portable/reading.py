@@ -44,16 +44,26 @@ class Found:
 
 
 def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callable[[float], None]) -> Found:
-    """Raises Stopped when `stop` is asked. What cannot be read is among the problems."""
+    """Raises Stopped when `stop` is asked. What cannot be read is among the problems, with the end of the process too:
+    what it had understood by then is there.
+    """
     notes = _Notes(progress)
     try:
         for line in lines_of("--read-chats", [str(spool), *map(str, paths)], LIMITS, stop):
             notes.take(json.loads(line))
     except (ChildFailed, ValueError):
         notes.problems.append(NotImported("", WhyNotRead.TOO_MUCH))
+        _cut_to_lines(spool)
     kept = tuple(notes.problems[:_MOST_PROBLEMS])
     more = len(notes.problems) - len(kept)
     return Found(spool, tuple(notes.origins), notes.messages, kept, more, tuple(notes.presets), notes.missing)
+
+
+def _cut_to_lines(spool: Path) -> None:
+    """Without the part of a line that a process leaves which ends as it writes."""
+    with spool.open("a+b") as file:
+        file.seek(0)
+        file.truncate(sum(len(line) for line in file if line.endswith(b"\n")))
 
 
 class _Notes:

@@ -23,7 +23,7 @@ from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
 from app.storage.attachments import Attachment, AttachmentKind
 from app.storage.portable import PortableChat, PortableMessage
-from app.system.limited_child import Limits, Stop, Stopped
+from app.system.limited_child import ChildFailed, Limits, Stop, Stopped
 from tests.helpers.foreign_chats import chatgpt, drawing, lm_studio, node, pointer, said, slot
 
 ASKED = node("q", "root", "user", "Why?")
@@ -296,3 +296,34 @@ def test_a_message_with_all_the_attachments_that_it_can_have_is_read(tmp_path: P
     found = find(tmp_path, exported(tmp_path, [PortableChat("x:1", "T", messages)], []))
     assert (found.origins, found.messages, found.problems) == (("x:1",), 2, ())
     assert [len(each.text) for each in spooled(found)[0].messages[1].attachments] == [MOST_CHARACTERS] * 20
+
+
+def test_what_a_process_has_understood_before_it_ended_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the chat that it was writing; of one that never began there is nothing."""
+    path = written(tmp_path, "a.json", ONE)
+
+    def ended(flag: str, arguments: Sequence[str], *_: object) -> Iterator[bytes]:
+        yield from printed(flag, arguments)
+        with Path(arguments[0]).open("ab") as spool:
+            spool.write(b'{"id": "half of')
+        raise ChildFailed
+
+    def never(*_: object) -> Iterator[bytes]:
+        raise ChildFailed
+
+    for process, titles in ((ended, ["Deploys"]), (never, [])):
+        (tmp_path / "spool").unlink(missing_ok=True)
+        monkeypatch.setattr(reading, "lines_of", process)
+        found = by_a_process(tmp_path, path)
+        assert [each.title for each in spooled(found)] == titles
+        assert (len(found.origins), problems(found)) == (len(titles), [("", "", WhyNotRead.TOO_MUCH)])
+
+
+def test_a_chat_that_is_told_is_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool, lines = tmp_path / "spool", list[int]()
+    monkeypatch.setattr(child, "_say", lambda **said: lines.append(spool.read_bytes().count(b"\n")))
+    with spool.open("w", encoding="utf-8") as file:
+        child.Import(file).read([written(tmp_path, "a.json", json.dumps([chatgpt(ASKED)] * 2))])
+    assert lines[-2:] == [1, 2]
