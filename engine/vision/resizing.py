@@ -37,9 +37,9 @@ def _along_rows(pixels: Pixels, length: int, by: Filter, aborted: Question) -> P
     for start in range(0, lines, band):
         if aborted():
             raise Aborted
-        part = pixels[start : start + band].transpose(0, 2, 1).astype(np.float32)
-        samples = np.clip(np.floor(part @ weights + 0.5), 0, 255).astype(np.uint8)
-        result[start : start + band] = samples.transpose(0, 2, 1)
+        part = pixels[start : start + band].transpose(0, 2, 1).astype(np.float32, order="C")
+        samples = np.clip(np.floor(part.reshape(-1, before) @ weights + 0.5), 0, 255).astype(np.uint8)
+        result[start : start + band] = samples.reshape(-1, 3, length).transpose(0, 2, 1)
     return result
 
 
