@@ -3092,6 +3092,18 @@
         <translation>待つか、その Mac で「今すぐ停止」を押してください。</translation>
     </message>
     <message>
+        <source>The other Mac has stopped helping</source>
+        <translation>もう一方の Mac が手伝うのをやめました</translation>
+    </message>
+    <message>
+        <source>Stop now was pressed on the Mac at %1.</source>
+        <translation>%1 の Mac で「今すぐ停止」が押されました。</translation>
+    </message>
+    <message>
+        <source>Wait ten minutes, or turn Help other Macs off and on there.</source>
+        <translation>10 分待つか、その Mac で「ほかの Mac を手伝う」をオフにしてからオンにしてください。</translation>
+    </message>
+    <message>
         <source>Model missing on the other Mac</source>
         <translation>もう一方の Mac にモデルがありません</translation>
     </message>

@@ -3092,6 +3092,18 @@
         <translation>기다리거나 그 Mac에서 ‘지금 중지’를 누르세요.</translation>
     </message>
     <message>
+        <source>The other Mac has stopped helping</source>
+        <translation>다른 Mac이 돕기를 멈췄어요</translation>
+    </message>
+    <message>
+        <source>Stop now was pressed on the Mac at %1.</source>
+        <translation>%1의 Mac에서 ‘지금 중지’를 눌렀어요.</translation>
+    </message>
+    <message>
+        <source>Wait ten minutes, or turn Help other Macs off and on there.</source>
+        <translation>10분 기다리거나 그 Mac에서 ‘다른 Mac 돕기’를 껐다가 켜세요.</translation>
+    </message>
+    <message>
         <source>Model missing on the other Mac</source>
         <translation>다른 Mac에 모델이 없음</translation>
     </message>

@@ -3092,6 +3092,18 @@
         <translation>请等待，或在那台 Mac 上按“立即停止”。</translation>
     </message>
     <message>
+        <source>The other Mac has stopped helping</source>
+        <translation>另一台 Mac 已停止帮助</translation>
+    </message>
+    <message>
+        <source>Stop now was pressed on the Mac at %1.</source>
+        <translation>%1 上的 Mac 按下了“立即停止”。</translation>
+    </message>
+    <message>
+        <source>Wait ten minutes, or turn Help other Macs off and on there.</source>
+        <translation>请等待 10 分钟，或在那台 Mac 上关闭再打开“帮助其他 Mac”。</translation>
+    </message>
+    <message>
         <source>Model missing on the other Mac</source>
         <translation>另一台 Mac 上没有该模型</translation>
     </message>

@@ -513,6 +513,14 @@ TABLE = (
     ),
     Row(
         engine.MachineUnavailable,
+        QT_TRANSLATE_NOOP("Messages", "The other Mac has stopped helping"),
+        QT_TRANSLATE_NOOP("Messages", "Stop now was pressed on the Mac at %1."),
+        QT_TRANSLATE_NOOP("Messages", "Wait ten minutes, or turn Help other Macs off and on there."),
+        values=("address",),
+        when=lambda error: error.why is engine.MachineRefusal.TAKEN_BACK,
+    ),
+    Row(
+        engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "Model missing on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has no model with the same files."),
         QT_TRANSLATE_NOOP("Messages", "Install the same model there."),

@@ -37,6 +37,7 @@ class MachineRefusal(StrEnum):
     NOT_INVITING = "not inviting"  # it shows no code, or no longer
     CODE = "code"  # another one than it shows
     BUSY = "busy"  # it helps another machine
+    TAKEN_BACK = "taken back"  # its user has stopped that a while ago
     NO_MODEL = "no model"  # it has no model with the same contents
     MISBEHAVED = "misbehaved"  # what it sent is no answer
 

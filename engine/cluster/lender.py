@@ -30,6 +30,7 @@ from engine.models.model_files import FileError
 QUIET_S = 60.0  # of a connection that asks nothing and has no rank
 END_S = 3.0
 MOST_CONNECTIONS = 16
+TAKEN_BACK_S = 600.0  # for which nothing is lent once its user has stopped that
 LOOK_S = 1.0  # between two looks whether the machine that is helped is still paired
 _AGAIN_S = 0.5  # until a connection is accepted again after a failure: no descriptor was free, say
 
@@ -71,6 +72,7 @@ class Lender:
         self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
         self._lending: Lending | None = None
         self._lent_to: tuple[str, _Connection] | None = None  # which process of that machine
+        self._lends_from = 0.0  # monotonic
         self._invitation: Invitation | None = None
         self._listening: socket.socket | None = None
         self._threads: list[threading.Thread] = []
@@ -95,9 +97,13 @@ class Lender:
             thread.join(END_S + HANDSHAKE_S)
 
     def take_back(self) -> None:
-        """Close all connections: a reply that runs partly here ends with its words kept."""
+        """Close all connections, and lend nothing for TAKEN_BACK_S.
+
+        A reply that runs partly here ends with its words kept.
+        """
         with self._lock:
             connections = list(self._connections)
+            self._lends_from = time.monotonic() + TAKEN_BACK_S
         for connection in connections:
             _end(connection)
 
@@ -226,6 +232,8 @@ class Lender:
     def _reserve(self, lending: Lending, process: str, connection: _Connection) -> None:
         """Raises Declined while another process is helped; the same one has lost what it had, or wants another."""
         with self._freed:
+            if time.monotonic() < self._lends_from:
+                raise Declined(MachineRefusal.TAKEN_BACK)
             if self._lending is not None and self._lent_to is not None:
                 before, its = self._lent_to
                 if (self._lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):

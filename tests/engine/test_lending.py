@@ -84,6 +84,10 @@ def test_a_model_is_loaded_with_the_help_of_a_machine_that_says_so(engine: Engin
     assert lent.until(lambda state: not state.user).phase is LendingPhase.READY
     lost = client.run(request)
     assert isinstance(lost.failed.error, RankLost)
+    stopped = client.load(main, helping=[helping])
+    assert isinstance(stopped, ModelFailed)
+    assert isinstance(stopped.error, MachineUnavailable)
+    assert stopped.error.why is MachineRefusal.TAKEN_BACK
     lent.offer()
     refused = client.load(main, helping=[helping])
     assert isinstance(refused, ModelFailed)
