@@ -103,7 +103,7 @@ class Import:
         if self._spooled > _MOST_SPOOLED:
             raise Unreadable(WhyNotRead.TOO_LARGE)
         self._spool.write(line + "\n")
-        self._spool.flush()  # what is told is there, should this process end
+        self._spool.flush()  # what is reported is there, should this process end
         _say(origin=chat.origin, messages=len(chat.messages), missing=with_pictures.missing)
 
 
