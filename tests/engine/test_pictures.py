@@ -24,6 +24,7 @@ from engine import (
     Message,
     MessageRole,
     ModelReady,
+    Picture,
     PictureDetail,
     PromptProgress,
     Request,
@@ -199,7 +200,9 @@ def test_no_text_depends_on_drafts_where_rows_are_cut_kept_or_shared(
         with drafting(client, drafters, kind):
             cached = [client.run(asking(CHATS["long"], how)) for _ in range(2)]
             assert [each.tokens for each in cached] == [plain["long", "greedy"].tokens] * 2
-            assert [each.stats.cached_tokens > 0 for each in cached] == [restarted, True]
+            assert cached[1].stats.cached_tokens > 0
+            if main.name != "gemma3":  # its windows cannot be cut back: the edit may have taken over what was kept
+                assert (cached[0].stats.cached_tokens > 0) == restarted
             chats = SHORT, edited, (asked("Hello."),)
             together = client.run_all([asking(chat, how) for chat in chats])
             alone = [client.run(replace(asking(chat), transient=True)) for chat in chats]
@@ -344,14 +347,16 @@ def test_a_pictures_own_detail_goes_before_the_requests(main: Path) -> None:
     """So a turn's tokens stay as they are, whatever a later one asks for."""
     model, large = load_model(main), picture(400, 400)
     assert model.sight is not None
-    sight = replace(model.sight, most_pixels=400 * 400)
-    details = [None, *PictureDetail]
-    shown = [replace(large, detail=detail) for detail in details]
-    request = replace(asking((asked("What is it?", *shown),)), picture_detail=PictureDetail.LOW)
-    tokens = prompt_tokens(request, replace(model, sight=sight))
-    spans = spans_in(tokens, shown, sight, PictureDetail.LOW)
-    sizes = [span.end - span.start for span in spans]
-    assert sizes[0] == sizes[1] <= PictureDetail.LOW.most_tokens < sizes[2] < sizes[3]
+    model = replace(model, sight=replace(model.sight, most_pixels=400 * 400))
+
+    def sizes(shown: list[Picture], usual: PictureDetail) -> list[int]:
+        assert model.sight is not None
+        request = replace(asking((asked("What is it?", *shown),)), picture_detail=usual)
+        return [span.end - span.start for span in spans_in(prompt_tokens(request, model), shown, model.sight, usual)]
+
+    alone = [sizes([large], usual)[0] for usual in PictureDetail]
+    together = sizes([large, *(replace(large, detail=each) for each in PictureDetail)], PictureDetail.LOW)
+    assert together == [alone[0], *alone]
 
 
 def test_a_placeholder_in_a_call_or_a_tool_is_text(main: Path) -> None:
