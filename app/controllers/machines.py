@@ -105,8 +105,9 @@ class MachinesController(QObject):
         before = {entry.fingerprint: entry for entry in self.entries}
         self._machines = {machine.fingerprint: machine for machine in machines}
         self._show([_entry(machine, before.get(machine.fingerprint)) for machine in reversed(machines)])
-        for machine in machines:
-            if machine.address and machine.fingerprint not in self._measured:
+        for machine in (each for each in machines if each.address):
+            self._models.helpers.note_address(machine)
+            if machine.fingerprint not in self._measured:
                 self._measure(machine)
 
     def _measure(self, machine: Machine) -> None:

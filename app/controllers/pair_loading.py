@@ -172,6 +172,15 @@ class Helpers:
             kept[key] = dict(zip(_HELPING, values, strict=True))
         self._settings.helped_models = kept
 
+    def note_address(self, machine: Machine) -> None:
+        """Where it was reached last, for all models that it helps with."""
+        stored = self._settings.helped_models
+        now = {"name": machine.name, "address": machine.address}
+        self._settings.helped_models = {
+            name: each | now if each.get("fingerprint") == machine.fingerprint else each
+            for name, each in stored.items()
+        }
+
     def forget(self, fingerprint: str) -> None:
         """That machine helps with no model any more."""
         stored = self._settings.helped_models.items()

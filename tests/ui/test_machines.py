@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,16 @@ def test_a_model_runs_over_two_machines_and_again_after_a_restart(
         settings.plan.alone.click()
         qtbot.waitUntil(lambda: second.models.pair.helper is None and second.models.pair.state is PairState.READY)
         assert second.engine.helping[-1] == ()
+
+
+def test_a_machine_that_is_paired_at_another_address_is_asked_there(
+    harness: AppHarness, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    helpers = harness.models.helpers
+    helpers.note(MAIN.folder, (Helping(STUDIO, "here"),))
+    others.known = [moved := replace(STUDIO, address="10.0.0.8:7791")]
+    machines.look()
+    qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
 
 
 def test_a_plan_that_does_not_fit_says_where_and_cannot_be_run(
