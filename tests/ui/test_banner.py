@@ -47,6 +47,18 @@ def test_a_brief_message_leaves_the_warning_when_its_time_is_over(banner: Banner
     assert not banner._timer.isActive()
 
 
+def test_on_another_page_what_was_said_in_passing_goes_and_what_can_be_pressed_stays(banner: Banner) -> None:
+    warn(banner, "not stored")
+    banner.show_info(lambda: BannerText("deleted", button="Undo"), lambda: None)
+    banner.leave_place()
+    assert banner.sentence.text() == "deleted"
+    banner.show_info(lambda: BannerText("not marked"))
+    banner.leave_place()
+    assert banner.sentence.text() == "not stored"
+    banner.leave_place()
+    assert banner.sentence.text() == "not stored"
+
+
 def test_the_same_warning_is_told_once(banner: Banner) -> None:
     for _ in range(5):
         warn(banner, "not stored")

@@ -54,6 +54,18 @@ def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type
         assert shown_contrast(inner, background) > 7, appearance
 
 
+def test_a_comma_and_a_point_are_both_the_decimal_mark(qtbot: QtBot) -> None:
+    field = NumberField(Theme(), (0.0, 2.0), 0.1, 60)
+    qtbot.addWidget(field)
+    field.show()
+    for typed in ("0,5", "0.5", ",5", "0,,5"):
+        field.setValue(0.9)
+        field.selectAll()
+        QTest.keyClicks(field, typed)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert field.value() == 0.5, typed
+
+
 def test_a_ring_is_there_again_after_a_menu_and_another_window(tmp_path: Path, qtbot: QtBot) -> None:
     """Of a switch, a choice and a button."""
     with open_app(tmp_path, qtbot) as harness:

@@ -25,6 +25,7 @@ class ModelsWiring(QObject):
         self._window, self._theme, self._settings = parts.window, theme, settings
         self._models: ModelController | None = None
         self.is_shown = False
+        self.changed.connect(parts.banner.leave_place)
         menu = parts.menu
         menu.models.triggered.connect(self.toggle)
         for act in (menu.write, menu.attach, menu.find, menu.find_next, menu.find_previous, menu.use_selection):

@@ -143,6 +143,12 @@ class Banner(Translated, QWidget):
         elif left is not self._message:
             self._show(left)
 
+    def leave_place(self) -> None:
+        """The window shows another page: a brief message without a button was about the one before."""
+        message = self._message
+        if not (self.isHidden() or message.warns or message.stays or any(message.acts)):
+            self._dismiss()
+
     def _cover(self, message: _Message) -> None:
         if (self._message.warns or self._message.comes_back) and not self.isHidden():
             self._covered.append(self._message)

@@ -123,6 +123,11 @@ class NumberField(WheelPasses, QDoubleSpinBox):
         FieldStyler(self, theme, width_px)
         self.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
 
+    def validate(self, text: str, position: int) -> object:
+        """Comma and point are both the decimal mark: a silent 0 for "0,5" would be another number."""
+        mark = self.locale().decimalPoint()
+        return super().validate(text.replace("," if mark == "." else ".", mark), position)
+
     def set_value(self, value: float) -> None:
         if value != self.value():
             with QSignalBlocker(self):
