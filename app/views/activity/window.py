@@ -79,7 +79,7 @@ class ActivityWindow(Translated, SideWindow):
 
     def _arrange(self) -> None:
         self.setMinimumSize(*_LEAST_PX)
-        self.resize(960, 600)
+        self.begin_with(960, 600)
         for page in self._pages.values():
             self._stack.addWidget(page)
         column = QVBoxLayout(self)

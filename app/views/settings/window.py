@@ -89,7 +89,7 @@ class SettingsWindow(Translated, SideWindow):
         self.show_page("general")
 
     def _arrange(self) -> None:
-        self.resize(1000, 680)
+        self.begin_with(1000, 680)
         self.restoreGeometry(QByteArray.fromBase64(self._settings.settings_geometry.encode()))
         self.sampling.column.insertWidget(1, self.chat)
         for page in self.pages.values():

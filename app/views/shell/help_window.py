@@ -48,7 +48,7 @@ class HelpWindow(Translated, SideWindow):
         self._side = PagesSide(theme, self, self.text)
         self.index, self.search = self._side.index, self._side.search
         self.list, self.nothing = self._side.list, self._side.nothing
-        self.resize(940, 640)
+        self.begin_with(940, 640)
         self._connect()
         self._restyle()
         self._retranslate()

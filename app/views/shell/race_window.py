@@ -176,7 +176,7 @@ class RaceWindow(Translated, SideWindow):
         theme.changed.connect(self._fold)
 
     def _arrange(self) -> None:
-        self.resize(860, 560)
+        self.begin_with(860, 560)
         lanes = QHBoxLayout()
         lanes.setSpacing(16)
         for lane in self.lanes:

@@ -145,7 +145,7 @@ class TrashWindow(Translated, SideWindow):
         self._show_state()
 
     def _arrange(self) -> None:
-        self.resize(560, 560)
+        self.begin_with(560, 560)
         self._buttons = QWidget(self)
         buttons = Flow(self._buttons)
         for button in (self.read_button, self.restore_button, self.forget_button, self.empty_button):

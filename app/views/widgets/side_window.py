@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
@@ -24,6 +24,11 @@ class SideWindow(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self._theme = theme
         theme.changed.connect(self.update)
+
+    def begin_with(self, width: int, height: int) -> None:
+        """The size at first: at 100 %, and more with larger text as far as the screen has room for it."""
+        size = QSize(width, height)
+        self.resize(size.expandedTo((size * self._theme.scale).boundedTo(self.screen().availableSize() * 0.9)))
 
     def come_to_front(self) -> None:
         bring_to_front(self)
