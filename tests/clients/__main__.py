@@ -49,7 +49,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     everything = PROGRAMS | AGENTS | {"lm-eval": evaluation.lm_eval, "locust": load.locust}
     parser.add_argument("names", nargs="*", help=f"'agents', or of {', '.join(everything)}")
-    names = parser.parse_args().names or list(PROGRAMS)
+    parser.add_argument("--models", nargs="+", metavar="FOLDER", default=[], help="the agents': main, draft")
+    arguments = parser.parse_args()
+    names = arguments.names or list(PROGRAMS)
     names = [each for name in names for each in (AGENTS if name == "agents" else [name])]
     failed = 0
     with ExitStack() as stack:
@@ -61,8 +63,9 @@ def main() -> int:
             evaluation.install()
         if "locust" in names:
             load.install()
-        server = agents_server if agents else pair_server
-        pair = stack.enter_context(server(folder, OUT / "pair.log"))
+        log = OUT / "pair.log"
+        served = agents_server(folder, log, *arguments.models) if agents else pair_server(folder, log)
+        pair = stack.enter_context(served)
         caller = stack.enter_context(scripted_server(OUT / "caller.log"))
         for name in names:
             failed += not _tell(name, everything[name], Servers(pair, caller, folder))

@@ -117,9 +117,10 @@ def pair_server(folder: Path, log: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def agents_server(folder: Path, log: Path) -> Iterator[Server]:
-    model = quick_model(folder / "quick")
-    with _served(log, "--model", model) as server:
+def agents_server(folder: Path, log: Path, *real: str) -> Iterator[Server]:
+    """Over `real`, the folders of a main model and perhaps its draft, else over one that reads quickly."""
+    folders = [each for pair in zip(("--model", "--draft"), real, strict=False) for each in pair]
+    with _served(log, *(folders or ("--model", quick_model(folder / "quick")))) as server:
         yield server
 
 
