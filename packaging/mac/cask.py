@@ -27,7 +27,7 @@ cask "hunch" do
   homepage "{homepage}"
 
   depends_on arch: :arm64
-  depends_on macos: ">= :{macos}"
+  depends_on macos: :{macos}
 
   app "Hunch.app"
   binary "#{{appdir}}/Hunch.app/Contents/MacOS/Hunch", target: "hunch"

@@ -17,6 +17,7 @@ from app.system.paths import APP_NAME
 from tests.architecture.project import ROOT
 
 PAGE = "https://hunch.example"
+ORDER = "version sha256 url name desc homepage depends_on app binary uninstall zap caveats".split()
 
 
 @pytest.fixture
@@ -54,7 +55,17 @@ def test_it_says_what_the_image_is(written: str) -> None:
     assert said["url"] == f'"{PAGE}/v#{{version}}/Hunch.dmg"'
     assert said["uninstall"] == f'quit: "{IDENTIFIER}"'
     assert "depends_on arch: :arm64\n" in written
-    assert 'depends_on macos: ">= :sequoia"\n' in written  # as Info.plist's LSMinimumSystemVersion
+    assert "depends_on macos: :sequoia\n" in written  # that or newer, as Info.plist's LSMinimumSystemVersion
+
+
+def test_its_parts_are_in_homebrews_order_and_its_description_fits(written: str) -> None:
+    names = [name for name, _ in stanzas(written)]
+    assert names == sorted(names, key=ORDER.index)
+    groups = [{line.split()[0] for line in group.splitlines()} for group in re.split(r"\n\n", written)[:3]]
+    assert groups == [{"cask", "version", "sha256"}, {"url", "name", "desc", "homepage"}, {"depends_on"}]
+    desc = dict(stanzas(written))["desc"].strip('"')
+    assert len(desc) <= 80
+    assert not re.search(r"(?i)^(an?|the) |hunch|\bmac|\.$", desc)
 
 
 def test_what_it_removes_is_what_hunch_writes(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
