@@ -3044,6 +3044,14 @@
         <translation>その Mac がスリープしておらず、同じネットワークにあり、「ほかの Mac を手伝う」がオンになっているか確認してください。</translation>
     </message>
     <message>
+        <source>This Mac finds no way to %1.</source>
+        <translation>この Mac から %1 への経路が見つかりません。</translation>
+    </message>
+    <message>
+        <source>Check that it is awake and in this network, and allow Hunch in System Settings → Privacy &amp; Security → Local Network.</source>
+        <translation>その Mac がスリープしておらず、同じネットワークにあるか確認し、「システム設定」→「プライバシーとセキュリティ」→「ローカルネットワーク」で Hunch を許可してください。</translation>
+    </message>
+    <message>
         <source>No longer paired</source>
         <translation>ペアリングが解除されています</translation>
     </message>

@@ -3044,6 +3044,14 @@
         <translation>그 Mac이 깨어 있고 같은 네트워크에 있으며 ‘다른 Mac 돕기’가 켜져 있는지 확인하세요.</translation>
     </message>
     <message>
+        <source>This Mac finds no way to %1.</source>
+        <translation>이 Mac에서 %1에 이르는 경로를 찾을 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Check that it is awake and in this network, and allow Hunch in System Settings → Privacy &amp; Security → Local Network.</source>
+        <translation>그 Mac이 깨어 있고 같은 네트워크에 있는지 확인하고, ‘시스템 설정 → 개인정보 보호 및 보안 → 로컬 네트워크’에서 Hunch를 허용하세요.</translation>
+    </message>
+    <message>
         <source>No longer paired</source>
         <translation>페어링이 해제됨</translation>
     </message>

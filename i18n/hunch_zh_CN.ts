@@ -3044,6 +3044,14 @@
         <translation>请确认那台 Mac 已唤醒、在同一网络中，并且打开了“帮助其他 Mac”。</translation>
     </message>
     <message>
+        <source>This Mac finds no way to %1.</source>
+        <translation>这台 Mac 找不到通往 %1 的路径。</translation>
+    </message>
+    <message>
+        <source>Check that it is awake and in this network, and allow Hunch in System Settings → Privacy &amp; Security → Local Network.</source>
+        <translation>请确认那台 Mac 已唤醒且在同一网络中，并在“系统设置 → 隐私与安全性 → 本地网络”中允许 Hunch。</translation>
+    </message>
+    <message>
         <source>No longer paired</source>
         <translation>已不再配对</translation>
     </message>

@@ -30,6 +30,13 @@ _DOCUMENTS = {
 
 # In the Services menu of other apps, by language.
 _ASK = {"en": "Ask Hunch", "ko": "Hunch에 질문", "ja": "Hunch に質問", "zh_CN": "向 Hunch 提问"}
+# Beside macOS's question whether Hunch may reach what is in the local network: asked at the first such connection.
+_NETWORK = {
+    "en": "Hunch connects only to what you name there: Macs that you pair, or a mirror for models.",
+    "ko": "지정한 곳에만 연결해요: 페어링한 Mac이나 모델 미러.",
+    "ja": "指定した相手（ペアリングした Mac、モデルのミラー）だけに接続します。",
+    "zh_CN": "只连接你指定的对象：已配对的 Mac 或模型镜像。",
+}
 _SERVICE = {
     "NSMenuItem": {"default": _ASK["en"]},
     "NSMessage": MESSAGE,
@@ -57,6 +64,7 @@ def write(app: Path, version: str) -> None:
         "CFBundleURLTypes": [{"CFBundleURLName": IDENTIFIER, "CFBundleURLSchemes": ["hunch"]}],
         "CFBundleDocumentTypes": [_DOCUMENTS],
         "NSServices": [_SERVICE],
+        "NSLocalNetworkUsageDescription": _NETWORK["en"],
         "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
         "LSApplicationCategoryType": "public.app-category.productivity",
         "LSArchitecturePriority": ["arm64"],
@@ -74,6 +82,7 @@ def write(app: Path, version: str) -> None:
         folder = contents / "Resources" / f"{language}.lproj"
         folder.mkdir(parents=True)
         strings = {"CFBundleName": "Hunch", "CFBundleDisplayName": "Hunch"}
+        strings["NSLocalNetworkUsageDescription"] = _NETWORK[ours]
         (folder / "InfoPlist.strings").write_bytes(plistlib.dumps(strings))
         (folder / "ServicesMenu.strings").write_bytes(plistlib.dumps({_ASK["en"]: _ASK[ours]}))
         shutil.copyfile(_ALERTS / f"{ours}.txt", folder / "Alerts.txt")

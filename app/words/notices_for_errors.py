@@ -481,6 +481,18 @@ TABLE = (
     ),
     Row(
         engine.MachineUnavailable,
+        QT_TRANSLATE_NOOP("Messages", "The other Mac is out of reach"),
+        QT_TRANSLATE_NOOP("Messages", "This Mac finds no way to %1."),
+        QT_TRANSLATE_NOOP(
+            "Messages",
+            "Check that it is awake and in this network, and allow Hunch in "
+            "System Settings → Privacy & Security → Local Network.",
+        ),
+        values=("address",),
+        when=lambda error: error.why is engine.MachineRefusal.NO_ROUTE,
+    ),
+    Row(
+        engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "No longer paired"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 does not know this one."),
         QT_TRANSLATE_NOOP("Messages", "Remove it here, then pair again."),

@@ -33,6 +33,7 @@ class MachineRefusal(StrEnum):
     """Why another machine does not help this one."""
 
     UNREACHABLE = "unreachable"  # nothing listens there, or it does not answer in time
+    NO_ROUTE = "no route"  # the network has no way there, or on a Mac the user has not let this program into it
     STRANGER = "stranger"  # the two are not paired, or no longer
     NOT_INVITING = "not inviting"  # it shows no code, or no longer
     CODE = "code"  # another one than it shows

@@ -141,6 +141,10 @@ def test_each_machine_says_where_it_is_and_how_far_or_why_it_does_not_help(
     machines.look()
     qtbot.waitUntil(lambda: "Nothing answers at 10.0.0.7:7791." in said[STUDIO.fingerprint].text())
 
+    others.trip = lambda: others.refuse(MachineRefusal.NO_ROUTE)
+    machines.look()
+    qtbot.waitUntil(lambda: "Local Network" in said[STUDIO.fingerprint].text())
+
 
 def test_a_model_runs_over_two_machines_and_again_after_a_restart(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import socket
@@ -339,6 +340,16 @@ def test_nothing_that_listens_is_out_of_reach(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         address = f"127.0.0.1:{closed.getsockname()[1]}"
     assert refusal(lambda: pair_machines(tmp_path, address, "1")) is MachineRefusal.UNREACHABLE
+
+
+def test_where_the_system_has_no_way_that_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Mac answers so where its user has not let the program into the local network."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EHOSTUNREACH, "No route to host")
+
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    assert refusal(lambda: pair_machines(tmp_path, "10.0.0.7", "1")) is MachineRefusal.NO_ROUTE
 
 
 @given(sent=st.lists(st.binary(max_size=200), max_size=3), encrypted=st.booleans())

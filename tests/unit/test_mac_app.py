@@ -320,6 +320,14 @@ def test_the_service_is_the_message_that_is_answered_and_has_a_name_in_each_lang
     assert len({name[service["NSMenuItem"]["default"]] for name in names}) == 4
 
 
+def test_macos_is_told_in_each_language_why_hunch_reaches_into_the_local_network(app: Path) -> None:
+    """Without it macOS 15 says so in its own words, or lets no connection through and asks nothing."""
+    key, contents = "NSLocalNetworkUsageDescription", app / "Contents"
+    told = [plistlib.loads(each.read_bytes())[key] for each in contents.glob("Resources/*.lproj/InfoPlist.strings")]
+    assert len(set(told)) == 4
+    assert plistlib.loads((contents / "Info.plist").read_bytes())[key] in told
+
+
 def test_the_icon_has_layers_for_dark_and_tinted(tmp_path: Path, tools: Callable[[str], Any]) -> None:
     tools("icon").write_document(ROOT / "resources" / "app_icon.svg", tmp_path / "Hunch.icon")
     told = json.loads((tmp_path / "Hunch.icon" / "icon.json").read_text("utf-8"))
