@@ -17,7 +17,20 @@ from app.system.paths import APP_NAME
 from tests.architecture.project import ROOT
 
 PAGE = "https://hunch.example"
-ORDER = "version sha256 url name desc homepage depends_on app binary uninstall zap caveats".split()
+ORDER = [
+    "version",
+    "sha256",
+    "url",
+    "name",
+    "desc",
+    "homepage",
+    "depends_on",
+    "app",
+    "binary",
+    "uninstall",
+    "zap",
+    "caveats",
+]
 
 
 @pytest.fixture
