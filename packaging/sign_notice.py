@@ -4,7 +4,7 @@
     python packaging/sign_notice.py sign KEYFILE NOTICE.json > PUBLISHED.json
 
 NOTICE.json: {"version": "0.2.0", "page": "releases/v0.2.0", "notes": {"en": "…", "ko": "…", "ja": "…", "zh_CN": "…"}}
-Notes are plain text, of 400 characters and 8 lines at most: they are read in a dialog, and the page has more.
+Notes are in each language of the app: plain text, of 400 characters and 8 lines at most: they are read in a dialog, and the page has more.
 
 The key file holds 32 random bytes in hexadecimal. It belongs to whoever publishes releases, and into no repository: who
 has it can tell every user of Hunch to look at a page below the address that the app has built in, and no more.
@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from app.system.ed25519 import BASE, KEY_BYTES, ORDER, PRIME, Point, times  # noqa: E402
-from app.system.updates import notice_of  # noqa: E402
+from app.system.updates import NotANotice, notice_of  # noqa: E402
+from app.words.languages import LANGUAGES  # noqa: E402
 
 
 def main() -> int:
@@ -45,7 +46,9 @@ def main() -> int:
 
 def published(notice: str, secret: bytes) -> dict[str, str]:
     """What the app reads; it is read once as the app will."""
-    notice_of(notice)
+    missing = LANGUAGES.keys() - notice_of(notice).notes.keys()
+    if missing:
+        raise NotANotice(f"no notes in {', '.join(sorted(missing))}")
     return {"notice": notice, "signature": base64.b64encode(signature(notice.encode(), secret)).decode()}
 
 

@@ -99,7 +99,8 @@ def test_a_new_key_is_kept_from_others_and_never_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key, notice = tmp_path / "key", tmp_path / "notice.json"
-    notice.write_text(json.dumps({"version": "0.2.0", "page": "releases"}), "utf-8")
+    words = {"version": "0.2.0", "page": "releases", "notes": NOTES}
+    notice.write_text(json.dumps(words), "utf-8")
     monkeypatch.setattr("sys.argv", ["sign_notice.py", "new-key", str(key)])
     assert signing().main() == 0
     public = bytes.fromhex(capsys.readouterr().out)
@@ -109,6 +110,9 @@ def test_a_new_key_is_kept_from_others_and_never_written_over(
     monkeypatch.setattr("sys.argv", ["sign_notice.py", "sign", str(key), str(notice)])
     assert signing().main() == 0
     assert read_answer(json.loads(capsys.readouterr().out), public).version == "0.2.0"
+    notice.write_text(json.dumps(words | {"notes": {"en": "Faster.", "ko": "더 빨라요."}}), "utf-8")
+    with pytest.raises(NotANotice, match="no notes in ja, zh_CN"):
+        signing().main()
 
 
 def test_help_tells_of_it_as_soon_as_a_build_asks() -> None:
