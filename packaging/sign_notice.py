@@ -4,7 +4,8 @@
     python packaging/sign_notice.py sign KEYFILE NOTICE.json > PUBLISHED.json
 
 NOTICE.json: {"version": "0.2.0", "page": "releases/v0.2.0", "notes": {"en": "…", "ko": "…", "ja": "…", "zh_CN": "…"}}
-Notes are in each language of the app: plain text, of 400 characters and 8 lines at most: they are read in a dialog, and the page has more.
+Notes are in each language of the app: plain text, of 400 characters and 8 lines at most. They are read in a dialog, and
+the page has more.
 
 The key file holds 32 random bytes in hexadecimal. It belongs to whoever publishes releases, and into no repository: who
 has it can tell every user of Hunch to look at a page below the address that the app has built in, and no more.

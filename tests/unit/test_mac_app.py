@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
 from app.system import bundle_files
@@ -326,6 +327,48 @@ def test_macos_is_told_in_each_language_why_hunch_reaches_into_the_local_network
     told = [plistlib.loads(each.read_bytes())[key] for each in contents.glob("Resources/*.lproj/InfoPlist.strings")]
     assert len(set(told)) == 4
     assert plistlib.loads((contents / "Info.plist").read_bytes())[key] in told
+
+
+def test_the_icon_has_every_size_that_macos_asks_for(app: Path) -> None:
+    icns, found = (app / "Contents" / "Resources" / "Hunch.icns").read_bytes(), {}
+    assert struct.unpack_from(">4sI", icns) == (b"icns", len(icns))
+    at = 8
+    while at < len(icns):
+        kind, length = struct.unpack_from(">4sI", icns, at)
+        found[kind.decode()] = icns[at + 8 : at + length]
+        at += length
+    sizes = {kind: QImage.fromData(data).width() for kind, data in found.items() if data.startswith(b"\x89PNG")}
+    packed = {"ic04": 16, "ic05": 32}
+    assert sizes == {
+        "ic07": 128,
+        "ic08": 256,
+        "ic09": 512,
+        "ic10": 1024,
+        "ic11": 32,
+        "ic12": 64,
+        "ic13": 256,
+        "ic14": 512,
+    }
+    assert found.keys() - sizes.keys() == packed.keys()
+    for kind, size in packed.items():
+        channels, area, pixels = unpacked(found[kind]), size * size, bytearray(4 * size * size)
+        for at in range(4):
+            pixels[3 - at :: 4] = channels[at * area :][:area]
+        shown = QImage(bytes(pixels), size, size, QImage.Format.Format_ARGB32)
+        drawn = bundle_files.drawn(ROOT / "resources" / "app_icon.svg", size)
+        assert shown == drawn.convertToFormat(QImage.Format.Format_ARGB32)
+
+
+def unpacked(data: bytes) -> bytes:
+    """As macOS reads it: a run is left out where nothing follows."""
+    assert data[:4] == b"ARGB"
+    found, at = b"", 4
+    while at < len(data):
+        if data[at] < 128:
+            found, at = found + data[at + 1 : at + 2 + data[at]], at + 2 + data[at]
+        else:
+            found, at = found + data[at + 1 : at + 2] * (data[at] - 125) * (at + 2 < len(data)), at + 2
+    return found
 
 
 def test_the_icon_has_layers_for_dark_and_tinted(tmp_path: Path, tools: Callable[[str], Any]) -> None:
