@@ -43,6 +43,7 @@ LOCK = ROOT / "packaging" / "requirements.lock"
 _EPOCH = 1767225600  # 2026-01-01: of every file, where SOURCE_DATE_EPOCH says nothing
 _SOURCES = ("app", "engine", "resources", "i18n")
 _CHILD_S = 1200
+_TOLD_MB = 1.0  # packages that more than this is left out of are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,7 @@ def main() -> int:
     install(options.tools, target, packages)
     forget_build(packages)
     compile_sentences(packages / "i18n")
-    pruning.prune(packages, target.name)
-    if target.name == "mac":
-        for path in packages.rglob("*"):
-            if path.is_file():
-                macho.thin(path)
+    leave_out(target, packages)
     if options.python is not None:
         copy_python(options.python, resources / "python", target)
     note_commit(packages / "resources" / "build.txt")
@@ -91,6 +88,8 @@ def main() -> int:
     written = [app, *(file for file in pack(app, with_image=target.name == "mac") if file is not None)]
     for path in written:
         print(f"{checks.megabytes(path):7.1f} MB  {path}")
+    if target.name == "mac":
+        print(checks.told_macos(app))
     if options.python is None:
         print("without --python: this app has no Python in it and does not start")
     found = [*checks.beside_lock(app, LOCK), *(checks.problems(*written[::2]) if target.name == "mac" else [])]
@@ -138,6 +137,19 @@ def compile_sentences(folder: Path) -> None:
     compile_stale(folder, folder)
     for source in folder.glob("*.ts"):
         source.unlink()
+
+
+def leave_out(target: Target, packages: Path) -> None:
+    whole = {each.name: checks.megabytes(each) for each in packages.iterdir()}
+    pruning.prune(packages, target.name)
+    if target.name == "mac":
+        for path in packages.rglob("*"):
+            if path.is_file():
+                macho.thin(path)
+    left = {name: checks.megabytes(packages / name) for name in whole}
+    for name in sorted(whole, key=lambda name: left[name] - whole[name]):
+        if whole[name] - left[name] >= _TOLD_MB:
+            print(f"{whole[name] - left[name]:7.1f} MB  of {whole[name]:.1f} left out of {name}")
 
 
 def copy_python(source: Path, target_folder: Path, target: Target) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import plistlib
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
@@ -66,8 +67,18 @@ def megabytes(path: Path) -> float:
     return sum(file.lstat().st_size for file in files if file.is_file()) / 1e6
 
 
+def told_macos(app: Path) -> str:
+    """For which macOS how many files of code say that they were built: "14.0: 12, 15.0: 27"."""
+    least = sorted(Counter(code.minimum_macos for code in _binaries(app).values()).items())
+    return f"built for macOS {', '.join(f'{major}.{minor}: {count}' for (major, minor), count in least)}"
+
+
+def _binaries(app: Path) -> dict[Path, macho.MachO]:
+    return {path: code for path in app.rglob("*") if path.is_file() and (code := macho.read_macho(path))}
+
+
 def _of_code(app: Path) -> Iterator[str]:
-    binaries = {path: code for path in app.rglob("*") if path.is_file() and (code := macho.read_macho(path))}
+    binaries = _binaries(app)
     names = {path.name for path in binaries}
     for path, code in binaries.items():
         place = path.relative_to(app)
@@ -156,6 +167,7 @@ def main(app: str, image: str | None = None) -> int:
         print(problem)
     for path in filter(None, (app, image)):
         print(f"{megabytes(Path(path)):7.1f} MB  {path}")
+    print(told_macos(Path(app)))
     return 1 if found else 0
 
 

@@ -10,13 +10,14 @@ assemble() {
     make venv
     .venv/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r packaging/requirements-uv.lock
     .venv/bin/uv python install --install-dir build/python cpython-3.13-macos-aarch64-none
+    keys=$(mktemp -d)
+    trap 'rm -rf "$keys"' EXIT
     if [ -n "${HUNCH_P12_BASE64:-}" ]; then
-        HUNCH_P12=$(mktemp)
-        export HUNCH_P12
-        trap 'rm -f "$HUNCH_P12"' EXIT
+        export HUNCH_P12=$keys/developer.p12
         base64 --decode <<<"$HUNCH_P12_BASE64" >"$HUNCH_P12"
     fi
-    make app ARGS="--python $(echo build/python/cpython-3.13*)"
+    make app ARGS="--python $(echo build/python/cpython-3.13*)" | tee -a "$summary"
+    [ -z "${HUNCH_NOTARY_KEY:-}" ] || notarize
     codesign --verify --strict -vv "$app"
     hdiutil verify -quiet build/app/Hunch.dmg
     shasum -a 256 build/app/Hunch.dmg build/app/Hunch.zip >build/app/Hunch.sha256
@@ -26,7 +27,17 @@ assemble() {
             "$page/releases/download/v#{version}/Hunch.dmg" "$page" >build/app/Hunch.rb
     fi
     rm -rf "$app" # the image and the zip have it
-    du -m build/app/Hunch.* >>"$summary"
+}
+
+# By Apple, with a key of App Store Connect. Image and app then say so also without a network.
+notarize() {
+    printf '%s\n' "$HUNCH_NOTARY_KEY" >"$keys/notary.p8"
+    xcrun notarytool submit --wait --key "$keys/notary.p8" --key-id "$HUNCH_NOTARY_KEY_ID" \
+        --issuer "$HUNCH_NOTARY_ISSUER" build/app/Hunch.dmg
+    xcrun stapler staple build/app/Hunch.dmg
+    xcrun stapler staple "$app"
+    rm build/app/Hunch.zip
+    ditto -c -k --keepParent "$app" build/app/Hunch.zip
 }
 
 start() {

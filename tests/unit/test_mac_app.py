@@ -176,6 +176,7 @@ def seal(app: Path) -> None:
 
 def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) -> None:
     assert list(tools("checks").problems(app)) == []
+    assert tools("checks").told_macos(app) == "built for macOS 14.0: 3"
 
 
 @pytest.mark.parametrize(

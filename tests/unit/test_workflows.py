@@ -21,10 +21,10 @@ SCRIPT = ROOT / "packaging" / "mac" / "on_a_mac.sh"
 STAND_INS = {
     "brew": 'case "$1" in --repository) echo tap ;; esac',
     "codesign": "",
-    "ditto": 'cp -R "$PWD$1" "$2"',
+    "ditto": 'case "$1" in -c) echo zip >"$5" ;; *) cp -R "$PWD$1" "$2" ;; esac',
     "hdiutil": 'case "$1" in attach) printf "/dev/disk4\\tApple_HFS\\t/Volumes/Hunch\\n" ;; esac',
     "lsappinfo": 'echo "name=\\"Hunch\\""; echo pid; echo bundle',
-    "make": "mkdir -p build/app/Hunch.app && echo image >build/app/Hunch.dmg && echo zip >build/app/Hunch.zip",
+    "make": "mkdir -p build/app/Hunch.app && echo image | tee build/app/Hunch.dmg && echo zip >build/app/Hunch.zip",
     "open": "",
     "osascript": "",
     "shasum": 'shift 2; sha256sum "$@"',
@@ -33,6 +33,7 @@ STAND_INS = {
     "sw_vers": "echo 15.0",
     "sysctl": "echo Apple M4",
     "xattr": "",
+    "xcrun": 'for each in "$@"; do case "$each" in *.p8) cat "$each" >>"$LOG" ;; esac; done',
 }
 PYTHON = 'case "$1" in *cask.py) echo "cask of $2 at $3, $4" ;; *on_metal.py) echo "same"; exit $FAILS ;; esac'
 UV = 'case "$*" in "tool dir --bin") echo "$PWD/bin" ;; python*) mkdir -p build/python/cpython-3.13.1-macos ;; esac'
@@ -104,7 +105,8 @@ def test_a_macs_script_assembles_starts_installs_and_audits(checkout: Path) -> N
     assert (app / "Hunch.sha256").read_text().count("build/app/Hunch.") == 2
     cask = f"cask of build/app/Hunch.dmg at {page}/releases/download/v#{{version}}/Hunch.dmg, {page}\n"
     assert (app / "Hunch.rb").read_text() == cask
-    assert "Hunch.dmg" in summary
+    assert "image" in summary
+    assert "xcrun" not in told
     assert not (app / "Hunch.app").exists()
     told, summary = ran(checkout, "start")
     assert "xattr -w com.apple.quarantine" in told
@@ -118,3 +120,14 @@ def test_a_macs_script_assembles_starts_installs_and_audits(checkout: Path) -> N
     told, _ = ran(checkout, "cask")
     assert "brew audit --cask hunch/local/hunch\n" in told
     assert (checkout / "tap" / "Casks" / "hunch.rb").read_text() == cask
+
+
+def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_checksums(checkout: Path) -> None:
+    keys = {"HUNCH_NOTARY_KEY": "a secret", "HUNCH_NOTARY_KEY_ID": "ID", "HUNCH_NOTARY_ISSUER": "WHO"}
+    told, _ = ran(checkout, "assemble", HUNCH_P12_BASE64="YQ==", TMPDIR=str(checkout), **keys)
+    lines = told.splitlines()
+    assert lines.index("a secret") < lines.index("xcrun stapler staple build/app/Hunch.dmg")
+    assert lines.index("ditto -c -k --keepParent build/app/Hunch.app build/app/Hunch.zip") < next(
+        at for at, line in enumerate(lines) if line.startswith("shasum")
+    )
+    assert not list(checkout.glob("tmp.*"))  # nor any key
