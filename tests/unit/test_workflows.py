@@ -80,9 +80,9 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def program(path: Path, line: str) -> None:
+def program(path: Path, line: str, log: str = "$LOG") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\necho "$(basename "$0") $*" >>"$LOG"\n{line}\n')
+    path.write_text(f'#!/bin/sh\necho "$(basename "$0") $*" >>"{log}"\n{line}\n')
     path.chmod(0o755)
 
 
@@ -131,3 +131,28 @@ def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_c
         at for at, line in enumerate(lines) if line.startswith("shasum")
     )
     assert not list(checkout.glob("tmp.*"))  # nor any key
+
+
+@pytest.mark.parametrize("fails", ["", "lint"])
+def test_a_checkout_is_proved_as_the_readme_says_and_then_with_more_fonts(tmp_path: Path, fails: str) -> None:
+    """`make` is a stand-in, and so is what installs packages."""
+    for name in (".ci/run", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    log = tmp_path / "log"
+    stand_ins = {"make": 'echo "3 passed in 1.0s"', "apt-get": "", "dpkg-query": "exit 1", "sudo": 'shift; "$@"'}
+    for name, line in stand_ins.items():
+        program(tmp_path / "bin" / name, f'[ "$1" != "{fails or "-"}" ] || exit 1\n{line}', str(log))
+    path = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    done = subprocess.run([tmp_path / ".ci" / "run", "app"], env=path, capture_output=True, text=True, check=False)
+    told = log.read_text("utf-8").splitlines()
+    makes = [line for line in told if line.startswith("make")]
+    installed = " ".join(line for line in told if line.startswith("apt-get install"))
+    assert {"python3-venv", "libegl1", "fonts-noto-cjk"} <= set(installed.split())
+    if fails:
+        assert makes[-1] == "make lint"
+        assert done.returncode != 0
+    else:
+        assert makes == ["make run", "make test", "make lint", "make test ARGS=tests/ui", "make smoke", "make app"]
+        assert done.stdout.splitlines()[-2:] == ["3 passed in 1.0s"] * 2
+        assert done.returncode == 0
