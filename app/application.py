@@ -425,7 +425,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)
-    application.opened.connect(lambda: _offer_to_move(application))
+    application.opened.connect(lambda: offer_to_move(application))
     application.opened.connect(lambda: offer_app(application))
     application.opened.connect(lambda: look_for_updates(application))
     application.show()
@@ -438,7 +438,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     return code
 
 
-def _offer_to_move(application: Application) -> None:
+def offer_to_move(application: Application) -> None:
     app = own_bundle()
     if app is not None and is_mounted(app):
         MoveOffer(application.window.parts, application.calls.post, application.window.quit, app)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app import application
 from app.system.bundle import copy_to, is_mounted, own_bundle
 from app.views.shell.applications_offer import MoveOffer
 from tests.helpers.app_harness import AppHarness, open_app
@@ -32,6 +35,31 @@ def test_which_app_runs(app: Path) -> None:
     assert own_bundle(str(app / "Contents" / "MacOS" / "Hunch")) == app
     assert own_bundle("/usr/bin/python3") is None
     assert not is_mounted(app)  # the disk of the tests can be written
+
+
+@pytest.mark.parametrize(
+    ("place", "flags", "is_offered"),
+    [
+        ("private/var/folders/T/AppTranslocation/0-1/d", os.ST_RDONLY, True),  # as a browser left it
+        ("Volumes/Hunch", os.ST_RDONLY, True),
+        ("Volumes/Disk/Apps", 0, False),
+        ("Applications", os.ST_RDONLY, False),
+    ],
+)
+def test_from_the_image_and_from_where_macos_moved_it_a_place_is_offered(
+    monkeypatch: pytest.MonkeyPatch, place: str, flags: int, is_offered: bool
+) -> None:
+    monkeypatch.setattr("app.system.bundle.os.statvfs", lambda _: SimpleNamespace(f_flag=flags))
+    assert is_mounted(Path("/") / place / "Hunch.app") == is_offered
+
+
+def test_the_offer_is_made_at_the_start(harness: AppHarness, monkeypatch: pytest.MonkeyPatch, app: Path) -> None:
+    monkeypatch.setattr(application, "own_bundle", lambda: app)
+    application.offer_to_move(harness.application)
+    assert not harness.window.findChildren(MoveOffer)
+    monkeypatch.setattr("app.system.bundle.os.statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    application.offer_to_move(harness.application)
+    assert harness.window.banner.title.text() == "Move Hunch to Applications?"
 
 
 def test_a_copy_takes_the_place_of_an_older_one(app: Path, tmp_path: Path) -> None:
