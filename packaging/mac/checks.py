@@ -91,6 +91,9 @@ def _of_code(app: Path) -> Iterator[str]:
         yield from (f"{place}: {problem}" for problem in _of_links(code, names))
         if path.parent.name == "MacOS" and code.signature is not None:
             yield from (f"{place}: {problem}" for problem in _of_signature(code.signature))
+    signed = {path: code.signature.is_adhoc for path, code in binaries.items() if code.signature is not None}
+    if len(set(signed.values())) > 1:  # a hardened runtime loads only what its own team signed
+        yield from (f"{path.relative_to(app)}: signed ad hoc, unlike the rest" for path in signed if signed[path])
     if not binaries:
         yield "there is no code in it"
 

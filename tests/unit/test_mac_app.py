@@ -243,9 +243,20 @@ def test_entitlements_are_those_of_ours_and_none_without_a_developer_id(
     app: Path, tools: Callable[[str], Any], flags: int, entitlements: dict[str, bool], problems: list[str]
 ) -> None:
     (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=signature(flags, entitlements)))
+    for name in ("libmlx.dylib", "core.so"):
+        (app / LIBRARIES / name).write_bytes(code(signed=signature(flags, {})))
+    seal(app)
     found = list(tools("checks").problems(app))
     assert len(found) == len(problems)
     assert all(problem in each for each, problem in zip(found, problems, strict=True))
+
+
+def test_a_library_that_another_team_or_none_signed_is_named(app: Path, tools: Callable[[str], Any]) -> None:
+    (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(signed=signature(0x10000, OURS)))
+    (app / LIBRARIES / "core.so").write_bytes(code(signed=signature(0x10000, {})))
+    seal(app)
+    (found,) = tools("checks").problems(app)
+    assert found.endswith("libmlx.dylib: signed ad hoc, unlike the rest")
 
 
 def test_nothing_of_when_and_where_it_was_built_is_left(tmp_path: Path, tools: Callable[[str], Any]) -> None:
