@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the workflow mac.yml does on a Mac: `assemble` builds and verifies, `start` runs what was built, `tool` installs
-# Hunch as a tool, which writes its own app, `metal` compares the GPU with the CPU, `cask` has Homebrew judge the cask.
+# Hunch as a tool, which writes its own app, `metal` compares the GPU with the CPU, `cask` has Homebrew judge the cask,
+# and `tests` runs them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 app=build/app/Hunch.app
@@ -66,6 +67,13 @@ tool() {
     # Whether macOS takes Python's process for the app is what this line says.
     echo "The app of the tool, to macOS: $(lsappinfo list | grep -A 2 '"Hunch"' || echo "not named Hunch")" >>"$summary"
     osascript -e 'quit app "Hunch"' || true
+}
+
+tests() {
+    local status=0
+    make test | tee build/tests.log || status=$?
+    tail -n 1 build/tests.log >>"$summary"
+    return "$status"
 }
 
 metal() {

@@ -117,6 +117,7 @@ def test_a_macs_script_assembles_starts_installs_and_audits(checkout: Path) -> N
     told, summary = ran(checkout, "tool")
     assert "hunch --install-app\n" in told
     assert "the app of the tool" in summary.lower()
+    assert ran(checkout, "tests")[1].endswith("\nimage\n")  # the last line of its make
     told, _ = ran(checkout, "cask")
     assert "brew audit --cask hunch/local/hunch\n" in told
     assert (checkout / "tap" / "Casks" / "hunch.rb").read_text() == cask
