@@ -70,7 +70,9 @@ clients: dev ## Our server used by others' programs, installed for this alone; A
 
 app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
 	@test -x build/mac/bin/python || $(PYTHON) -m venv build/mac
-	@build/mac/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+	@test -x build/mac/bin/uv || build/mac/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		--only-binary :all: -r packaging/requirements-uv.lock
+	@build/mac/bin/uv pip install --quiet --python build/mac/bin/python --require-hashes --only-binary :all: \
 		-r packaging/requirements-mac.lock
 	@QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
 
