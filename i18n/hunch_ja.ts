@@ -3112,6 +3112,10 @@
         <translation>10 分待つか、その Mac で「ほかの Mac を手伝う」をオフにしてからオンにしてください。</translation>
     </message>
     <message>
+        <source>The Mac at %1 now lends less than this model needs there.</source>
+        <translation>%1 の Mac が今貸しているメモリは、このモデルに必要な量より少なくなっています。</translation>
+    </message>
+    <message>
         <source>Model missing on the other Mac</source>
         <translation>もう一方の Mac にモデルがありません</translation>
     </message>
@@ -3378,6 +3382,14 @@
     <message>
         <source>Load the model again.</source>
         <translation>モデルを読み込み直してください。</translation>
+    </message>
+    <message>
+        <source>Not enough memory on the other Mac</source>
+        <translation>もう一方の Mac のメモリが足りません</translation>
+    </message>
+    <message>
+        <source>Unload the model that is loaded there, or choose a smaller one.</source>
+        <translation>その Mac に読み込まれているモデルをメモリから外すか、小さいモデルを選んでください。</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4427,6 +4439,10 @@
     <message>
         <source>Pair</source>
         <translation>ペアリング</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
 </context>
 <context>

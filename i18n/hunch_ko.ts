@@ -3112,6 +3112,10 @@
         <translation>10분 기다리거나 그 Mac에서 ‘다른 Mac 돕기’를 껐다가 켜세요.</translation>
     </message>
     <message>
+        <source>The Mac at %1 now lends less than this model needs there.</source>
+        <translation>%1의 Mac이 지금 빌려주는 메모리가 이 모델에 필요한 것보다 적어요.</translation>
+    </message>
+    <message>
         <source>Model missing on the other Mac</source>
         <translation>다른 Mac에 모델이 없음</translation>
     </message>
@@ -3378,6 +3382,14 @@
     <message>
         <source>Load the model again.</source>
         <translation>모델을 다시 불러오세요.</translation>
+    </message>
+    <message>
+        <source>Not enough memory on the other Mac</source>
+        <translation>다른 Mac의 메모리가 부족함</translation>
+    </message>
+    <message>
+        <source>Unload the model that is loaded there, or choose a smaller one.</source>
+        <translation>그 Mac에 로드된 모델을 메모리에서 내리거나, 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4427,6 +4439,10 @@
     <message>
         <source>Pair</source>
         <translation>페어링</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
 </context>
 <context>

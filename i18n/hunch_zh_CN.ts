@@ -3112,6 +3112,10 @@
         <translation>请等待 10 分钟，或在那台 Mac 上关闭再打开“帮助其他 Mac”。</translation>
     </message>
     <message>
+        <source>The Mac at %1 now lends less than this model needs there.</source>
+        <translation>%1 的 Mac 现在借出的内存少于该模型在那里所需的内存。</translation>
+    </message>
+    <message>
         <source>Model missing on the other Mac</source>
         <translation>另一台 Mac 上没有该模型</translation>
     </message>
@@ -3378,6 +3382,14 @@
     <message>
         <source>Load the model again.</source>
         <translation>请重新加载模型。</translation>
+    </message>
+    <message>
+        <source>Not enough memory on the other Mac</source>
+        <translation>另一台 Mac 内存不足</translation>
+    </message>
+    <message>
+        <source>Unload the model that is loaded there, or choose a smaller one.</source>
+        <translation>请卸载那台 Mac 上已加载的模型，或选择更小的模型。</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -4427,6 +4439,10 @@
     <message>
         <source>Pair</source>
         <translation>配对</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
 </context>
 <context>

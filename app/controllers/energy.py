@@ -1,6 +1,7 @@
 """What heat and power change: work that the user does not wait for is put off, and macOS lets no reply or download nap.
 
-Nothing is held and nothing polled while idle, so that the Mac may sleep and the app nap.
+Nothing is held and nothing polled while idle, so that the Mac may sleep and the app nap. An app that naps would be
+lost to a machine that helps it, so with such help it does not.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ class EnergyController(QObject):
     def _activity(self) -> Activity | None:
         if self._lending.state.user or any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.DOWNLOAD
-        return Activity.REPLY if self._replies.chats() or self._server.is_asked else None
+        is_helped = self._models.pair.state is PairState.READY and self._models.pair.helper is not None
+        return Activity.REPLY if self._replies.chats() or self._server.is_asked or is_helped else None
 
     def _works(self) -> bool:
         loads = self._models.pair.state is PairState.LOADING

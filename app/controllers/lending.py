@@ -14,7 +14,7 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
 from app.view_models.model_list import PairState
-from engine import DEFAULT_PORT, LendingPhase, LendingProcess, LendingState, model_memory_bytes
+from engine import DEFAULT_PORT, LendingPhase, LendingProcess, LendingState, model_memory_bytes, set_aside
 
 EVERYWHERE = "0.0.0.0"  # only while the user lends: a machine that is not paired may try a code, and nothing else
 _log = logging.getLogger(__name__)
@@ -130,6 +130,7 @@ class Lending(QObject):
 
     def _on_state(self, state: LendingState) -> None:
         before, self.state = self.state, state
+        set_aside(state.promised_bytes)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:

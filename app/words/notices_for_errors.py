@@ -533,6 +533,14 @@ TABLE = (
     ),
     Row(
         engine.MachineUnavailable,
+        QT_TRANSLATE_NOOP("Messages", "Not enough memory on the other Mac"),
+        QT_TRANSLATE_NOOP("Messages", "The Mac at %1 now lends less than this model needs there."),
+        QT_TRANSLATE_NOOP("Messages", "Unload the model that is loaded there, or choose a smaller one."),
+        values=("address",),
+        when=lambda error: error.why is engine.MachineRefusal.MEMORY,
+    ),
+    Row(
+        engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "Model missing on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has no model with the same files."),
         QT_TRANSLATE_NOOP("Messages", "Install the same model there."),

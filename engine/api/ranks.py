@@ -39,6 +39,7 @@ class MachineRefusal(StrEnum):
     CODE = "code"  # another one than it shows
     BUSY = "busy"  # it helps another machine
     TAKEN_BACK = "taken back"  # its user has stopped that a while ago
+    MEMORY = "memory"  # it lends less by now than was planned
     NO_MODEL = "no model"  # it has no model with the same contents
     MISBEHAVED = "misbehaved"  # what it sent is no answer
 
@@ -77,6 +78,7 @@ class LendingState:
     user: str = ""  # the name of the machine that has a rank here; "": none
     folder: str = ""  # of that rank's model
     used_bytes: int = 0  # of memory, by that rank; 0: not known
+    promised_bytes: int = 0  # of memory, to that rank, which may not have taken it yet
     code: str = ""  # the digits that another machine is paired by; "": none hold
     code_s: float = 0.0  # for which they hold, from when this was sent
     paired: int = 0  # how many machines have been paired or removed since it began

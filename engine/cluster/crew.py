@@ -73,6 +73,7 @@ class Crew:
         self._numbers = itertools.count(1)  # of sequences and checkpoints
         self._forgotten: deque[Drop] = deque()
         self._token_s = 0.0  # of the slowest step so far
+        self._short = False  # a rank has said so since it was asked for last
         self._helpers: list[Helper] = []
         self._missed: dict[int, int] = {}  # by rank: its unanswered pings while nothing was asked
         self._idle_beat_at = 0.0
@@ -117,11 +118,16 @@ class Crew:
             began = time.monotonic()
             self._send(rank, Forward(sequence, position, tuple(tokens), dtype), states)
             stepped, states = self._expect(rank, Stepped, self._patience_s(len(tokens)))
-            dtype = stepped.dtype
+            dtype, self._short = stepped.dtype, self._short or stepped.short
             if len(states) != elements * ITEM_BYTES.get(dtype, 0):
                 raise self._lose(rank, RankEnd.MISBEHAVED, f"{len(states)} bytes for {elements} of {dtype[:20]}")
             self._token_s = max(self._token_s, (time.monotonic() - began) / len(tokens))
         return states, dtype
+
+    def is_short(self) -> bool:
+        """Whether a step since this was asked last has left one of them little memory."""
+        short, self._short = self._short, False
+        return short
 
     def commit(self, sequence: int, kept: int) -> None:
         self._tell(Commit(sequence, kept))

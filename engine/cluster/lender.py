@@ -21,13 +21,12 @@ from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Refused, Share, Start
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_rank
-from engine.cluster.relay import HANDSHAKE_S, kept_alive, relayed
+from engine.cluster.relay import HANDSHAKE_S, SILENT_S, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
 
-QUIET_S = 60.0  # of a connection that asks nothing and has no rank
 END_S = 3.0
 MOST_CONNECTIONS = 16
 TAKEN_BACK_S = 600.0  # for which nothing is lent once its user has stopped that
@@ -43,6 +42,7 @@ class Lending:
 
     machine: Machine
     folder: str
+    memory_bytes: int = 0  # that the rank needs
     pid: int = 0  # of the rank's process, once there is one
 
 
@@ -169,14 +169,14 @@ class Lender:
     def _shake_hands(self, connection: _Connection) -> None:
         connection.socket.settimeout(HANDSHAKE_S)
         secure = self._identity.server_context().wrap_socket(
-            kept_alive(connection.socket), server_side=True, do_handshake_on_connect=False
+            connection.socket, server_side=True, do_handshake_on_connect=False
         )
         connection.socket = secure
         with secure:
             secure.do_handshake()
             connection.machine = self._machine(secure.getpeercert(binary_form=True))
             secure.send(bytes([PROTOCOL]))
-            self._talk(*relayed(secure), connection)
+            self._talk(*relayed(secure, SILENT_S), connection)
 
     def _machine(self, shown: bytes | None) -> Machine | None:
         """That certificate's."""
@@ -191,7 +191,7 @@ class Lender:
         wire, machine = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0), connection.machine
         try:
             with closing(plain):
-                while wire.arrives(QUIET_S):
+                while wire.arrives(None):
                     try:
                         started = self._answer(wire, machine)
                         if started is not None:
@@ -216,8 +216,8 @@ class Lender:
             case Ask(digest=digest) if machine is not None and self._is_paired(machine):
                 self._folder_of(digest)
                 wire.send(Offer(self.memory_bytes))
-            case Start(digest=digest, process=process) if machine is not None and self._is_paired(machine):
-                return Lending(machine, self._folder_of(digest)), process
+            case Start(digest=digest) if machine is not None and self._is_paired(machine):
+                return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
             case _:
                 raise Declined(MachineRefusal.STRANGER)
         return None
@@ -241,14 +241,17 @@ class Lender:
                     self._freed.wait_for(lambda: self._lending is None, END_S + LOOK_S)
             if self._lending is not None:
                 raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
+            if lending.memory_bytes > self.memory_bytes:
+                raise Declined(MachineRefusal.MEMORY)
             self._lending, self._lent_to = lending, (process, connection)
 
     def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: Lending) -> None:
         process: subprocess.Popen[bytes] | None = None
         try:
             self._on_change()
-            wire.send(Offer(self.memory_bytes))
-            process = start_rank(plain, lending.folder)
+            most_bytes = max(1, self.memory_bytes)
+            wire.send(Offer(most_bytes))
+            process = start_rank(plain, lending.folder, most_bytes)
             self._lending = replace(lending, pid=process.pid)
             plain.close()  # the process has its own
             while relay.is_alive() and self._is_paired(lending.machine):

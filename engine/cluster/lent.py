@@ -9,9 +9,10 @@ import errno
 import secrets
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -21,10 +22,11 @@ from engine.api.ranks import Helping, Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Reply, Response, Start
 from engine.cluster.pairing import Declined, ask_to_pair, expected
-from engine.cluster.relay import HANDSHAKE_S, kept_alive, relayed
+from engine.cluster.relay import BEAT_S, HANDSHAKE_S, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
+from engine.models.watch import Question, never
 
 DEFAULT_PORT = 7791
 _PINGS = 5
@@ -40,13 +42,13 @@ class MachineOffer:
     round_trip_s: float
 
 
-def pair_machines(identity: Path, address: str, code: str) -> Machine:
-    """With the machine there, which shows these digits."""
+def pair_machines(identity: Path, address: str, code: str, cancelled: Question = never) -> Machine:
+    """With the machine there, which shows these digits. Neither is paired if it is `cancelled` in time."""
     own = Identity(identity)
     with _refusals(address):
         connected, certificate = _connected(own, None, address)
         with closing(connected):
-            return ask_to_pair(Wire(connected, Response), own, code, certificate, address)
+            return ask_to_pair(Wire(connected, Response), own, code, certificate, address, cancelled)
 
 
 def machine_offer(helping: Helping, folder: Path | str) -> MachineOffer:
@@ -76,20 +78,29 @@ def _round_trip_s(wire: Wire) -> float:
 class LentRank:
     """A rank's process on another machine, which ends it when the connection closes."""
 
-    def __init__(self, helping: Helping, digest: str, process: str = _PROCESS) -> None:
-        """`process`: only tests are two at once."""
+    def __init__(self, helping: Helping, digest: str, memory_bytes: int = 0, process: str = _PROCESS) -> None:
+        """`memory_bytes`: that it needs. `process`: only tests are two at once."""
         self.machine = helping.machine.name
         with _refusals(helping.machine.address):
             connected = _connected_to(helping)
             try:
-                _answer(Wire(connected, Response), Start(digest, process), Offer)
+                _answer(Wire(connected, Response), Start(digest, process, memory_bytes), Offer)
             except BaseException:
                 connected.close()
                 raise
         self.wire = Wire(connected, Reply)
+        self._ended = threading.Event()
+        threading.Thread(target=self._beat, name="beats", daemon=True).start()
+
+    def _beat(self) -> None:
+        """That machine takes back what it lends to one of which it hears nothing."""
+        with suppress(WireEnded, WireBroken):
+            while not self._ended.wait(BEAT_S):
+                self.wire.send(Ping())
 
     def end(self, patience_s: float) -> None:
         """At once: the other machine waits for the process."""
+        self._ended.set()
         self.wire.close()
 
 
@@ -118,7 +129,7 @@ def _connected_to(helping: Helping) -> socket.socket:
 
 def _connected(own: Identity, machine: Machine | None, address: str) -> tuple[socket.socket, bytes]:
     """A plain socket to that machine, None: to any machine there, and the fingerprint of its certificate."""
-    raw = kept_alive(socket.create_connection(host_and_port(address), HANDSHAKE_S))
+    raw = socket.create_connection(host_and_port(address), HANDSHAKE_S)
     try:
         secure = own.client_context(machine).wrap_socket(raw)
     except BaseException:

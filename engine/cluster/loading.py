@@ -48,7 +48,7 @@ def loading_over_ranks(
     except BaseException:
         crew.end()
         raise
-    return replace(model, ranks=len(plan.shares), close=crew.end, lost=crew.look)
+    return replace(model, ranks=len(plan.shares), close=crew.end, lost=crew.look, short=crew.is_short)
 
 
 def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
@@ -94,7 +94,7 @@ def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tup
 
 def _start(share: RankShare, digest: str) -> Callable[[], Helper]:
     """Of another rank, here or on another machine."""
-    return RankProcess if share.helping is None else partial(LentRank, share.helping, digest)
+    return RankProcess if share.helping is None else partial(LentRank, share.helping, digest, share.needed_bytes)
 
 
 class FrontRank:

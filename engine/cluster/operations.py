@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType, UnionType
 from typing import Any, get_type_hints
 
-PROTOCOL = 1
+PROTOCOL = 2
 ITEM_BYTES = MappingProxyType({"float32": 4, "float16": 2, "bfloat16": 2})  # of hidden states, by type
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
@@ -126,9 +126,10 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """Of a Forward. The hidden states follow as bytes."""
+    """Of a Forward. The hidden states follow as bytes. `short`: little is left of the memory that it may use."""
 
     dtype: str
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +181,12 @@ class Start:
     """Start a rank with that model; after the answer, Offer, the connection is the rank's own.
 
     `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one.
+    `memory_bytes`: that the rank needs with a chat of useful length.
     """
 
     digest: str
     process: str
+    memory_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

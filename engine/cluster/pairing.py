@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 from engine.api.ranks import Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.operations import Answer, Offer, Pong, Proof, Refused, Share
-from engine.cluster.wire import Wire, WireBroken
+from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models.watch import Question, never
 
 DIGITS = 8
 INVITED_S = 120.0
@@ -64,10 +65,12 @@ class Invitation:
             self._until = -1.0
 
 
-def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, address: str) -> Machine:
+def ask_to_pair(
+    wire: Wire, identity: Identity, code: str, theirs: bytes, address: str, cancelled: Question = never
+) -> Machine:
     """The main's side. `theirs`: the fingerprint of the certificate that the connection was made with.
 
-    Raises Declined, WireBroken or WireEnded.
+    Raises Declined, WireBroken or WireEnded. Once the other side has the proof, nothing is cancelled any more.
     """
     digits = "".join(str(unicodedata.decimal(each)) for each in code if each.isdecimal())  # wide ones, too
     if len(digits) != DIGITS:
@@ -79,6 +82,8 @@ def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, addres
         raise Declined(MachineRefusal.MISBEHAVED, "another certificate")
     key = _key(exchange, share)
     _check(expected(wire, Proof), key, _HELPER)
+    if cancelled():
+        raise WireEnded("cancelled")
     wire.send(Proof(_mac(key, _MAIN)))
     expected(wire, Answer)
     machine = Machine(shown_name(share.name), theirs.hex(), address)

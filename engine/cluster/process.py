@@ -40,10 +40,13 @@ class RankProcess:
         end_rank(self._process, patience_s)
 
 
-def start_rank(connected: socket.socket, folder: str = "") -> subprocess.Popen[bytes]:
-    """It ends when the other side of its socket is closed. With a folder it loads that, whatever it is asked for."""
+def start_rank(connected: socket.socket, folder: str = "", memory_bytes: int = 0) -> subprocess.Popen[bytes]:
+    """It ends when the other side of its socket is closed.
+
+    With a folder it loads that, whatever it is asked for. `memory_bytes`: that it may use; 0: what this machine has.
+    """
     return subprocess.Popen(
-        command(RUN_RANK, str(connected.fileno()), folder),
+        command(RUN_RANK, str(connected.fileno()), folder, str(memory_bytes)),
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -40,10 +40,15 @@ from engine.cluster.operations import (
     Truncate,
 )
 from engine.cluster.stage import Stage, bytes_of, states_from
+from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
 from engine.models.loading import Part, checked, reading
 from engine.models.loading import Progress as Read
+from engine.models.memory import is_short, most_bytes, set_limits
 
+MOST_HELD = 4096  # sequences and checkpoints
+# Of the memory that it may use, at which rank 0 has gone on for steps after it was told that this is short.
+_OVER = 1.05
 _WIDE_TOKENS = 64  # after wider steps MLX's spare buffers are given back, as in prefill on one machine
 
 # Between two words of a load's progress: rank 0, which loads as well, reads none of them before it is done.
@@ -53,10 +58,12 @@ Post = Callable[..., None]  # sends a value, and perhaps bytes
 
 
 class Rank:
-    def __init__(self, post: Post, folder: str = "") -> None:
-        """`folder`: of the only model that it may load; "": any."""
+    def __init__(self, post: Post, folder: str = "", memory_bytes: int = 0) -> None:
+        """`folder`: of the only model that it may load; "": any. `memory_bytes`: that it may use; 0: this machine's."""
         self._post = post
         self._folder = folder
+        self._most_bytes = memory_bytes or most_bytes()
+        set_aside(max(0, most_bytes() - self._most_bytes))
         self._stage: Stage | None = None
         self._part: Part | None = None
         self._sequences: dict[int, CacheSet] = {}
@@ -88,6 +95,7 @@ class Rank:
                 truncate(self._sequences[number], position, self._checkpoints[checkpoint] if checkpoint else None)
                 self._sequences[number].evaluate()
             case MakeCheckpoint(sequence=number, checkpoint=checkpoint):
+                self._check_room()
                 self._checkpoints[checkpoint] = make_checkpoint(self._sequences[number])
             case Copy(sequence=number, source=source, end=end):
                 copy_beginning(self._sequences[source], self._begin(number), end)
@@ -105,6 +113,7 @@ class Rank:
             if isinstance(progress, Read) and time.monotonic() >= posted_at + _NEWS_S:
                 posted_at = time.monotonic()
                 self._post(Progress(progress.done_bytes, progress.total_bytes))
+        set_limits(self._loaded.need)
         digest = content_digest(Path(self._folder or operation.folder))
         self._post(Loaded(digest, needs_checkpoints(self._loaded.make_caches())))
 
@@ -124,10 +133,17 @@ class Rank:
 
     def _begin(self, number: int) -> CacheSet:
         require(number not in self._sequences, f"sequence {number} is known")
+        self._check_room()
         self._sequences[number] = caches = self._loaded.make_caches()
         return caches
 
+    def _check_room(self) -> None:
+        held = len(self._sequences) + len(self._checkpoints)
+        require(held < MOST_HELD, f"{held} sequences are held")
+        require(mx.get_active_memory() <= _OVER * self._most_bytes, "more memory is used than is lent")
+
     def _forward(self, operation: Forward, data: bytearray) -> None:
+        self._check_room()
         network, tokens = self._loaded.network, mx.array([operation.tokens], dtype=mx.uint32)
         assert self._stage is not None
         self._stage.receive, self._stage.send, self._given = self._receive, self._send, (data, operation.dtype)
@@ -141,7 +157,7 @@ class Rank:
         require(self._states is not None, "the forward has sent no states")
         assert self._states is not None
         (states, dtype), self._states = bytes_of(self._states), None
-        self._post(Stepped(dtype), states)
+        self._post(Stepped(dtype, is_short()), states)
         if caches is not None:
             caches.evaluate()  # while the next rank computes
         if len(operation.tokens) > _WIDE_TOKENS:

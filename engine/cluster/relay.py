@@ -11,13 +11,15 @@ import ssl
 import threading
 import time
 from contextlib import suppress
+from math import inf
 
 HANDSHAKE_S = 10.0
+SILENT_S = 10.0  # after which a machine has vanished (asleep, unplugged, stopped) whose ranks say something each BEAT_S
+BEAT_S = 2.0
 LAST_WORDS_S = 10.0  # for what is still to be sent to one side when the other has ended
 _BLOCK_BYTES = 1 << 16
 _MOST_BYTES = 1 << 20  # that wait for a slow reader before the writer waits, too
-# A machine that vanished without a word (asleep, unplugged) is noticed after about half a minute.
-_SILENT_S, _PROBE_S, _PROBES = 10, 5, 4
+_LOOK_S = 1.0
 
 
 class _Side:
@@ -50,12 +52,21 @@ class _Side:
         return True
 
 
-def relay(one: socket.socket, other: socket.socket) -> None:
-    """Until one of them ends, and what came from it was sent on, if the other reads that in time. Closes both."""
+def relay(one: socket.socket, other: socket.socket, silent_s: float = inf) -> None:
+    """Until one of them ends, and what came from it was sent on, if the other reads that in time. Closes both.
+
+    Or until nothing has come from `one` for `silent_s`.
+    """
     with one, other, suppress(OSError):
-        sides = _Side(one), _Side(other)
+        sides, left_s = (_Side(one), _Side(other)), silent_s
         while not any(side.ended for side in sides):
-            _move(*sides, None)
+            began = time.monotonic()
+            if _move(*sides, _LOOK_S):
+                left_s = silent_s
+            else:  # of a longer time this process was stopped itself
+                left_s -= min(time.monotonic() - began, _LOOK_S)
+            if left_s <= 0:
+                return
         until = time.monotonic() + LAST_WORDS_S
         while not any(side.ended and not beyond.waiting for side, beyond in (sides, sides[::-1])):
             if (left_s := until - time.monotonic()) <= 0:
@@ -63,14 +74,16 @@ def relay(one: socket.socket, other: socket.socket) -> None:
             _move(*sides, left_s)
 
 
-def _move(one: _Side, other: _Side, within_s: float | None) -> None:
+def _move(one: _Side, other: _Side, within_s: float) -> bool:
+    """Whether anything has come from `one`, or cannot come now."""
     moved = [side.read(beyond.waiting) for side, beyond in ((one, other), (other, one))]
     moved += [side.write() for side in (one, other)]
     if not any(moved):
         _wait(one, other, within_s)
+    return moved[0] or len(other.waiting) >= _MOST_BYTES
 
 
-def _wait(one: _Side, other: _Side, within_s: float | None) -> None:
+def _wait(one: _Side, other: _Side, within_s: float) -> None:
     """Until one can be read or written: encrypted bytes that wait were read before, or nothing has moved."""
     poll = select.poll()
     for side, beyond in ((one, other), (other, one)):
@@ -78,31 +91,16 @@ def _wait(one: _Side, other: _Side, within_s: float | None) -> None:
         writes = select.POLLOUT if side.waiting else 0
         if reads or writes:
             poll.register(side.socket, reads | writes)
-    poll.poll(None if within_s is None else within_s * 1000)
+    poll.poll(within_s * 1000)
 
 
-def relayed(secure: ssl.SSLSocket) -> tuple[socket.socket, threading.Thread]:
+def relayed(secure: ssl.SSLSocket, silent_s: float = inf) -> tuple[socket.socket, threading.Thread]:
     """A plain socket whose bytes come and go encrypted, and the thread that ends with the connection.
 
     The connection is closed by closing the socket, in every process that has it.
     """
+    secure.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a step waits for each small frame
     ours, theirs = socket.socketpair()
-    thread = threading.Thread(target=relay, args=(secure, theirs), name="relay", daemon=True)
+    thread = threading.Thread(target=relay, args=(secure, theirs, silent_s), name="relay", daemon=True)
     thread.start()
     return ours, thread
-
-
-def kept_alive(connected: socket.socket) -> socket.socket:
-    """With probes while nothing is sent, and small frames sent at once."""
-    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    # macOS has another name for the first.
-    for names, value in (
-        (("TCP_KEEPIDLE", "TCP_KEEPALIVE"), _SILENT_S),
-        (("TCP_KEEPINTVL",), _PROBE_S),
-        (("TCP_KEEPCNT",), _PROBES),
-    ):
-        option = next((getattr(socket, name) for name in names if hasattr(socket, name)), None)
-        if option is not None:
-            connected.setsockopt(socket.IPPROTO_TCP, option, value)
-    return connected

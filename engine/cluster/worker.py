@@ -40,8 +40,8 @@ class Inbox:
         return operation, data
 
 
-def run(descriptor: str, folder: str = "") -> int:
-    """The exit status: 1 after a failure that was reported. `folder`: of the only model that it loads; "": any."""
+def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
+    """The exit status: 1 after a failure that was reported. The last two are as a Rank's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for rank 0, which ends this one
     wire = Wire(socket.socket(fileno=int(descriptor)), Operation)
     inbox = Inbox()
@@ -50,7 +50,7 @@ def run(descriptor: str, folder: str = "") -> int:
         put_in_front()
         from engine.cluster.rank import Rank  # imports MLX
 
-        rank = Rank(wire.send, folder)
+        rank = Rank(wire.send, folder, int(memory_bytes))
         wire.send(hello_here())
         while True:
             rank.carry_out(*inbox.get())

@@ -20,6 +20,7 @@ _LARGE_MAC_BYTES = 36 << 30  # from this size macOS gives the GPU three quarters
 _SCALES_BITS = 0.5  # a scale and an offset of 16 bits for each group of 64 weights
 _TYPICAL_TOKEN_BYTES = 150_000  # of a model with …
 _TYPICAL_PARAMETERS = 8e9
+_aside = [0]
 
 
 def memory_fit(info: ModelInfo, context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
@@ -50,6 +51,15 @@ def estimated_weight_bytes(parameters: int, bits: float | None) -> int:
 def model_memory_bytes() -> int:
     """Memory for models and chats together on this machine, without asking its device."""
     return memory_share(physical_bytes(), is_mac=sys.platform == "darwin")
+
+
+def set_aside(size: int) -> None:
+    """Of this machine's memory, for a process that may not have taken it yet: nothing that needs it is loaded here."""
+    _aside[0] = size
+
+
+def aside_bytes() -> int:
+    return _aside[0]
 
 
 def memory_share(physical: int, *, is_mac: bool) -> int:

@@ -92,6 +92,8 @@ class LoadedModel:
     close: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)  # ends the others
     # Why it can only be loaded again; None: it need not be.
     lost: Callable[[], EngineError | None] = field(default=lambda: None, compare=False, repr=False)
+    # Whether the others' memory has become short since this was asked last.
+    short: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)
     # What the rooms above make of it and keep with it.
     beside: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

@@ -21,7 +21,7 @@ from mlx.utils import tree_flatten
 
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
-from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, SYSTEM_BYTES, physical_bytes
+from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, SYSTEM_BYTES, aside_bytes, physical_bytes
 
 _NEARLY = 0.97  # share of the limit at which a reply ends, so that the current step still fits
 _WIRED_SHARE = 0.8  # of the recommended size; wiring all of it has frozen machines
@@ -74,9 +74,9 @@ def most_bytes() -> int:
 
 def available_bytes() -> int:
     """For models and chats together now: what they use already is included, what other programs use is not."""
-    free = free_bytes()
+    free, most = free_bytes(), most_bytes() - aside_bytes()
     held = mx.get_active_memory() + mx.get_cache_memory()
-    return most_bytes() if free is None else min(most_bytes(), held + free)
+    return most if free is None else min(most, held + free)
 
 
 def kept_caches_bytes(share: float) -> int:

@@ -406,10 +406,11 @@ class Scheduler:
 
     def _check_memory(self) -> None:
         """Near the limit drop kept caches first, then end the longest reply of the highest rank."""
-        while is_short() and self._store.evict_oldest():
-            pass
+        short = is_short() or (self.main is not None and self.main.short())
+        while short and self._store.evict_oldest():
+            short = is_short()  # other ranks say with their next step what that has freed
         started = [reply for reply in self._started if not reply.interrupted]
-        if started and is_short():
+        if started and short:
             first = max(started, key=lambda reply: (reply.request.rank, len(reply.sequence.tokens)))
             first.interrupt(FinishReason.MEMORY)
 

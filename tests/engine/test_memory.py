@@ -27,9 +27,10 @@ from engine import (
     Sampling,
     Speculation,
     TextDelta,
+    set_aside,
 )
 from engine.decoding.sequence import Sequence
-from engine.models import loading, memory
+from engine.models import fit, loading, memory
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.models.memory import MemoryNeed
@@ -221,8 +222,34 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
     assert end.reason is FinishReason.LENGTH
 
 
+def test_other_machines_memory_counts_as_this_ones(models: dict[str, LoadedModel]) -> None:
+    """What frees it there, by the caches that are dropped with those here, is known with the next step only."""
+    scheduler = Scheduler()
+    store = scheduler._store
+    scheduler.set_main(replace(models["dense"], short=lambda: store.nbytes > 0))
+    run(scheduler, PROMPT)
+    assert store.nbytes > 0
+    (longest,) = run(scheduler, tuple(reversed(PROMPT)))
+    scheduler.set_main(replace(models["dense"], short=lambda: True))
+    (ended,) = run(scheduler, PROMPT)
+
+    assert isinstance(longest, Finished)
+    assert isinstance(ended, Finished)
+    assert (longest.reason, ended.reason) == (FinishReason.LENGTH, FinishReason.MEMORY)
+
+
+def test_what_is_promised_to_another_machine_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before its process has taken any of it, too."""
+    monkeypatch.setattr(memory, "most_bytes", lambda: 12 * GIB)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 10 * GIB)
+    monkeypatch.setattr(fit, "_aside", [0])
+    for aside, available in ((0, 10), (5 * GIB, 7), (0, 10)):
+        set_aside(aside)
+        assert memory.available_bytes() // GIB == available
+
+
 def test_of_several_replies_the_longest_ends(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = iter([False] * 12 + [True, True])
+    calls = iter([False] * 6 + [True])
     monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: next(calls, False))
     ends = run(scheduler, PROMPT, tuple(reversed(PROMPT)) * 4)
 

@@ -47,19 +47,22 @@ from engine import (
     Speculation,
     TextDelta,
     plan_ranks,
+    set_aside,
 )
 from engine.caches.base import CacheSet
-from engine.cluster import loading
+from engine.caches.kinds import CacheMisuse
+from engine.cluster import loading, rank
 from engine.cluster.crew import Crew
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
 from engine.cluster.mirror import Mirror
-from engine.cluster.operations import Load
+from engine.cluster.operations import Commit, Copy, Forward, Load, MakeCheckpoint, Stepped
 from engine.cluster.rank import Rank
 from engine.drafting.drafters import loading_any_draft
+from engine.models import fit
 from engine.models.loading import Part, Progress, Slices
-from engine.models.memory import MemoryNeed
+from engine.models.memory import MemoryNeed, available_bytes, most_bytes
 from engine.runtime import worker
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
 from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
@@ -346,6 +349,32 @@ def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch
     monkeypatch.setattr(loads, "_reading", reading)
     loads.carry_out(Load(str(STARTER), 1, (2, 2)), bytearray())
     assert len(posted) == 2
+
+
+def test_a_rank_says_when_its_memory_is_short_and_takes_no_more_than_is_lent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "_aside", [0])
+    main, _ = rank_folder("qwen2", tmp_path)
+    heard: list[object] = []
+    holds = Rank(lambda value, _data=b"": heard.append(value), memory_bytes=GB)
+    holds.carry_out(Load(str(main), 1, (2, 2)), bytearray())
+    assert available_bytes() <= GB
+    holds.carry_out(Forward(1, 0, (1, 2)), bytearray())
+    holds.carry_out(Commit(1, 2), bytearray())
+    set_aside(most_bytes())
+    holds.carry_out(Forward(1, 2, (3,)), bytearray())
+    assert heard[-2:] == [Stepped("float32"), Stepped("float32", short=True)]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(holds, "_most_bytes", mx.get_active_memory() // 2)
+        with pytest.raises(CacheMisuse):
+            holds.carry_out(Forward(2, 0, (1,)), bytearray())
+    monkeypatch.setattr(rank, "MOST_HELD", 2)
+    holds.carry_out(Copy(2, 1, 0), bytearray())
+    for more in (Copy(3, 1, 0), MakeCheckpoint(1, 4), Forward(3, 0, (1,))):
+        with pytest.raises(CacheMisuse):
+            holds.carry_out(more, bytearray())
 
 
 @pytest.mark.slow

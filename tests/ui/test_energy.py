@@ -16,8 +16,10 @@ from app.views.settings.tune import tuning_sentence
 from app.words.replies import reply_footer
 from engine import (
     Failed,
+    Helping,
     LendingPhase,
     LendingState,
+    Machine,
     OutOfMemory,
     PromptProgress,
     RequestId,
@@ -25,6 +27,7 @@ from engine import (
     SpeculationMode,
 )
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN
 
 HOT = Power(Heat.SERIOUS)
 
@@ -82,6 +85,17 @@ def test_a_reply_for_another_program_holds_one_too(app: AppHarness, machine: Scr
     arrived.emit(Failed(RequestId(7), OutOfMemory(""), RequestStats()))
     assert machine.held == [Activity.REPLY]
     arrived.emit(Failed(RequestId(8), OutOfMemory(""), RequestStats()))
+    assert machine.held == [Activity.REPLY, None]
+
+
+def test_an_app_whose_model_another_machine_helps_with_does_not_nap(
+    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
+) -> None:
+    helping = Helping(Machine("Studio", "f" * 64, "10.0.0.7:7791"), "here")
+    app.models.helpers.note(MAIN.folder, (helping,))
+    app.models.reload(MAIN.folder)
+    qtbot.waitUntil(lambda: machine.held == [Activity.REPLY])
+    app.models.eject()
     assert machine.held == [Activity.REPLY, None]
 
 

@@ -181,6 +181,7 @@ def test_a_step_goes_through_all_ranks_the_first_layers_first(peers: list[Peer])
     crew = started(peers, good, good)
 
     assert run(crew) == STATES
+    assert not crew.is_short()
     crew.commit(1, 2)
     assert [crew.can_truncate(1, 2), crew.can_truncate(1, 5)] == [False, True]
 
@@ -201,6 +202,13 @@ def test_a_rank_that_is_lost_ends_all_with_the_reason(
     assert (lost.value.rank, lost.value.why, lost.value.machine) == (2, why, "Studio")
     assert again.value is lost.value
     assert all(peer.ended for peer in peers)
+
+
+def test_a_rank_whose_memory_is_short_is_heard_of_once(peers: list[Peer]) -> None:
+    crew = started(peers, after_joining(lambda wire, _: wire.send(Stepped("float32", True), STATES)), good)
+    run(crew)
+
+    assert [crew.is_short(), crew.is_short()] == [True, False]
 
 
 AT_REST: dict[str, tuple[Script, RankEnd]] = {

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from engine import Helping, InvalidRequest, Machine, MachineRefusal, MachineUnavailable
 from engine.__main__ import main
-from engine.cluster import identity, lender, pairing
+from engine.cluster import identity, lender, lent, pairing
 from engine.cluster import relay as relaying
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lender import MOST_CONNECTIONS, Lender
 from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines
-from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Proof, Refused, Response, Share, Start
+from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Pong, Proof, Refused, Response, Share, Start
 from engine.cluster.pairing import Declined, Invitation
 from engine.cluster.relay import relay, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
@@ -97,6 +97,14 @@ def test_machines_are_paired_by_the_digits_that_one_shows(lending: Lending) -> N
     assert Identity(lending.main).machines() == (machine,)
     assert [known.fingerprint for known in lending.identity.machines()] == [Identity(lending.main).fingerprint]
     assert refusal(lambda: pair_machines(lending.main, lending.address, code)) is MachineRefusal.NOT_INVITING
+
+
+def test_pairing_that_is_cancelled_pairs_neither(lending: Lending, tmp_path: Path) -> None:
+    code = lending.lender.invite()
+    with pytest.raises(MachineUnavailable):
+        pair_machines(tmp_path, lending.address, code, lambda: True)
+
+    assert lending.identity.machines() == Identity(tmp_path).machines() == ()
 
 
 def test_digits_may_be_wide(lending: Lending) -> None:
@@ -287,7 +295,7 @@ def test_one_that_is_not_paired_may_ask_for_nothing_but_to_be(lending: Lending) 
     secure.recv(1)
     with relayed(secure)[0] as plain:
         wire = Wire(plain, Response)
-        wire.send(Start(content_digest(STARTER_MAIN), ""))
+        wire.send(Start(content_digest(STARTER_MAIN), "", 0))
 
         assert "stranger" in str(wire.receive()[0])
     assert lending.lender.lending is None
@@ -298,7 +306,7 @@ def test_only_one_machine_is_helped_at_a_time(lending: Lending) -> None:
     rank = LentRank(helping, digest)
 
     with pytest.raises(MachineUnavailable) as refused:
-        LentRank(helping, digest, "another process")
+        LentRank(helping, digest, process="another process")
 
     assert refused.value.why is MachineRefusal.BUSY
     assert refused.value.detail == lending.identity.machines()[0].name
@@ -321,6 +329,27 @@ def test_whoever_asks_again_has_lost_its_rank_which_makes_room(lending: Lending)
     for rank in (lost, again):
         rank.end(0)
     wait_until(lambda: lending.lender.lending is None)
+
+
+def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped, asleep or unplugged: its sockets end nowhere. What it says while all is well it says by itself."""
+    for module, name, value in ((lent, "BEAT_S", 0.01), (relaying, "_LOOK_S", 0.01), (lender, "SILENT_S", 0.5)):
+        monkeypatch.setattr(module, name, value)
+    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN))
+    assert isinstance(rank.wire.receive()[0], Pong)
+    assert lending.lender.lending is not None
+
+    rank._ended.set()
+
+    wait_until(lambda: lending.lender.lending is None)
+    rank.end(0)
+
+
+def test_no_more_is_promised_than_is_lent_by_then(lending: Lending) -> None:
+    helping, digest = lending.paired(), content_digest(STARTER_MAIN)
+
+    assert refusal(lambda: LentRank(helping, digest, 3 * GB + 1)) is MachineRefusal.MEMORY
+    assert lending.lender.lending is None
 
 
 def test_what_is_lent_can_be_taken_back(lending: Lending) -> None:
