@@ -68,7 +68,7 @@ class MachinesController(QObject):
 
     @cached_property
     def _worker(self) -> Worker:
-        """What takes no longer than a file or a connection that the user waits for."""
+        """What takes no longer than a file."""
         return self._started("other machines")
 
     @cached_property
@@ -140,7 +140,7 @@ class MachinesController(QObject):
 
     def remove(self, fingerprint: str) -> None:
         """Neither machine accepts the other any more. A model that it helps with is loaded without it from now on."""
-        self._models.helpers.forget(fingerprint)
+        self._models.part_from(fingerprint)
         if any(self.helps(entry) for entry in self.entries if entry.fingerprint == fingerprint):
             self._models.eject()
         if self.plan.fingerprint == fingerprint:
@@ -152,17 +152,25 @@ class MachinesController(QObject):
     # Pairing
 
     def pair(self, address: str, code: str) -> None:
-        """With the machine there, which shows this code."""
-        self._set_pairing(PairingView(AskingState.ASKING))
-        self._worker.ask(
-            lambda: pair_machines(self._identity, address.strip(), code),
-            self._on_paired,
-            lambda error: self._set_pairing(PairingView(AskingState.REFUSED, error=_problem(error))),
-        )
+        """With the machine there, which shows this code. On a thread of its own: what is cancelled may still wait."""
+        asked = PairingView(AskingState.ASKING)
+        self._set_pairing(asked)
 
-    def _on_paired(self, machine: Machine) -> None:
-        self._set_pairing(PairingView(AskingState.DONE, machine.name))
-        self.look()
+        def show(view: PairingView) -> None:
+            if self.pairing is asked:  # else it was cancelled
+                self._set_pairing(view)
+            self.look()  # it may have been too late for that
+
+        worker = Worker("pairing", self._post)
+        worker.ask(
+            lambda: pair_machines(self._identity, address.strip(), code, lambda: self.pairing is not asked),
+            lambda machine: show(PairingView(AskingState.DONE, machine.name)),
+            lambda error: show(PairingView(AskingState.REFUSED, error=_problem(error))),
+        )
+        worker.close(0.0)
+
+    def cancel_pairing(self) -> None:
+        self._set_pairing(PairingView())
 
     def forget_refusal(self) -> None:
         """Something else is being typed."""

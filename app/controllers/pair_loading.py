@@ -304,6 +304,12 @@ class PairLoading(QObject):
             self._former.begin_loading(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
             self._former.state = PairState.NO_MODEL
 
+    def part_from(self, fingerprint: str) -> None:
+        """That machine helps with nothing any more, nor with what may be gone back to."""
+        self.helpers.forget(fingerprint)
+        if self._former is not None and fingerprint in (each.machine.fingerprint for each in self._former.helping):
+            self._former.helping, self._former.state = (), PairState.NO_MODEL
+
     def wake(self) -> None:
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
         if self._loaded.main_stays and self._loaded.regain(self._engine.state()):

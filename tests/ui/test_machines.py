@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from engine import (
     RankPlan,
     RankShare,
 )
+from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.fake_model_store import installed
@@ -64,8 +66,12 @@ class Others:
     def refuse(self, why: MachineRefusal) -> float:
         raise MachineUnavailable(STUDIO.address, why)
 
-    def _pair(self, _folder: Path, address: str, code: str) -> Machine:
+    def _pair(self, _folder: Path, address: str, code: str, cancelled: Callable[[], bool]) -> Machine:
         self.paired.append((address, code))
+        if address == "silent":
+            while not cancelled():
+                threading.Event().wait(0.001)
+            self.refuse(MachineRefusal.UNREACHABLE)
         if code != CODE:
             self.refuse(MachineRefusal.CODE)
         self.known = [STUDIO]
@@ -123,6 +129,26 @@ def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard(
     assert page.pairing.code.text() == page.pairing.address.text() == ""
     qtbot.waitUntil(page.plan.isVisible)
     assert others.paired == [("10.0.0.7", "1234"), ("10.0.0.7", CODE)]
+
+
+def test_pairing_is_cancelled_at_once_and_nothing_is_said_of_it(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    card = page.pairing
+    for address in ("silent", "silent", "10.0.0.7"):
+        for field, words in ((card.address, address), (card.code, CODE)):
+            field.clear()
+            QTest.keyClicks(field, words)
+        QTest.keyClick(card.code, Qt.Key.Key_Return)
+        assert card.cancel.isVisible()
+        if address == "silent":
+            card.cancel.click()
+            assert machines.pairing.state is AskingState.NONE
+            assert not card.outcome.isVisible()
+            assert card.address.text() == address
+            assert card.pair.isEnabled()
+    qtbot.waitUntil(lambda: machines.pairing.state is AskingState.DONE)
+    assert not card.cancel.isVisible()
 
 
 def test_each_machine_says_where_it_is_and_how_far_or_why_it_does_not_help(
@@ -216,6 +242,22 @@ def test_a_machine_is_removed_after_a_question_and_helps_no_more(
     assert harness.engine.helping[-1] == ()
 
 
+def test_a_machine_that_was_removed_does_not_help_with_what_is_gone_back_to(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
+    harness.models.choose_main("/models/gone")
+    machines.remove(STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: harness.models.pair.main_folder == MAIN.folder)
+
+    assert harness.models.pair.helper is None
+    assert harness.models.helpers.of(MAIN.folder) == ()
+    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
+    assert harness.engine.helping[-1] == ()
+
+
 def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message(
     harness: AppHarness, page: MachinesPage, qtbot: QtBot
 ) -> None:
@@ -265,13 +307,21 @@ def test_what_is_lent_is_shown_and_taken_back(page: MachinesPage, machines: Mach
     assert not page.lend.stop.isVisible()
     lending._on_state(
         LendingState(
-            LendingPhase.READY, offered_bytes=11 * GB, user="Air", folder="/m/Qwen3-8B-4bit", used_bytes=3 * GB
+            LendingPhase.READY,
+            offered_bytes=11 * GB,
+            user="Air",
+            folder="/m/Qwen3-8B-4bit",
+            used_bytes=3 * GB,
+            promised_bytes=4 * GB,
         )
     )
+    assert fit.aside_bytes() == 4 * GB
     assert page.lend.stop.isVisible()
     assert page.lend._use_row.name.text() == "Air uses this Mac"
     assert page.lend._use_row.explanation.text() == "Qwen3 8B · 3.0\N{NO-BREAK SPACE}GB"
     assert not page.lend.code.isVisible()
+    lending._on_state(LendingState())
+    assert fit.aside_bytes() == 0
 
 
 @pytest.mark.slow

@@ -177,13 +177,15 @@ class PairingCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self.address, self.code = LineField(theme), LineField(theme)
-        self.pair = PillButton(theme)
+        self.pair, self.cancel = PillButton(theme), PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
         self._address_row, self._code_row = Row(theme, self.address), Row(theme, self.code)
         self.add(self._address_row)
         self.add(self._code_row)
         foot = QWidget()
-        Flow(foot).addWidget(self.pair)
+        buttons = Flow(foot)
+        for button in (self.pair, self.cancel):
+            buttons.addWidget(button)
         self.column.addWidget(foot)
         self.column.addWidget(self.outcome)
         for field in (self.address, self.code):
@@ -191,6 +193,7 @@ class PairingCard(Translated, Card):
             field.textEdited.connect(self._on_edit)
             field.returnPressed.connect(self.pair.click)
         self.pair.clicked.connect(lambda: machines.pair(self.address.text(), self.code.text()))
+        self.cancel.clicked.connect(machines.cancel_pairing)
         machines.pairing_changed.connect(self._on_pairing)
         self._retranslate()
 
@@ -209,6 +212,7 @@ class PairingCard(Translated, Card):
         view = self._machines.pairing
         filled = bool(self.address.text().strip() and self.code.text().strip())
         self.pair.setEnabled(filled and view.state is not AskingState.ASKING)
+        self.cancel.setVisible(view.state is AskingState.ASKING)
         self.outcome.setText(self._outcome(view))
         self.outcome.setVisible(bool(self.outcome.text()))
 
@@ -222,6 +226,7 @@ class PairingCard(Translated, Card):
         self._address_row.set_words(self.tr("Address"), self.tr("As the other Mac shows it under Help other Macs."))
         self._code_row.set_words(self.tr("Code"), self.tr("Eight digits, from Show code there."))
         self.pair.setText(self.tr("Pair"))
+        self.cancel.setText(self.tr("Cancel"))
         self._show()
 
 
