@@ -65,6 +65,7 @@ class Rank:
         self._most_bytes = memory_bytes or most_bytes()
         set_aside(max(0, most_bytes() - self._most_bytes))
         self._stage: Stage | None = None
+        self._rows = 0  # of the embedding
         self._part: Part | None = None
         self._sequences: dict[int, CacheSet] = {}
         self._checkpoints: dict[int, Checkpoint] = {}
@@ -120,6 +121,7 @@ class Rank:
     def _reading(self, operation: Load) -> Iterator[Any]:
         info = checked(Path(self._folder or operation.folder))
         self._part = yield from reading(info, cut=partial(self._cut, operation))
+        self._rows = info.vocabulary_rows
 
     def _cut(self, operation: Load, network: Any) -> Stage:
         self._stage = Stage(network, self._folder or operation.folder, operation.rank, operation.split)
@@ -144,6 +146,8 @@ class Rank:
 
     def _forward(self, operation: Forward, data: bytearray) -> None:
         self._check_room()
+        # MLX reads whatever lies beyond the embedding.
+        require(0 <= max(operation.tokens, default=-1) < (self._rows or inf), "no tokens, or none of this model's")
         network, tokens = self._loaded.network, mx.array([operation.tokens], dtype=mx.uint32)
         assert self._stage is not None
         self._stage.receive, self._stage.send, self._given = self._receive, self._send, (data, operation.dtype)

@@ -13,12 +13,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mlx_lm.models.cache import KVCache
 
 from engine import (
@@ -57,7 +61,19 @@ from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
 from engine.cluster.mirror import Mirror
-from engine.cluster.operations import Commit, Copy, Forward, Load, MakeCheckpoint, Stepped
+from engine.cluster.operations import (
+    Answer,
+    CanTruncate,
+    Commit,
+    Copy,
+    Drop,
+    Forward,
+    Load,
+    MakeCheckpoint,
+    Operation,
+    Stepped,
+    Truncate,
+)
 from engine.cluster.rank import Rank
 from engine.drafting.drafters import loading_any_draft
 from engine.models import fit
@@ -160,7 +176,8 @@ class Lent:
         self.engine = Engine(cache_disk_bytes=0)
         self.main, self.draft = rank_folder("qwen2", folder, vocab_size=VOCABULARY)
         self.lender = Lender(Identity(folder / "lends"), lambda: [self.main])
-        self.line = Line(self.lender.start("127.0.0.1", 0))
+        self.port = self.lender.start("127.0.0.1", 0)
+        self.line = Line(self.port)
         machine = pair_machines(folder / "here", self.line.address, self.lender.invite())
         self.plan = plan_ranks(self.main, SIZES, [Helping(machine, str(folder / "here"))])
 
@@ -208,23 +225,63 @@ def test_over_a_line_that_drips_the_text_is_the_same(lent: Lent) -> None:
     assert client.run(asked(drafted=3)).tokens == alone
 
 
-def is_lending(lent: Lent) -> bool:
-    return lent.lender.lending is not None
-
-
 @pytest.mark.slow
-def test_what_is_lent_ends_with_the_main_that_is_killed(lent: Lent, tmp_path: Path) -> None:
+def test_over_a_line_that_delays_the_text_is_the_same(lent: Lent) -> None:
+    client = EngineClient(lent.engine)
+    client.load(lent.main, lent.draft, plan=lent.plan)
+    alone = client.run(asked(drafted=3)).tokens
+    lent.line.delay_s = 0.1
+
+    assert client.run(asked(drafted=3)).tokens == alone
+
+
+def lends(lent: Lent, wanted: bool) -> bool:
+    """Once it does, or not; False if that does not come."""
+    until = time.monotonic() + PATIENCE_S
+    while (lent.lender.lending is None) is wanted and time.monotonic() < until:
+        time.sleep(0.01)
+    return (lent.lender.lending is not None) is wanted
+
+
+@pytest.mark.parametrize(
+    ("phase", "end"),
+    [
+        pytest.param("reply", signal.SIGKILL, marks=pytest.mark.slow),
+        pytest.param("reply", signal.SIGSTOP, marks=pytest.mark.slow),
+        pytest.param("load", signal.SIGKILL, marks=pytest.mark.drill),
+        pytest.param("load", signal.SIGSTOP, marks=pytest.mark.drill),
+    ],
+)
+def test_what_is_lent_ends_with_the_main_that_does(phase: str, end: signal.Signals, lent: Lent, tmp_path: Path) -> None:
+    """One that is stopped looks from there like one that sleeps or is unplugged."""
     with started(lent.main, "--with", lent.line.address, "--identity", str(tmp_path / "here")) as main:
         assert main.stdout is not None
-        assert main.stdout.read(1)
-        assert is_lending(lent)
+        assert lends(lent, True)
+        if phase == "reply":
+            assert main.stdout.read(1)
+        main.send_signal(end)
+        assert lends(lent, False)
         main.kill()
-    until = time.monotonic() + PATIENCE_S
-    while is_lending(lent) and time.monotonic() < until:
-        time.sleep(0.01)
-
-    assert not is_lending(lent)
     assert processes_below(os.getpid()) == []
+
+
+@pytest.mark.drill
+def test_ten_loads_over_another_machine_leave_nothing(lent: Lent) -> None:
+    client, direct = EngineClient(lent.engine), f"127.0.0.1:{lent.port}"
+    (helping,) = (share.helping for share in lent.plan.shares if share.helping is not None)
+    plan = plan_ranks(lent.main, SIZES, [replace(helping, machine=replace(helping.machine, address=direct))])
+    left = set()
+    for _ in range(11):
+        assert isinstance(client.load(lent.main, lent.draft, plan=plan), ModelReady)
+        assert len(client.run(asked(drafted=3)).tokens) == 12
+        client.unload()
+        assert lends(lent, False)
+        until = time.monotonic() + PATIENCE_S
+        while {"relay", "beats"} & {thread.name for thread in threading.enumerate()} and time.monotonic() < until:
+            time.sleep(0.01)
+        left.add((open_sockets(), threading.active_count(), len(processes_below(os.getpid()))))
+
+    assert len(left) == 1
 
 
 @pytest.mark.expect_log("could not load", "RankLost", "MachineUnavailable")
@@ -375,6 +432,49 @@ def test_a_rank_says_when_its_memory_is_short_and_takes_no_more_than_is_lent(
     for more in (Copy(3, 1, 0), MakeCheckpoint(1, 4), Forward(3, 0, (1,))):
         with pytest.raises(CacheMisuse):
             holds.carry_out(more, bytearray())
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Rank, int, list[tuple[object, int]]]:
+    """A rank with the first of a model's layers, its width, and what it has answered, with the bytes after it."""
+    main, _ = rank_folder("qwen3_next", tmp_path_factory.mktemp("rank"))
+    split = plan_ranks(main, SIZES).split
+    heard: list[tuple[object, int]] = []
+    holds = Rank(lambda value, data=b"": heard.append((value, len(data))))
+    holds.carry_out(Load(str(main), 1, split), bytearray())
+    return holds, json.loads((main / "config.json").read_text())["hidden_size"], heard
+
+
+SMALL = st.integers(0, 4)
+OPERATIONS = st.one_of(
+    st.builds(Forward, SMALL, SMALL, st.lists(st.integers(0, 40) | st.just(1 << 40), max_size=4).map(tuple)),
+    st.builds(Commit, SMALL, SMALL),
+    st.builds(CanTruncate, SMALL, SMALL),
+    st.builds(Truncate, SMALL, SMALL, SMALL),
+    st.builds(MakeCheckpoint, SMALL, SMALL),
+    st.builds(Copy, SMALL, SMALL, SMALL),
+    st.builds(Drop, st.tuples(SMALL), st.tuples(SMALL)),
+    st.builds(Load, st.just("elsewhere"), SMALL, st.tuples(SMALL, SMALL)),
+)
+
+
+@given(asked_for=st.lists(OPERATIONS, max_size=20))
+@settings(max_examples=60, deadline=None)
+def test_what_a_rank_is_asked_for_it_answers_or_refuses(
+    asked_for: list[Operation], held: tuple[Rank, int, list[tuple[object, int]]]
+) -> None:
+    """In any order, of sequences that there are or not: one answer to each question, of the size that it has."""
+    holds, width, heard = held
+    for operation in asked_for:
+        heard.clear()
+        with suppress(CacheMisuse, KeyError, ValueError, IndexError):
+            holds.carry_out(operation, bytearray())
+            answers = [type(value) for value, _ in heard]
+            assert answers == {Forward: [Stepped], CanTruncate: [Answer]}.get(type(operation), [])
+            if isinstance(operation, Forward):
+                assert heard[0][1] == len(operation.tokens) * width * 4
+    holds._sequences.clear()
+    holds._checkpoints.clear()
 
 
 @pytest.mark.slow

@@ -68,6 +68,7 @@ class Line:
         # Of connections from now on: bytes from the far side before they are cut, and at most so many at a time.
         self.cut_after: int | None = None
         self.most = _MOST
+        self.delay_s = 0.0  # of all that comes
         self._thread = threading.Thread(target=self._accept)
         self._thread.start()
 
@@ -99,12 +100,13 @@ class Line:
             while True:
                 near = self._listening.accept()[0]
                 far = socket.create_connection(("127.0.0.1", self._port))
-                self._strands += _Strand(near, far, self.most), _Strand(far, near, self.most, self.cut_after)
+                self._strands += _Strand(near, far, self), _Strand(far, near, self, self.cut_after)
 
 
 class _Strand:
-    def __init__(self, source: socket.socket, sink: socket.socket, most: int, left: int | None = None) -> None:
-        self.left, self.hushed, self.most = left, False, most
+    def __init__(self, source: socket.socket, sink: socket.socket, line: Line, left: int | None = None) -> None:
+        self.left, self.hushed, self.most = left, False, line.most
+        self._line = line
         self._ends = source, sink
         sink.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._thread = threading.Thread(target=self._carry)
@@ -128,6 +130,7 @@ class _Strand:
                 data = data if self.left is None else data[: self.left]
                 self.left = None if self.left is None else self.left - len(data)
                 if not self.hushed:
+                    time.sleep(self._line.delay_s)
                     sink.sendall(data)
                 if self.most < _MOST:
                     time.sleep(0.001)
@@ -135,11 +138,12 @@ class _Strand:
 
 
 class Witness:
-    """Knows the processes of ranks, and does something to the newest at a chosen operation."""
+    """Knows the processes of ranks, and does something to one at a chosen operation."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.started: list[RankProcess] = []
         self.act: Callable[[int], None] = self.kill
+        self.victim = -1  # of those that were started
         self._left: dict[str, int] = {}
         monkeypatch.setattr(loading, "RankProcess", self._start)
         for name in ("loaded", "forward", "commit"):
@@ -163,7 +167,7 @@ class Witness:
         def call(*arguments: Any) -> Any:
             left = self._left[name] = self._left.get(name, 0) - 1
             if left == 0:
-                self.act(self.started[-1].pid)
+                self.act(self.started[self.victim].pid)
             return run(*arguments)
 
         return call

@@ -407,6 +407,36 @@ def test_what_is_no_exchange_is_refused(value: Share | Proof, lending: Lending) 
         assert "Refused" in type(wire.receive()[0]).__name__
 
 
+TEXT = st.text(max_size=20) | st.sampled_from(["00" * 33, "41" + "00" * 32, "-----BEGIN CERTIFICATE-----"])
+APPROACHES = st.one_of(
+    st.just(Ping()),
+    st.builds(Share, TEXT, TEXT, TEXT),
+    st.builds(Proof, TEXT),
+    st.builds(Ask, TEXT),
+    st.builds(Start, TEXT, TEXT, st.integers(0, 1 << 52)),
+)
+
+
+@given(said=st.lists(APPROACHES, max_size=4), own=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_no_words_of_a_stranger_pair_it_or_have_anything_lent(said: list[Approach], own: bool, shared: Lending) -> None:
+    """`own`: its first word is the beginning of an exchange with its own certificate, so the next may be a proof."""
+    shared.lender.invite()
+    before, stranger = shared.identity.machines(), Identity(shared.main.with_name("stranger"))
+    secure = stranger.client_context(None).wrap_socket(connection(shared))
+    secure.recv(1)
+    with relayed(secure)[0] as plain, suppress(WireEnded, WireBroken):
+        wire, ids = Wire(plain, Response), (bytes.fromhex(each.fingerprint) for each in (stranger, shared.identity))
+        exchange = pairing._exchange("SPAKE2_A", "0" * 8, *ids).start().hex()
+        for value in [*[Share("x", stranger.certificate, exchange)] * own, *said]:
+            wire.send(value)
+            while not isinstance(wire.receive()[0], Pong | Share | Refused):
+                pass
+
+    assert shared.identity.machines() == before
+    assert shared.lender.lending is None
+
+
 def test_names_from_elsewhere_fit_on_one_line() -> None:
     assert [shown_name(name) for name in ("A\nB\x1b[31m", "", "x" * 500)] == ["AB[31m", "?", "x" * 64]
 
