@@ -116,6 +116,7 @@ from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocab
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.ranks import (
     Helping,
+    HubSource,
     LendingPhase,
     LendingState,
     Machine,

@@ -2173,6 +2173,10 @@
         <translation>%1 がこの Mac を使用中</translation>
     </message>
     <message>
+        <source>%1 needs a model that is not on this Mac</source>
+        <translation>%1 が必要とするモデルがこの Mac にありません</translation>
+    </message>
+    <message>
         <source>Pairing code</source>
         <translation>ペアリングコード</translation>
     </message>
@@ -2183,6 +2187,10 @@
     <message>
         <source>Show code</source>
         <translation>コードを表示</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>ダウンロード</translation>
     </message>
 </context>
 <context>
@@ -2252,6 +2260,10 @@
     <message>
         <source>Fits, with room for a chat.</source>
         <translation>チャットの分も含めて収まります。</translation>
+    </message>
+    <message>
+        <source>Settings → Other Macs there offers to download %1.</source>
+        <translation>その Mac の設定 → ほかの Mac で %1 をダウンロードできます。</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>

@@ -2173,6 +2173,10 @@
         <translation>%1에서 이 Mac 사용 중</translation>
     </message>
     <message>
+        <source>%1 needs a model that is not on this Mac</source>
+        <translation>%1에 필요한 모델이 이 Mac에 없어요</translation>
+    </message>
+    <message>
         <source>Pairing code</source>
         <translation>페어링 코드</translation>
     </message>
@@ -2183,6 +2187,10 @@
     <message>
         <source>Show code</source>
         <translation>코드 보기</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>다운로드</translation>
     </message>
 </context>
 <context>
@@ -2252,6 +2260,10 @@
     <message>
         <source>Fits, with room for a chat.</source>
         <translation>채팅할 여유까지 있어요.</translation>
+    </message>
+    <message>
+        <source>Settings → Other Macs there offers to download %1.</source>
+        <translation>그 Mac의 설정 → 다른 Mac에서 %1 다운로드를 제안해요.</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>

@@ -2173,6 +2173,10 @@
         <translation>%1 正在使用这台 Mac</translation>
     </message>
     <message>
+        <source>%1 needs a model that is not on this Mac</source>
+        <translation>%1 需要的模型不在这台 Mac 上</translation>
+    </message>
+    <message>
         <source>Pairing code</source>
         <translation>配对码</translation>
     </message>
@@ -2183,6 +2187,10 @@
     <message>
         <source>Show code</source>
         <translation>显示配对码</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>下载</translation>
     </message>
 </context>
 <context>
@@ -2252,6 +2260,10 @@
     <message>
         <source>Fits, with room for a chat.</source>
         <translation>装得下，并留有对话所需的空间。</translation>
+    </message>
+    <message>
+        <source>Settings → Other Macs there offers to download %1.</source>
+        <translation>在那台 Mac 的“设置 → 其他 Mac”中可以下载 %1。</translation>
     </message>
     <message>
         <source>%1: layers %2–%3, %4 of %5</source>

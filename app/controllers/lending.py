@@ -44,6 +44,7 @@ class Lending(QObject):
         self._process: LendingProcess | None = None
         self._offered: tuple[list[str], int] = [], 0  # folders of models, and memory
         self._code_until = 0.0
+        self._fetched: set[str] = set()  # repositories, for other machines
         self._closed = False
         settings.changed.connect(self._on_setting)
         models.models_changed.connect(self._offer)
@@ -70,6 +71,12 @@ class Lending(QObject):
         """For which the state's code still holds."""
         return max(0.0, self._code_until - time.monotonic()) if self.state.code else 0.0
 
+    @property
+    def wanted(self) -> str:
+        """The repository of a model that another machine would use here, unless it is here or on its way."""
+        here = {model.repository for model in self._models.library.installed} | self._fetched
+        return "" if self.state.wanted_repository in here else self.state.wanted_repository
+
     # What the user does
 
     def set_on(self, on: bool) -> None:
@@ -84,6 +91,13 @@ class Lending(QObject):
         """End what another machine uses now."""
         if self._process is not None:
             self._process.take_back()
+
+    def fetch_wanted(self) -> None:
+        """Download it, as if it had been chosen on this machine."""
+        if repository := self.wanted:
+            self._fetched.add(repository)
+            self._models.install(repository, self.state.wanted_revision)
+            self.changed.emit()
 
     # Its life
 

@@ -23,6 +23,7 @@ from engine import (
     Event,
     ForwardTimes,
     HubAccess,
+    HubSource,
     InstalledModel,
     LibraryScanned,
     ModelChecking,
@@ -136,6 +137,11 @@ class LibraryController(QObject):
     def repository(self, folder: str) -> str:
         """ "" where it is not known."""
         return next((model.repository for model in self.installed if model.folder == folder), "")
+
+    def source(self, folder: str) -> HubSource:
+        """Where the same files can be downloaded; an empty one if that is not known."""
+        known = (model for model in self.installed if model.folder == folder and model.revision)
+        return next((HubSource(model.repository, model.revision) for model in known), HubSource())
 
     def verify(self, folder: str) -> None:
         self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))

@@ -27,6 +27,7 @@ from engine import (
     Identity,
     InternalError,
     Machine,
+    MachineUnavailable,
     RankLost,
     pair_machines,
     plan_with,
@@ -100,6 +101,8 @@ class MachinesController(QObject):
     def look(self) -> None:
         """At the machines that are paired, and how far each is."""
         self._worker.ask(lambda: Identity(self._identity).machines(), self._on_machines, lambda _error: None)
+        if isinstance(self.plan.error, MachineUnavailable):  # it may be back, or have downloaded the model
+            self.make_plan(self.plan.folder, self.plan.fingerprint)
 
     def _on_machines(self, machines: tuple[Machine, ...]) -> None:
         before = {entry.fingerprint: entry for entry in self.entries}
@@ -189,17 +192,21 @@ class MachinesController(QObject):
         if machine is None or not folder:
             self._set_plan(PlanView())
             return
-        asked = PlanView(folder, fingerprint, AskingState.ASKING)
+        is_again = (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint)
+        refused = self.plan.error if is_again else None  # is shown until it is answered anew
+        asked = PlanView(folder, fingerprint, AskingState.ASKING, error=refused)
         self._set_plan(asked)
+
+        source = self._models.library.source(folder)
 
         def show(view: PlanView) -> None:
             if self.plan is asked:  # else another one is wanted by now
                 self._set_plan(view)
 
         self._planning.ask(
-            lambda: plan_with(folder, [self._helping(machine)]) if self.plan is asked else None,
-            lambda plan: show(replace(asked, state=AskingState.DONE, plan=plan)),
-            lambda error: show(replace(asked, state=AskingState.REFUSED, error=_problem(error))),
+            lambda: plan_with(folder, [self._helping(machine)], source) if self.plan is asked else None,
+            lambda plan: show(PlanView(folder, fingerprint, AskingState.DONE, plan)),
+            lambda error: show(PlanView(folder, fingerprint, AskingState.REFUSED, error=_problem(error))),
         )
 
     def run_plan(self) -> None:

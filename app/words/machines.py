@@ -9,7 +9,16 @@ from PySide6.QtCore import QCoreApplication
 from app.words.formats import fill, number, size
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
-from engine import EngineError, LendingPhase, LendingState, RankPlan, RankShare, model_name
+from engine import (
+    EngineError,
+    LendingPhase,
+    LendingState,
+    MachineRefusal,
+    MachineUnavailable,
+    RankPlan,
+    RankShare,
+    model_name,
+)
 
 
 def lending_words(state: LendingState, address: str, port: int) -> str:
@@ -67,6 +76,16 @@ def plan_words(plan: RankPlan) -> str:
     else:
         lines.append(QCoreApplication.translate("Machines", "Fits, with room for a chat."))
     return "\n".join(lines)
+
+
+def refusal_words(error: EngineError, repository: str) -> str:
+    """Why there is no plan; and how a model comes to the other machine that does not have it."""
+    reason = reason_text(error)
+    is_missing = isinstance(error, MachineUnavailable) and error.why is MachineRefusal.NO_MODEL
+    if not is_missing or not repository:
+        return reason
+    offered = QCoreApplication.translate("Machines", "Settings → Other Macs there offers to download %1.")
+    return f"{reason}\n{fill(offered, repository)}"
 
 
 def _share_words(share: RankShare) -> str:

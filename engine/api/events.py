@@ -205,6 +205,7 @@ class InstalledModel:
     size_bytes: int
     info: ModelInfo | None
     error: EngineError | None
+    revision: str = ""  # the commit of its files, or "" if not known
 
 
 @dataclass(frozen=True, slots=True)

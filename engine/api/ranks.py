@@ -61,6 +61,14 @@ class Helping:
     identity: str
 
 
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """Where a model's files come from: "" where that is not known."""
+
+    repository: str = ""
+    revision: str = ""  # a commit
+
+
 class LendingPhase(StrEnum):
     OFF = "off"
     STARTING = "starting"
@@ -81,6 +89,9 @@ class LendingState:
     promised_bytes: int = 0  # of memory, to that rank, which may not have taken it yet
     code: str = ""  # the digits that another machine is paired by; "": none hold
     code_s: float = 0.0  # for which they hold, from when this was sent
+    wanted_by: str = ""  # the name of the machine that has asked last, for a model that is not here; "": none
+    wanted_repository: str = ""  # where that model can be downloaded; a name that came from elsewhere
+    wanted_revision: str = ""
     paired: int = 0  # how many machines have been paired or removed since it began
 
 

@@ -155,7 +155,9 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
 
 
 def _say_state(lender: Lender, say: Say) -> None:
-    lending = lender.lending
+    lending, wanted = lender.lending, lender.wanted
+    if wanted is not None:
+        say(f"{wanted.machine.name} would use {wanted.source.repository}, which is not here")
     say(
         "nobody uses this machine" if lending is None else f"{lending.machine.name} uses this machine: {lending.folder}"
     )

@@ -99,6 +99,10 @@ class _Child:
         state = LendingState(LendingPhase.READY, offered_bytes=self.lender.memory_bytes, paired=self._paired)
         if left_s:
             state = replace(state, code=self._code, code_s=left_s)
+        if (wanted := self.lender.wanted) is not None:
+            source = wanted.source
+            state = replace(state, wanted_by=wanted.machine.name)
+            state = replace(state, wanted_repository=source.repository, wanted_revision=source.revision)
         if lending is not None:
             used = memory_of(lending.pid) if lending.pid else 0
             state = replace(state, user=lending.machine.name, folder=lending.folder, used_bytes=_rounded(used))

@@ -6,6 +6,7 @@ The rank's process gets the plain end of the connection; this process carries th
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import subprocess
 import threading
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from engine.api.ranks import Machine, MachineRefusal
+from engine.api.ranks import HubSource, Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Refused, Share, Start
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
@@ -33,6 +34,10 @@ TAKEN_BACK_S = 600.0  # for which nothing is lent once its user has stopped that
 LOOK_S = 1.0  # between two looks whether the machine that is helped is still paired
 _AGAIN_S = 0.5  # until a connection is accepted again after a failure: no descriptor was free, say
 
+# Of a hub, as it came from elsewhere: it is shown, and downloaded if this machine's user wants that.
+_REPOSITORY = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
 _log = logging.getLogger(__name__)
 
 
@@ -44,6 +49,14 @@ class Lending:
     folder: str
     memory_bytes: int = 0  # that the rank needs
     pid: int = 0  # of the rank's process, once there is one
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A model that a machine has asked for last, and that is not here."""
+
+    machine: Machine
+    source: HubSource
 
 
 @dataclass(eq=False, slots=True)
@@ -71,6 +84,7 @@ class Lender:
         self._freed = threading.Condition(self._lock)  # nothing is lent any more
         self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
         self._lending: Lending | None = None
+        self.wanted: Wanted | None = None
         self._lent_to: tuple[str, _Connection] | None = None  # which process of that machine
         self._lends_from = 0.0  # monotonic
         self._invitation: Invitation | None = None
@@ -213,14 +227,26 @@ class Lender:
             case Share():
                 answer_to_pair(wire, self._identity, self._invitation, value)
                 self._on_change()
-            case Ask(digest=digest) if machine is not None and self._is_paired(machine):
-                self._folder_of(digest)
+            case Ask() if machine is not None and self._is_paired(machine):
+                self._look_for(value, machine)
                 wire.send(Offer(self.memory_bytes))
             case Start(digest=digest) if machine is not None and self._is_paired(machine):
                 return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
             case _:
                 raise Declined(MachineRefusal.STRANGER)
         return None
+
+    def _look_for(self, asked: Ask, machine: Machine) -> None:
+        before, self.wanted = self.wanted, None
+        try:
+            self._folder_of(asked.digest)
+        except Declined:
+            if _REPOSITORY.fullmatch(asked.repository) and _COMMIT.fullmatch(asked.revision):
+                self.wanted = Wanted(machine, HubSource(asked.repository, asked.revision))
+            raise
+        finally:
+            if self.wanted != before:
+                self._on_change()
 
     def _folder_of(self, digest: str) -> str:
         for folder in self._folders():

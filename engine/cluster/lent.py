@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from engine.api.errors import InvalidRequest, MachineUnavailable, ModelDamaged
-from engine.api.ranks import Helping, Machine, MachineRefusal
+from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Reply, Response, Start
 from engine.cluster.pairing import Declined, ask_to_pair, expected
@@ -32,6 +32,7 @@ DEFAULT_PORT = 7791
 _PINGS = 5
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", Offer, Pong)
+_NOWHERE = HubSource()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,13 @@ def pair_machines(identity: Path, address: str, code: str, cancelled: Question =
             return ask_to_pair(Wire(connected, Response), own, code, certificate, address, cancelled)
 
 
-def machine_offer(helping: Helping, folder: Path | str) -> MachineOffer:
-    """To the model in this folder, which it must have, too. Raises ModelDamaged as well."""
+def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOWHERE) -> MachineOffer:
+    """To the model in this folder, which it must have, too, or learns where to get. Raises ModelDamaged as well."""
     digest = digest_of(Path(folder))
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
         wire = Wire(connected, Response)
         taken_s = _round_trip_s(wire)
-        return MachineOffer(_answer(wire, Ask(digest), Offer).memory_bytes, taken_s)
+        return MachineOffer(_answer(wire, Ask(digest, source.repository, source.revision), Offer).memory_bytes, taken_s)
 
 
 def round_trip_s(helping: Helping) -> float:

@@ -171,9 +171,14 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Whether the model with this digest is there, and how much memory would be lent to it."""
+    """Whether the model with this digest is there, and how much memory would be lent to it.
+
+    `repository` and `revision`: where it can be downloaded, if it comes from a hub.
+    """
 
     digest: str
+    repository: str = ""
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from typing import Any
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
 from engine.api.events import InstalledModel
 from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelInfo, ModelSource
-from engine.hub.repository import is_source
-from engine.hub.staging import repository_of
+from engine.hub.repository import is_commit, is_source
+from engine.hub.staging import read_manifest, repository_of
 from engine.models.inspect import inspect_model, model_name
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import (
@@ -206,6 +206,7 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
         size_bytes=files.size_bytes,
         info=info,
         error=error,
+        revision=_revision(folder),
     )
 
 
@@ -329,6 +330,11 @@ def _repository(folder: Path, place: _Place) -> str:
     else:
         name = repository_of(folder)
     return name if is_source(name) else ""
+
+
+def _revision(folder: Path) -> str:
+    revision = folder.name if _is_snapshot(folder) else read_manifest(folder).get("revision")
+    return str(revision) if is_commit(revision) else ""
 
 
 def _is_snapshot(folder: Path) -> bool:

@@ -17,6 +17,7 @@ import pytest
 
 from engine import (
     Engine,
+    HubSource,
     LendingPhase,
     LendingProcess,
     LendingState,
@@ -89,6 +90,11 @@ def test_a_model_is_loaded_with_the_help_of_a_machine_that_says_so(engine: Engin
     assert isinstance(stopped.error, MachineUnavailable)
     assert stopped.error.why is MachineRefusal.TAKEN_BACK
     lent.offer()
+    source = HubSource("owner/model", "c" * 40)
+    with pytest.raises(MachineUnavailable):
+        plan_with(main, [helping], source)
+    wanted = lent.until(lambda state: state.wanted_by)
+    assert HubSource(wanted.wanted_repository, wanted.wanted_revision) == source
     refused = client.load(main, helping=[helping])
     assert isinstance(refused, ModelFailed)
     assert isinstance(refused.error, MachineUnavailable)

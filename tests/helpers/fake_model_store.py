@@ -54,7 +54,8 @@ def installed(
     info: ModelInfo, source: ModelSource = ModelSource.OWN, error: EngineError | None = None
 ) -> InstalledModel:
     known = None if error else info
-    return InstalledModel(info.folder, info.name, f"org/{info.name}", source, info.weight_bytes, known, error)
+    size, repository = info.weight_bytes, f"org/{info.name}"
+    return InstalledModel(info.folder, info.name, repository, source, size, known, error, revision="c" * 40)
 
 
 class FakeModelStore:

@@ -20,6 +20,7 @@ from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
 from engine import (
     Helping,
+    HubSource,
     LendingPhase,
     LendingState,
     Machine,
@@ -42,6 +43,7 @@ GB = 10**9
 STUDIO = Machine("Studio", "f" * 64, "10.0.0.7:7791")
 BORROWER = Machine("Air", "a" * 64, "")
 CODE = "12345678"
+COMMIT = "c" * 40
 
 
 class Others:
@@ -52,6 +54,8 @@ class Others:
         self.memory_bytes = 9 * GB
         self.trip: Callable[[], float] = lambda: 0.0004
         self.paired: list[tuple[str, str]] = []
+        self.sources: list[HubSource] = []  # of the models that were planned
+        self.missing = False  # the model, on the other machine
         monkeypatch.setattr(controller, "Identity", lambda _folder: self)
         monkeypatch.setattr(controller, "round_trip_s", lambda _helping: self.trip())
         monkeypatch.setattr(controller, "plan_with", self._plan)
@@ -77,7 +81,10 @@ class Others:
         self.known = [STUDIO]
         return STUDIO
 
-    def _plan(self, folder: str, helping: list[Helping]) -> RankPlan:
+    def _plan(self, folder: str, helping: list[Helping], source: HubSource) -> RankPlan:
+        self.sources.append(source)
+        if self.missing:
+            self.refuse(MachineRefusal.NO_MODEL)
         here = RankShare(14, 28, 4 * GB, 5 * GB, 8 * GB)
         return RankPlan(folder, 4096, (here, RankShare(0, 14, 4 * GB, 4 * GB, self.memory_bytes, helping[0])))
 
@@ -220,6 +227,35 @@ def test_a_plan_that_does_not_fit_says_where_and_cannot_be_run(
     assert not page.plan.run.isEnabled()
     qtbot.waitUntil(lambda: "Not enough memory on Studio." in page.plan.plan.text())
     assert not page.plan.run.isEnabled()
+
+
+def test_a_model_that_is_not_there_is_named_and_waited_for(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    others.missing = True
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: f"download org/{MAIN.name}" in page.plan.plan.text())
+    assert others.sources[-1] == HubSource(f"org/{MAIN.name}", COMMIT)
+    others.missing = False
+    machines.look()
+    qtbot.waitUntil(page.plan.run.isEnabled)
+
+
+def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController
+) -> None:
+    card, needed = page.lend, LendingState(LendingPhase.READY, wanted_by="Air", wanted_revision=COMMIT)
+    machines.lending._on_state(
+        replace(needed, wanted_repository=f"org/{MAIN.name}")
+    )  # its files differ, or it was here
+    assert not card._wanted_row.isVisible()
+    machines.lending._on_state(replace(needed, wanted_repository="org/New-4bit"))
+    assert card._wanted_row.name.text() == "Air needs a model that is not on this Mac"
+    assert card._wanted_row.explanation.text() == "org/New-4bit"
+    card.fetch.click()
+    assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
+    assert not card._wanted_row.isVisible()
 
 
 def test_a_machine_is_removed_after_a_question_and_helps_no_more(

@@ -10,18 +10,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Helping, InvalidRequest, Machine, MachineRefusal, MachineUnavailable
+from engine import Helping, HubSource, InvalidRequest, Machine, MachineRefusal, MachineUnavailable
 from engine.__main__ import main
 from engine.cluster import identity, lender, lent, pairing
 from engine.cluster import relay as relaying
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
-from engine.cluster.lender import MOST_CONNECTIONS, Lender
+from engine.cluster.lender import MOST_CONNECTIONS, Lender, Wanted
 from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Pong, Proof, Refused, Response, Share, Start
 from engine.cluster.pairing import Declined, Invitation
@@ -198,6 +199,20 @@ def test_files_that_have_not_changed_are_read_once_however_often_is_asked(tmp_pa
     config = tmp_path / "model" / "config.json"
     config.write_text(config.read_text() + " ")
     assert content_digest(tmp_path / "model") != first
+
+
+def test_a_model_that_is_not_there_is_known_there_until_it_is(lending: Lending, tmp_path: Path) -> None:
+    helping = lending.paired()
+    shutil.copytree(STARTER_MAIN, changed := tmp_path / "changed")
+    (changed / "config.json").write_text((changed / "config.json").read_text() + " ")
+    odd = [HubSource(), HubSource("owner/model", "main"), HubSource("../model", "c" * 40), HubSource("a/b\n", "c" * 40)]
+    known = HubSource("owner/model", "c" * 40)
+    for source in (*odd, known):
+        assert lending.lender.wanted is None
+        assert refusal(partial(machine_offer, helping, changed, source)) is MachineRefusal.NO_MODEL
+    assert lending.lender.wanted == Wanted(lending.identity.machines()[0], known)
+    machine_offer(helping, STARTER_MAIN)
+    assert lending.lender.wanted is None
 
 
 @pytest.mark.parametrize("removed_by", ["main", "helper"])

@@ -27,6 +27,7 @@ from app.words.machines import (
     lending_words,
     machine_words,
     plan_words,
+    refusal_words,
     use_words,
 )
 from app.words.model_names import human_name
@@ -92,17 +93,19 @@ class LendCard(Translated, Card):
         super().__init__(theme)
         self._lending = lending
         self.on = Switch(theme)
-        self.stop, self.new_code = PillButton(theme), PillButton(theme)
+        self.stop, self.new_code, self.fetch = PillButton(theme), PillButton(theme), PillButton(theme)
         self.code = TextLabel(theme, TextStyle.TITLE)
         self._on_row = Row(theme, self.on)
         self._use_row = Row(theme, self.stop)
+        self._wanted_row = Row(theme, self.fetch)
         self._code_row = Row(theme, self.new_code)
         self._second = QTimer(self, interval=_SECOND_MS)
         self._second.timeout.connect(self._show)
-        for row in (self._on_row, self._use_row, self._code_row, self.code):
+        for row in (self._on_row, self._use_row, self._wanted_row, self._code_row, self.code):
             self.column.addWidget(row)
         self.on.toggled.connect(lending.set_on)
         self.stop.clicked.connect(lending.take_back)
+        self.fetch.clicked.connect(lending.fetch_wanted)
         self.new_code.clicked.connect(lending.invite)
         lending.changed.connect(self._show)
         self._retranslate()
@@ -113,6 +116,9 @@ class LendCard(Translated, Card):
         self._on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
         self._use_row.setVisible(bool(state.user))
         self._use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
+        self._wanted_row.setVisible(bool(lending.wanted))
+        wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
+        self._wanted_row.set_words(wanted, lending.wanted)
         left_s = lending.code_left_s
         self._code_row.setVisible(lending.is_ready)
         self._code_row.set_words(self.tr("Pairing code"), code_words(left_s))
@@ -129,6 +135,7 @@ class LendCard(Translated, Card):
     def _retranslate(self) -> None:
         self.stop.setText(self.tr("Stop now"))
         self.new_code.setText(self.tr("Show code"))
+        self.fetch.setText(self.tr("Download"))
         self._show()
 
 
@@ -292,7 +299,7 @@ class PlanCard(Translated, Card):
 
     def _plan_text(self, view: PlanView) -> str:
         if view.error is not None:
-            return reason_text(view.error)
+            return refusal_words(view.error, self._models.library.source(view.folder).repository)
         if view.plan is not None:
             return plan_words(view.plan)
         return self.tr("Planning…") if view.state is AskingState.ASKING else ""
