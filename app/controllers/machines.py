@@ -101,7 +101,8 @@ class MachinesController(QObject):
     def look(self) -> None:
         """At the machines that are paired, and how far each is."""
         self._worker.ask(lambda: Identity(self._identity).machines(), self._on_machines, lambda _error: None)
-        if isinstance(self.plan.error, MachineUnavailable):  # it may be back, or have downloaded the model
+        may_help_now = isinstance(self.plan.error, MachineUnavailable)  # back again, or with the model by now
+        if may_help_now and self.plan.state is AskingState.REFUSED:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
     def _on_machines(self, machines: tuple[Machine, ...]) -> None:

@@ -15,9 +15,21 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, ModelFailed, ModelReady, RankEnd, RankLost, Request, Sampling, Speculation, plan_ranks
+from engine import (
+    Engine,
+    EngineError,
+    Failed,
+    ModelFailed,
+    ModelReady,
+    RankEnd,
+    RankLost,
+    Request,
+    Sampling,
+    Speculation,
+    plan_ranks,
+)
 from engine.runtime import worker
-from tests.helpers.engine_client import EngineClient
+from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.ranks import Witness, open_sockets, processes_below, rank_folder
 from tests.helpers.samples import sampled
 from tests.helpers.tiny_models import VOCABULARY
@@ -70,6 +82,12 @@ def client() -> Iterator[EngineClient]:
     assert processes_below(os.getpid()) == []
 
 
+def lost_in(outcome: Outcome) -> EngineError | None:
+    """None: it was lost in a forward that measures, before the reply began, which then waited and is whole."""
+    last = outcome.events[-1]
+    return last.error if isinstance(last, Failed) else None
+
+
 @pytest.mark.parametrize(("phase", "end"), sampled(PHASES, ENDS))
 @pytest.mark.expect_log("could not load", "RankLost")
 def test_a_rank_that_is_lost_costs_no_word_and_leaves_nothing(
@@ -92,13 +110,14 @@ def test_a_rank_that_is_lost_costs_no_word_and_leaves_nothing(
         assert isinstance(client.load(main, draft, plan=plan), ModelReady)
         witness.act_before(*phase)
         outcome = client.run(REQUEST)
-        error = outcome.failed.error
-        assert bool(outcome.text()) == (phase[1] > 3)
+        error = lost_in(outcome)
+        assert bool(outcome.text()) == (error is None or phase[1] > 3)
         assert client.run(REQUEST).text().startswith(outcome.text())
         client.unload()
 
-    assert isinstance(error, RankLost)
-    assert error.why is why
+    if error is not None:
+        assert isinstance(error, RankLost)
+        assert error.why is why
     assert processes_below(os.getpid()) == []
     assert open_sockets() == sockets
 
@@ -122,12 +141,12 @@ def test_of_three_ranks_either_may_be_lost(
         assert isinstance(client.load(*pair, plan=plan), ModelReady)
         whole = client.run(REQUEST).text()
         witness.act_before(*phase)
-        outcome = client.run(replace(REQUEST, tokens=PROMPT[1:]))
-        error = outcome.failed.error
+        error = lost_in(client.run(replace(REQUEST, tokens=PROMPT[1:])))
         assert client.run(REQUEST).text() == whole
 
-    assert isinstance(error, RankLost)
-    assert (error.rank, error.why) == (victim + 1, RankEnd.ENDED)
+    if error is not None:
+        assert isinstance(error, RankLost)
+        assert (error.rank, error.why) == (victim + 1, RankEnd.ENDED)
 
 
 @pytest.mark.drill

@@ -256,7 +256,7 @@ def test_what_is_lent_ends_with_the_main_that_does(phase: str, end: signal.Signa
     """One that is stopped looks from there like one that sleeps or is unplugged."""
     with started(lent.main, "--with", lent.line.address, "--identity", str(tmp_path / "here")) as main:
         assert main.stdout is not None
-        assert lends(lent, True)
+        assert lends(lent, True), main.poll()
         if phase == "reply":
             assert main.stdout.read(1)
         main.send_signal(end)
