@@ -362,10 +362,9 @@ class ReplyText:
     def _end_of_call(self, chars: int) -> list[Span]:
         """What the first `chars` characters of the held text are, which begin with the marker of a call."""
         self._calling = False
-        tools = self._tools
-        if tools is None:
+        if self._tools is None:
             raise RuntimeError("a call without tools")
-        calls = tools.calls_in(self._held[len(tools.start) : chars].removesuffix(tools.end))
+        calls = self._tools.calls_in(self._held[:chars])
         if not calls:
             return self._span(chars)
         self._drop(chars)
@@ -379,7 +378,8 @@ class ReplyText:
             return (self._tools.end,) if self._tools.end else ()
         marker = self._closes if self._kind is SpanKind.THINKING else self._opens
         call = self._tools.start if self._tools is not None and self._kind is SpanKind.ANSWER else ""
-        return (*self._stops, *(each for each in (marker, call) if each))
+        unsaid = self._model.unsaid if self._kind is SpanKind.ANSWER else ()
+        return (*self._stops, *(each for each in (marker, call) if each), *unsaid)
 
     def _first_marker(self) -> tuple[int, str] | None:
         begin = len(self._tools.start) if self._tools is not None and self._calling else 0

@@ -1,4 +1,4 @@
-"""Tool calls in a reply's text, by mlx-lm's parser of the model. Text that is no call stays text."""
+"""Tool calls in a reply's text, by mlx-lm's parser of the model or its own. Text that is no call stays text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine.api.errors import InvalidRequest
 from engine.api.types import ToolCall
 from engine.decoding.constraint import strictly
+from engine.models.declared import DeclaredCalls
 from engine.models.watch import TooLong, watched
 
 if TYPE_CHECKING:
@@ -64,9 +65,11 @@ class ToolSyntax:
         return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(text) if text else ""
 
     def calls_in(self, text: str) -> tuple[ToolCall, ...]:
-        """The calls in `text`, between the markers; none if any of it cannot be parsed."""
+        """The calls in `text`, from the marker of the first one; none if any of it cannot be parsed."""
         if len(text) > _LONGEST:
             return ()
+        if not isinstance(self._parse, DeclaredCalls):
+            text = text[len(self.start) :].removesuffix(self.end)
         try:
             with watched(_PARSING_S):
                 parsed = self._parse(text, self._tools)

@@ -41,6 +41,7 @@ from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
+from engine.models.declared import adopt_declared
 from engine.models.first_use import FirstUse
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.folder_files import check_files
@@ -86,6 +87,7 @@ class LoadedModel:
     # Generation-prompt length in tokens by thinking flag (cache).
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
+    unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: Translation | None = None  # of a draft with another vocabulary than its main model
     sight: Sight | None = None  # None: it does not see
     ranks: int = 1  # processes that hold its layers, this one included
@@ -189,12 +191,13 @@ def loading(
     read_text = partial(guarded, info.folder, TokenizerBroken, aborted)
     tokenizer = main.tokenizer if main is not None else read_text(lambda: _load_tokenizer(path, width))
     template = read_text(lambda: _chat_template(tokenizer))
+    unsaid = read_text(lambda: adopt_declared(tokenizer)) if main is None else ()
     if model_identity(path, info) != part.identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, sight=sight)
     info = replace(info, ends_thinking=bool(model.thinking_end), holds_calls=model.call_opener is not None)
-    return replace(model, info=replace(info, sees=info.sees and front is None))
+    return replace(model, unsaid=unsaid, info=replace(info, sees=info.sees and front is None))
 
 
 @dataclass(frozen=True, slots=True)

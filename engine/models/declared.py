@@ -1,0 +1,173 @@
+"""What a tokenizer declares of its replies for transformers (`response_template`), where mlx-lm knows no calls of it.
+
+Read are fields that begin and end with plain text, or with patterns that do. What is found between is taken apart by
+transformers' own parser. Its patterns are the folder's: none is long or counts, and each search has a limit of time.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import takewhile
+from types import SimpleNamespace
+from typing import Any
+
+import regex  # type: ignore[import-untyped]
+from transformers.utils.chat_parsing import ResponseParser, content_parsers
+from transformers.utils.chat_parsing.response_templates import load_response_template
+
+_SEARCH_S = 0.1  # of processor time
+_MOST_FIELDS = 16
+_MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
+_THINKING = ("reasoning_content", "thinking", "reasoning")  # in the templates that are about
+_PARTS = re.compile(r"\\.|.", re.DOTALL)
+_MEANING = frozenset(".^$*+?{}[]|()")  # characters of a pattern that do not stand for themselves
+
+_log = logging.getLogger(__name__)
+
+# transformers' parsers of a call's content search with the folder's patterns, for as long as it takes.
+content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
+    DOTALL=regex.DOTALL,
+    escape=regex.escape,
+    sub=partial(regex.sub, timeout=_SEARCH_S),
+    finditer=partial(regex.finditer, timeout=_SEARCH_S),
+)
+
+
+def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
+    """Tell mlx-lm's wrapper of a tokenizer what that declares of thinking and calls.
+
+    Returns what is to be left out of answers: the marks around them.
+    """
+    declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
+    if declared is None or tokenizer.has_tool_calling:
+        return ()
+    try:
+        fields = _checked(declared)
+        calls, marks = _calls(declared, fields), tuple(_marks_of_answers(declared, fields))
+    except Exception as error:  # noqa: BLE001  whatever is odd about it: replies are shown as they are
+        _log.info("the response template is not read: %s", type(error).__name__)
+        return ()
+    thinking = next((fields[name] for name in _THINKING if name in fields), {})
+    opens, closes = _only(thinking.get("open")), _only(thinking.get("close"))
+    if opens and closes and not tokenizer.has_thinking:
+        _set(tokenizer, "think", (opens, closes))
+    if calls is not None:
+        _set(tokenizer, "tool_call", (calls.start, calls.end))
+        tokenizer._tool_parser = calls  # noqa: SLF001
+    return marks
+
+
+def _set(tokenizer: Any, name: str, ends: tuple[str, str]) -> None:
+    for end, text in zip(("start", "end"), ends, strict=True):
+        setattr(tokenizer, f"_{name}_{end}", text)
+        setattr(tokenizer, f"_{name}_{end}_tokens", tuple(tokenizer.encode(text, add_special_tokens=False)))
+
+
+def _checked(declared: Any) -> dict[str, dict[str, Any]]:
+    """Its fields. Raises ValueError for patterns that are not to be compiled, and for no template at all."""
+    fields = declared["fields"]
+    if len(fields) > _MOST_FIELDS or not all(isinstance(field, dict) for field in fields.values()):
+        raise ValueError("fields without measure")
+    for pattern in _patterns(declared):
+        # MEASURED: (?:a{1000}){1000} takes half a second to compile; one level more, longer than anybody waits.
+        if len(pattern) > _MOST_LETTERS or "{" in _PARTS.findall(pattern):
+            raise ValueError("a pattern without measure")
+    return dict(fields)
+
+
+def _patterns(part: Any) -> Iterator[str]:
+    items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, value in items:
+        if isinstance(key, str) and key.endswith("pattern"):
+            yield str(value)
+        yield from _patterns(value)
+
+
+class _Limited:
+    """A pattern, with a limit of time."""
+
+    def __init__(self, pattern: Any) -> None:
+        self._pattern = pattern
+
+    def search(self, text: str, begin: int, *, partial: bool = False) -> Any:
+        return self._pattern.search(text, begin, partial=partial, timeout=_SEARCH_S)
+
+
+class DeclaredCalls:
+    """A parser as mlx-lm's of calls as a template's field has them, from `start` to `end`; "": to the reply's end."""
+
+    def __init__(self, declared: dict[str, Any], start: str, end: str) -> None:
+        self.start, self.end = start, end
+        template = load_response_template(declared)
+        limited = {
+            name: replace(
+                field,
+                open_re=field.open_re and _Limited(field.open_re),
+                close_re=field.close_re and _Limited(field.close_re),
+                optional=True,
+            )
+            for name, field in template.fields.items()
+        }
+        self._template = replace(template, fields=limited, defaults={})
+
+    def __call__(self, text: str, tools: Sequence[Any]) -> list[Any]:
+        """Unlike mlx-lm's it takes the markers, too. Raises what transformers' does; ValueError for more than calls."""
+        parser = ResponseParser(self._template, prefix="", tools=list(tools))
+        parser.feed(text)
+        message, _ = parser.finalize()
+        calls = _flat(message.pop("tool_calls"))
+        if message:
+            raise ValueError("other text than calls")
+        return [call["function"] for call in calls]
+
+
+def _flat(calls: Any) -> list[Any]:
+    return [each for call in calls for each in _flat(call)] if isinstance(calls, list) else [calls]
+
+
+def _calls(declared: dict[str, Any], fields: dict[str, dict[str, Any]]) -> DeclaredCalls | None:
+    field = fields.get("tool_calls", {})
+    start = _only(field.get("open")) or _begin(_PARTS.findall(field.get("open_pattern", "").removeprefix(r"\s*")))
+    end = _only(field.get("close"))
+    if not end and (pattern := field.get("close_pattern")):
+        end = _begin(_PARTS.findall(pattern.removesuffix(r"\s*"))[::-1])[::-1]
+    return DeclaredCalls(declared, start, end) if start.strip() and len(start + end) <= _MOST_LETTERS else None
+
+
+def _begin(parts: Sequence[str]) -> str:
+    """The characters that a pattern begins with, as far as they stand for themselves."""
+    plain = list(takewhile(bool, map(_letter, parts)))
+    if parts[len(plain) :][:1] and parts[len(plain)] in "*+?":
+        del plain[-1:]
+    return "".join(plain)
+
+
+def _letter(part: str) -> str:
+    """ "" for what stands for something else."""
+    if part == r"\n":
+        return "\n"
+    if len(part) == 1:
+        return part if part not in _MEANING else ""
+    return part[1] if not part[1].isalnum() else ""
+
+
+def _only(texts: Any) -> str:
+    """A text, or the only one of a list."""
+    found = list(_texts(texts))
+    return found[0] if len(found) == 1 else ""
+
+
+def _texts(texts: Any) -> Iterable[str]:
+    given = texts if isinstance(texts, list) else [texts]
+    return (each for each in given if isinstance(each, str) and each.strip() and len(each) <= _MOST_LETTERS)
+
+
+def _marks_of_answers(declared: dict[str, Any], fields: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """What opens and closes an answer, and a reply."""
+    content = fields.get("content", {})
+    given = (declared.get("start_anchor"), content.get("open"), content.get("close"))
+    yield from list(dict.fromkeys(text for texts in given for text in _texts(texts)))[:_MOST_FIELDS]

@@ -1,0 +1,192 @@
+"""Replies of models whose tokenizer declares how to read them, against transformers' own reading of the whole text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mlx_lm.tokenizer_utils import TokenizerWrapper
+from transformers.utils.chat_parsing import parse_response
+
+from engine import SpanKind
+from engine.decoding.text import ReplyText, encode
+from engine.decoding.tool_calls import ToolSyntax
+from engine.models.declared import adopt_declared
+from engine.models.loading import LoadedModel, load_model
+from tests.engine.conftest import Zoo
+
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "look", "parameters": {"type": "object", "properties": {"far": {"type": "integer"}}}},
+}
+FUNCTION = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
+
+# Channels, as gpt-oss has them; there is no text outside of them, and the end of a call ends the reply.
+CHANNELS: dict[str, Any] = {
+    "start_anchor": "<|start|>assistant",
+    "fields": {
+        "thinking": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
+        "content": {"open": "<|channel|>final<|message|>", "close": ["<|end|>", "<|return|>"]},
+        "tool_calls": {
+            "open_pattern": r"<\|channel\|>commentary to=functions\.(?P<name>\w+).*?<\|message\|>",
+            "close": "<|call|>",
+            "repeats": True,
+            "content": "json",
+            "transform": FUNCTION,
+        },
+    },
+}
+# Command's: one list of calls, in words of its own.
+LISTED: dict[str, Any] = {
+    "start_anchor": "<|CHATBOT|>",
+    "fields": {
+        "reasoning_content": {"open": "<|START_THINKING|>", "close": "<|END_THINKING|>"},
+        "content": {"open": "<|START_RESPONSE|>", "close": "<|END_RESPONSE|>", "optional": False},
+        "tool_calls": {
+            "open": ["<|START_ACTION|>"],
+            "close": "<|END_ACTION|>",
+            "content": "json",
+            "transform_each": True,
+            "transform": {"function": {"name": "{tool}", "arguments": "{parameters}"}},
+        },
+    },
+}
+# Elements, with arguments that only the tool's schema gives a type.
+ELEMENTS: dict[str, Any] = {
+    "start_anchor": "<|im_start|>assistant\n",
+    "fields": {
+        "content": {},
+        "tool_calls": {
+            "open_pattern": r"\s*<call name=(?P<name>[^>\n]+)>",
+            "close_pattern": r"</args>\s*</call>\s*",
+            "repeats": True,
+            "content": "xml-inline",
+            "content_args": {"tag_pattern": r"<arg (?P<key>\w+)>\s*(?P<value>.*?)\s*</arg>"},
+            "transform": FUNCTION,
+        },
+    },
+}
+HARMONY = "<|channel|>analysis<|message|>Look first.<|end|><|start|>assistant"
+ASKED = '<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"far": 3}'
+LIST = '<|START_ACTION|>[{"tool": "look", "parameters": {"far": 1}}, {"tool": "go", "parameters": {}}]<|END_ACTION|>'
+ELEMENT = "<call name=look><arg far> 3 </arg><arg at>the sky</arg></args>\n</call>"
+
+
+def declaring(model: LoadedModel, declared: dict[str, Any]) -> LoadedModel:
+    theirs = model.tokenizer
+    tokenizer = TokenizerWrapper(theirs._tokenizer, type(theirs._detokenizer), theirs.eos_token_ids)
+    tokenizer._tokenizer.response_template = declared
+    try:
+        return replace(model, tokenizer=tokenizer, unsaid=adopt_declared(tokenizer))
+    finally:
+        tokenizer._tokenizer.response_template = None
+
+
+def read(model: LoadedModel, text: str) -> dict[str, Any]:
+    """As the message of transformers' parser."""
+    reply = ReplyText(model, [], (), tools=ToolSyntax(model, [TOOL]))
+    spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish()
+    said = {kind: "".join(span.text for span in spans if span.kind is kind).strip() for kind in SpanKind}
+    calls = [{"name": span.call.name, "arguments": json.loads(span.call.arguments)} for span in spans if span.call]
+    return {"thinking": said[SpanKind.THINKING], "content": said[SpanKind.ANSWER], "calls": calls}
+
+
+def theirs(declared: dict[str, Any], text: str) -> dict[str, Any]:
+    fields = {name: field | {"optional": True} for name, field in declared["fields"].items()}
+    message = parse_response(text, declared | {"fields": fields}, prefix="", tools=[TOOL])
+    thinking = message.get("thinking") or message.get("reasoning_content", "")
+    calls = [call["function"] for call in message.get("tool_calls", [])]
+    return {"thinking": thinking, "content": message.get("content", ""), "calls": calls}
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        (CHANNELS, f"{HARMONY}<|channel|>final<|message|>Well.<|return|>"),
+        (CHANNELS, HARMONY + ASKED),
+        (CHANNELS, f"{HARMONY}{ASKED}<|call|><|start|>assistant{ASKED}<|call|>"),
+        (LISTED, f"<|START_THINKING|>So.<|END_THINKING|>{LIST}"),
+        (LISTED, "<|START_RESPONSE|>Well.<|END_RESPONSE|>"),
+        (ELEMENTS, f"Well.\n{ELEMENT}\n{ELEMENT}"),
+        (ELEMENTS, "a < b and <call of duty>"),
+    ],
+    ids=["channels", "call", "calls", "list", "answer", "elements", "text"],
+)
+def test_a_reply_is_read_as_transformers_reads_it(main: LoadedModel, declared: dict[str, Any], text: str) -> None:
+    expected = theirs(declared, text)
+    assert read(declaring(main, declared), text) == expected
+    assert expected["calls"] or expected["content"]
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    fields = ELEMENTS["fields"]
+    return ELEMENTS | {"fields": fields | {"tool_calls": fields["tool_calls"] | changes}}
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        (CHANNELS, ASKED[:-3]),
+        (CHANNELS, ASKED.replace('"far"', "far")),
+        (LISTED, LIST.replace('"tool"', '"what"')),
+        (LISTED, "<|START_ACTION|>{}<|END_ACTION|>"),
+        (changed(close_pattern="</args>|</call>"), "<call name=look></args> so </call>"),
+        (ELEMENTS, "<call name="),
+    ],
+    ids=["cut", "no json", "no name", "no list", "more", "half"],
+)
+def test_what_is_no_call_stays_text(main: LoadedModel, declared: dict[str, Any], text: str) -> None:
+    found = read(declaring(main, declared), text)
+    assert (found["content"], found["calls"]) == (text, [])
+
+
+ENDLESS = r"(?:x|xx)+y"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"open_pattern": rf"<call name=(?P<name>\w+)>k{ENDLESS}"},
+        {"close_pattern": rf"{ENDLESS}</call>"},
+        {"content_args": {"tag_pattern": rf"(?P<key>k)(?P<value>){ENDLESS}"}},
+    ],
+    ids=["open", "close", "tag"],
+)
+def test_a_pattern_without_end_makes_no_call(main: LoadedModel, changes: dict[str, Any]) -> None:
+    text = f"<call name=look>k{'x' * 200}</args></call>"
+    assert read(declaring(main, changed(**changes)), text)["content"] == text
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        changed(open_pattern=r"<call(?:(?:(?:a{1000}){1000}){1000}){1000}(?P<name>)"),
+        changed(
+            content="kv-lines", content_args={"value_parser": {"name": "xml-inline", "args": {"tag_pattern": "a{9}"}}}
+        ),
+        changed(close_pattern="(" * 3),
+        changed(open_pattern=r"(?P<name>\w+)"),
+        {"fields": {"tool_calls": 1}},
+        [1],
+        "x",
+    ],
+    ids=["counted", "nested", "broken", "anywhere", "no field", "a list", "a text"],
+)
+def test_what_is_no_template_changes_nothing(main: LoadedModel, declared: Any) -> None:
+    model = declaring(main, declared)
+    assert (model.tokenizer.has_tool_calling, model.tokenizer.has_thinking) == (False, False)
+
+
+def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
+    for file in zoo.main.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    settings = tmp_path / "tokenizer_config.json"
+    text = json.loads(settings.read_text()) | {"response_template": CHANNELS}
+    settings.unlink()
+    settings.write_text(json.dumps(text))
+    model = load_model(tmp_path)
+    assert model.info.ends_thinking
+    assert read(model, HARMONY + ASKED)["calls"] == theirs(CHANNELS, HARMONY + ASKED)["calls"]
