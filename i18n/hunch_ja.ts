@@ -5410,6 +5410,14 @@
         <translation>ドラフトモデル</translation>
     </message>
     <message>
+        <source>Paused</source>
+        <translation>休止中</translation>
+    </message>
+    <message>
+        <source>for your chat</source>
+        <translation>チャットを優先</translation>
+    </message>
+    <message>
         <source>Another program</source>
         <translation>ほかのプログラム</translation>
     </message>

@@ -5410,6 +5410,14 @@
         <translation>초안 모델</translation>
     </message>
     <message>
+        <source>Paused</source>
+        <translation>쉬는 중</translation>
+    </message>
+    <message>
+        <source>for your chat</source>
+        <translation>내 대화 먼저</translation>
+    </message>
+    <message>
         <source>Another program</source>
         <translation>다른 프로그램</translation>
     </message>

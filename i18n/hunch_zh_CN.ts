@@ -5410,6 +5410,14 @@
         <translation>草稿模型</translation>
     </message>
     <message>
+        <source>Paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>for your chat</source>
+        <translation>你的对话优先</translation>
+    </message>
+    <message>
         <source>Another program</source>
         <translation>其他程序</translation>
     </message>

@@ -34,6 +34,7 @@ from engine import (
     Failed,
     Finished,
     PromptProgress,
+    Queued,
     Request,
     RequestId,
     Server,
@@ -259,6 +260,8 @@ class ProgramRequests(QObject):
     def _on_event(self, event: Event) -> None:
         request = _request_of(event)
         if request not in self._programs:
+            if isinstance(event, Queued | Finished | Failed):  # theirs pause for it, or go on
+                self._show_soon()
             return
         row = self._rows.get(request) or self._new_row(request)
         match event:
@@ -279,7 +282,11 @@ class ProgramRequests(QObject):
             self._table.put(self._rows.pop(request))
             if not self._rows:
                 self.asked.emit()
-        elif not self._timer.isActive():
+        else:
+            self._show_soon()
+
+    def _show_soon(self) -> None:
+        if self._rows and not self._timer.isActive():
             self._timer.start()
 
     def _new_row(self, request: RequestId) -> RequestRow:
@@ -288,8 +295,9 @@ class ProgramRequests(QObject):
         return RequestRow(request, "", ARROW.join(names), of_program=True)
 
     def _show(self) -> None:
+        pauses = bool(self._engine.state().foreground)
         for row in self._rows.values():
-            self._table.put(row)
+            self._table.put(replace(row, pauses=pauses and row.status is not ReplyStatus.QUEUED))
 
 
 def _request_of(event: Event) -> RequestId:

@@ -11,7 +11,15 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from app.storage import ReplyStatus
 from app.words.model_names import ARROW, pair_name
 from app.words.replies import footer_line
-from app.words.requests import RequestColumn, another_program, cell_text, column_name, deleted_chat, second_line
+from app.words.requests import (
+    RequestColumn,
+    another_program,
+    cell_text,
+    column_name,
+    deleted_chat,
+    paused_text,
+    second_line,
+)
 from app.words.speculation import time_words
 from engine import RequestStats
 
@@ -32,6 +40,7 @@ class RequestRow:
     chat_id: int = 0  # 0: it is deleted
     message_id: int = 0
     of_program: bool = False  # another program's, over the server
+    pauses: bool = False  # for the user's requests
 
 
 MOST_ROWS = 1000
@@ -66,7 +75,7 @@ class RequestTableModel(QAbstractTableModel):
             Qt.ItemDataRole.TextAlignmentRole: lambda: _alignment(RequestColumn(index.column())),
             RequestRole.RUNNING: lambda: row.status.under_way,
             RequestRole.ROW: lambda: row,
-            RequestRole.SECOND_LINE: lambda: second_line(RequestColumn(index.column()), row.stats),
+            RequestRole.SECOND_LINE: lambda: _second_line(row, RequestColumn(index.column())),
         }
         return answers[role]() if role in answers else None
 
@@ -114,14 +123,21 @@ class RequestTableModel(QAbstractTableModel):
 def _text(row: RequestRow, column: RequestColumn) -> str:
     chat = row.chat or (another_program() if row.of_program else "" if row.chat_id else deleted_chat())
     names = {RequestColumn.CHAT: chat, RequestColumn.PAIR: pair_name(*row.pair.split(ARROW))}
+    if column is RequestColumn.STATE and row.pauses:
+        return paused_text()[0]
     return names[column] if column in names else cell_text(column, row.status, row.stats)
+
+
+def _second_line(row: RequestRow, column: RequestColumn) -> str:
+    pauses = row.pauses and column is RequestColumn.STATE
+    return paused_text()[1] if pauses else second_line(column, row.stats)
 
 
 def _spoken(row: RequestRow, column: RequestColumn) -> str:
     """With what the picture shows."""
     if column is RequestColumn.TIME:
         return time_words(row.stats)
-    return " ".join(part for part in (_text(row, column), second_line(column, row.stats)) if part)
+    return " ".join(part for part in (_text(row, column), _second_line(row, column)) if part)
 
 
 def _alignment(column: RequestColumn) -> Qt.AlignmentFlag:

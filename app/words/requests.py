@@ -108,9 +108,14 @@ def all_state_words() -> set[str]:
     """Everything that the column of the state can say, on either of its lines."""
     some = RequestStats(generated_tokens=1)
     sources = product(DraftingState, ("draft", _LOOKUP))
-    return {status_text(status) for status in ReplyStatus} | {
+    return {*paused_text(), *map(status_text, ReplyStatus)} | {
         source_text(replace(some, drafting=state, proposer=name)) for state, name in sources
     }
+
+
+def paused_text() -> tuple[str, str]:
+    """The two lines of the state of another program's request, while one of the user's is queued or running."""
+    return QCoreApplication.translate("Requests", "Paused"), QCoreApplication.translate("Requests", "for your chat")
 
 
 def another_program() -> str:

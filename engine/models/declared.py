@@ -38,7 +38,7 @@ content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
 
 
 def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
-    """Tell mlx-lm's wrapper of a tokenizer what that declares of thinking and calls.
+    """Add to mlx-lm's wrapper of a tokenizer what that declares of thinking and calls.
 
     Returns what is to be left out of answers: the marks around them.
     """
@@ -73,7 +73,7 @@ def _checked(declared: Any) -> dict[str, dict[str, Any]]:
     if len(fields) > _MOST_FIELDS or not all(isinstance(field, dict) for field in fields.values()):
         raise ValueError("fields without measure")
     for pattern in _patterns(declared):
-        # MEASURED: (?:a{1000}){1000} takes half a second to compile; one level more, longer than anybody waits.
+        # MEASURED: (?:a{1000}){1000} takes half a second to compile; one level more takes hours.
         if len(pattern) > _MOST_LETTERS or "{" in _PARTS.findall(pattern):
             raise ValueError("a pattern without measure")
     return dict(fields)

@@ -20,7 +20,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.server import ServerController
 from app.storage import ReplyStatus
 from app.view_models.model_list import PairState
-from app.view_models.request_table import RequestRow
+from app.view_models.request_table import RequestRole, RequestRow
 from app.views.settings.connect_card import ClientFileDialog
 from app.views.settings.search import search
 from app.views.settings.server import ServerPage
@@ -94,6 +94,14 @@ def of_programs(harness: AppHarness) -> list[RequestRow]:
     return [row for row in harness.chats.requests.rows if row.of_program]
 
 
+def said_of_programs(harness: AppHarness) -> list[tuple[str, str, str]]:
+    """The state of each, in two lines and spoken."""
+    table, roles = harness.chats.requests, (Qt.ItemDataRole.DisplayRole, RequestRole.SECOND_LINE)
+    places = [table.index(at, RequestColumn.STATE) for at, row in enumerate(table.rows) if row.of_program]
+    spoken = Qt.ItemDataRole.AccessibleTextRole
+    return [tuple(str(table.data(place, role)) for role in (*roles, spoken)) for place in places]  # type: ignore[misc]
+
+
 def threads() -> set[str]:
     return {each.name for each in threading.enumerate()}
 
@@ -150,7 +158,12 @@ def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: Ser
         harness.engine.gate.let_through(1)
         qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STREAMING])
         assert len(harness.engine.state().guests) == 1  # the person's own come first
+        harness.window.composer.edit.insertPlainText("Question")
+        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: said_of_programs(harness) == [("Paused", "for your chat", "Paused for your chat")])
+    harness.chats.stop()
     qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STOPPED])
+    assert said_of_programs(harness)[0][0] == "Stopped"
 
 
 def test_with_a_key_programs_without_it_are_refused(
