@@ -15,6 +15,7 @@ import logging
 import os
 import queue
 import sys
+import traceback
 from dataclasses import asdict, replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -115,7 +116,20 @@ def _prepare_output(log: bool) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    logging.basicConfig(handlers=None if log else [logging.NullHandler()])
+    written: logging.Handler = logging.StreamHandler() if log else logging.NullHandler()
+    written.setFormatter(WithoutWords("%(levelname)s:%(name)s:%(message)s"))
+    logging.basicConfig(handlers=[written])
+
+
+class WithoutWords(logging.Formatter):
+    """Writes an exception as its kind and places: its own words may repeat a prompt."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  logging's name
+        error, lines = ei[1], list[str]()
+        while error is not None:
+            lines += [*traceback.format_tb(error.__traceback__), type(error).__name__]
+            error = error.__cause__ or error.__context__
+        return "\n".join(lines)
 
 
 def _abandon(stream: TextIO | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -13,7 +14,7 @@ from typing import IO, Any
 
 import pytest
 
-from engine.__main__ import main
+from engine.__main__ import WithoutWords, main
 from tests.engine.conftest import Zoo
 from tests.helpers.samples import fair
 
@@ -190,3 +191,19 @@ def check_trace(report: dict[str, Any], prompt: int) -> None:
         assert bool(each["source"]) == bool(each["drafted"])
     assert position >= prompt + len(reply)
     assert sum(len(each["drafted"]) for each in report["rounds"][1:]) == report["stats"]["drafted"]
+
+
+def test_its_log_has_no_words_of_an_exception() -> None:
+    words = ["of", "a", "prompt"]
+    try:
+        try:
+            raise KeyError(" ".join(words))
+        except KeyError as error:
+            raise ValueError(" ".join(words)) from error
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, "", 1, "a reply failed", (), sys.exc_info())
+    text = WithoutWords("%(levelname)s:%(message)s").format(record)
+    assert "of a prompt" not in text
+    assert text.startswith("ERROR:a reply failed\n")
+    assert "ValueError" in text
+    assert "KeyError" in text
