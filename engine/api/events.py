@@ -172,6 +172,7 @@ class Finished:
     seed: int
     rounds: tuple[RoundTrace, ...] = ()  # of a request with `trace`
     stop: str = ""  # the stop string that ended it, if one did
+    unread_calls: int = 0  # calls that could not be parsed, so they are text
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,6 +305,7 @@ class ReplyText:
         self._calling = False  # the held text begins with the marker of a call
         self.stopped = False  # a stop string was found; all later text is dropped
         self.stop = ""  # that string
+        self.unread_calls = 0  # that could not be parsed, so they are text
 
     def guide(self, grammar: Grammar | None, *, may_open: bool, most_thinking: int | None = None) -> Guide | None:
         """`may_open`: a reply with a grammar may begin with thinking, if the prompt has not begun it.
@@ -366,6 +367,7 @@ class ReplyText:
             raise RuntimeError("a call without tools")
         calls = self._tools.calls_in(self._held[:chars])
         if not calls:
+            self.unread_calls += 1
             return self._span(chars)
         self._drop(chars)
         self._fresh = True

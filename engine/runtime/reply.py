@@ -460,6 +460,7 @@ class Reply:
             self._seed,
             tuple(self._trace),
             self._text.stop,
+            self._text.unread_calls,
         )
         self._state = ReplyState.ENDED
         self._post(finished)

@@ -93,7 +93,9 @@ class Metrics:
         self._forced = self._counter("forced_tokens", "Of these, tokens that a constraint left no choice about")
         self._saved = Gauge("hunch_saved_seconds", "Seconds that drafts saved, so far", registry=registry)
         self._loads = self._counter("model_loads", "Models that were loaded, by whomever")
-        self._calls = self._counter("tool_calls", "Tool calls found in replies")
+        self._calls = Counter(
+            "hunch_tool_calls", "Tool calls in replies; unparsed ones are text", ["parsed"], registry=registry
+        )
         self._left = self._counter("disconnects", "Clients that left before their answer was complete")
         self._queue = self._histogram("queue_seconds", "From a request to its turn", _SECONDS)
         self._prefill = self._histogram("prefill_seconds", "From its turn to the first token", _SECONDS)
@@ -121,13 +123,15 @@ class Metrics:
     def ended(self, endpoint: str, event: Finished | Failed) -> None:
         reason = event.reason.value if isinstance(event, Finished) else type(event.error).__name__
         self._finished.labels(endpoint, reason).inc()
+        if isinstance(event, Finished):
+            self._calls.labels("false").inc(event.unread_calls)
         self._count(event.stats)
 
     def loaded(self) -> None:
         self._loads.inc()
 
     def called(self) -> None:
-        self._calls.inc()
+        self._calls.labels("true").inc()
 
     def left(self) -> None:
         self._left.inc()

@@ -175,6 +175,9 @@ def test_a_reply_that_calls_sends_the_call(
     called = shared_engine.run(request)
     assert [event.call.name for event in called.events if isinstance(event, ToolCalled)] == ["look"]
     assert (called.text(), called.stats.generated_tokens) == ("", 3)
+    monkeypatch.setattr(OddSyntax, "calls_in", lambda *_: ())
+    unread = shared_engine.run(request)
+    assert (unread.text(), unread.finished.unread_calls) == ("<<<", 1)
 
 
 class OddSyntax(ToolSyntax):

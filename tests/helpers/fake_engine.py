@@ -92,6 +92,7 @@ class Script:
     pieces: tuple[str, ...] = ("A draft ", "guesses, ", "the main ", "model checks.")
     thinking: tuple[str, ...] = ()
     calls: tuple[ToolCall, ...] = ()  # come after the pieces
+    unread_calls: int = 0  # that are text
     error: EngineError | None = None  # comes after the pieces
     finish: FinishReason = FinishReason.STOP
     drafting: DraftingState = DraftingState.ACTIVE
@@ -437,7 +438,7 @@ class FakeEngine:
             return Finished(job.id, FinishReason.LENGTH, stats, tokens, seed)
         if script.error is not None:
             return Failed(job.id, script.error, stats)
-        return Finished(job.id, script.finish, stats, tokens, seed)
+        return Finished(job.id, script.finish, stats, tokens, seed, unread_calls=script.unread_calls)
 
     def _end(self, job: _Job, event: Finished | Failed) -> None:
         self._writing = None

@@ -372,13 +372,16 @@ def test_a_response_needs_no_memory_of_others(served: Served, field: dict[str, A
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unsupported_parameter")
 
 
-def test_what_was_counted_is_in_the_metrics(served: Served) -> None:
+def test_what_was_counted_is_in_the_metrics(served: Served, scripted: FakeEngine) -> None:
+    scripted.scripts.append(Script(calls=(CALL,), unread_calls=2))
     served.chat("x")
     text = served.http.get("/metrics").text
     assert 'hunch_requests_finished_total{endpoint="/v1/chat/completions",reason="stop"} 1.0' in text
     assert 'spec_decode_num_accepted_tokens_per_pos_total{position="0"} 4.0' in text
     assert "spec_decode_num_draft_tokens_total 16.0" in text
     assert 'hunch_memory_bytes{model="main"} 4e+09' in text  # as its file says
+    assert 'hunch_tool_calls_total{parsed="true"} 1.0' in text
+    assert 'hunch_tool_calls_total{parsed="false"} 2.0' in text
     assert "vllm:" not in text
 
 
