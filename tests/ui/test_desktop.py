@@ -67,7 +67,7 @@ def test_asked_for_before_the_chats_are_open_it_comes_when_they_are(tmp_path: Pa
         qtbot.waitUntil(harness.window.tools.desktop.quick_ask.isVisible)
 
 
-def test_a_quick_question_is_answered_below_it_and_goes_on_in_its_chat(
+def test_a_quick_question_is_answered_below_it_goes_on_in_its_chat_and_is_marked_where_its_window_was_closed(
     harness: AppHarness, quick: QuickAsk, qtbot: QtBot
 ) -> None:
     harness.ask(qtbot, "In the window")
@@ -88,8 +88,31 @@ def test_a_quick_question_is_answered_below_it_and_goes_on_in_its_chat(
     assert not quick.isVisible()
     assert harness.chats.transcript.messages[0].text == "Quickly"
 
+    quick.come_to_front()
+    harness.engine.gate.hold()
+    ask(quick, "Quickly")
+    qtbot.waitUntil(lambda: quick.writing)
+    QTest.keyClick(quick.edit, Qt.Key.Key_Escape)
+    assert not quick.isVisible()
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
+    quick.come_to_front()
+    qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
 
-def test_files_and_long_texts_go_on_in_the_window_with_the_words(
+    harness.engine.gate.hold()
+    ask(quick, "Slowly")
+    qtbot.waitUntil(lambda: quick.writing)
+    harness.engine.gate.let_through(2)
+    qtbot.waitUntil(lambda: bool(quick._model.messages[-1].text))
+    assert quick._model.messages[-1].under_way, "its text grows while it is written"
+    assert quick.button.accessibleName() == "Stop"
+    quick.button.click()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: quick._model.messages[-1].status is ReplyStatus.STOPPED)
+
+
+def test_quick_ask_hands_files_and_long_texts_to_the_window_and_sends_with_the_key_that_was_chosen(
     harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot
 ) -> None:
     path = tmp_path / "notes.txt"
@@ -123,24 +146,27 @@ def test_files_and_long_texts_go_on_in_the_window_with_the_words(
     assert not quick.isVisible()
     harness.wait_until_quiet(qtbot)
 
-
-def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_back(
-    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
-) -> None:
-    harness.engine.gate.hold()
-    ask(quick, "Quickly")
-    qtbot.waitUntil(lambda: quick.writing)
-    QTest.keyClick(quick.edit, Qt.Key.Key_Escape)
-    assert not quick.isVisible()
-    harness.engine.gate.open()
-    harness.wait_until_quiet(qtbot)
-    qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
     quick.come_to_front()
-    qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
+    asked = len(harness.engine.requests)
+    assert quick.edit.placeholderText() == "Ask anything"
+    harness.application.settings.main_folder = STARTER_FOLDER
+    assert quick.edit.placeholderText() == "Ask about Hunch"
+
+    harness.application.settings.send_key = "control_return"
+    ask(quick, "one")
+    assert (quick.edit.text(), len(harness.engine.requests)) == ("one\n", asked)
+
+    quick.edit.set_text("")
+    harness.application.settings.send_key = "return"
+    QApplication.sendEvent(quick.edit, QInputMethodEvent("안녕", []))
+    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+    assert len(harness.engine.requests) == asked, "never what is composed"
+    quick.close()
+    assert quick.edit.text() == "안녕"
 
 
-def test_the_dock_says_how_many_chats_have_an_answer_that_was_not_seen(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+def test_the_dock_counts_chats_with_an_answer_that_was_not_seen_and_its_menu_leads_to_new_questions(
+    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[int] = []
     monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
@@ -155,15 +181,10 @@ def test_the_dock_says_how_many_chats_have_an_answer_that_was_not_seen(
     harness.chats.open_chat(first)
     qtbot.waitUntil(lambda: shown[-1] == 0)
 
-
-def test_an_answer_in_the_open_chat_counts_while_the_user_is_elsewhere(
-    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[int] = []
-    monkeypatch.setattr(QGuiApplication, "setBadgeNumber", lambda _app, number: shown.append(number))
+    shown.clear()
     harness.ask(qtbot, "One")
     harness.wait_until_stored(qtbot)
-    assert not any(shown)
+    assert not any(shown), "it is in sight"
     other = harness.show_settings()
     for way in ("another app is in front", "minimized"):
         if way == "minimized":
@@ -179,9 +200,6 @@ def test_an_answer_in_the_open_chat_counts_while_the_user_is_elsewhere(
         harness.window.activateWindow()
         qtbot.waitUntil(lambda: shown[-1] == 0)
 
-
-def test_the_docks_menu_leads_to_a_new_chat_and_to_quick_ask(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "One")
     dock = harness.window.tools.desktop.dock
     harness.application.settings.language = "ko"
     dock.menu.aboutToShow.emit()
@@ -191,39 +209,6 @@ def test_the_docks_menu_leads_to_a_new_chat_and_to_quick_ask(harness: AppHarness
     assert harness.chats.chat_id == 0
     quick_ask.trigger()
     assert harness.window.tools.desktop.quick_ask.isVisible()
-
-
-def test_it_asks_about_what_is_known_with_the_key_that_was_chosen_and_never_what_is_composed(
-    harness: AppHarness, quick: QuickAsk
-) -> None:
-    assert quick.edit.placeholderText() == "Ask anything"
-    harness.application.settings.main_folder = STARTER_FOLDER
-    assert quick.edit.placeholderText() == "Ask about Hunch"
-
-    harness.application.settings.send_key = "control_return"
-    ask(quick, "one")
-    assert (quick.edit.text(), harness.engine.requests) == ("one\n", [])
-
-    quick.edit.set_text("")
-    harness.application.settings.send_key = "return"
-    QApplication.sendEvent(quick.edit, QInputMethodEvent("안녕", []))
-    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
-    assert harness.engine.requests == []
-    quick.close()
-    assert quick.edit.text() == "안녕"
-
-
-def test_its_text_grows_while_it_is_written(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
-    harness.engine.gate.hold()
-    ask(quick, "Slowly")
-    qtbot.waitUntil(lambda: quick.writing)
-    harness.engine.gate.let_through(2)
-    qtbot.waitUntil(lambda: bool(quick._model.messages[-1].text))
-    assert quick._model.messages[-1].under_way
-    assert quick.button.accessibleName() == "Stop"
-    quick.button.click()
-    harness.engine.gate.open()
-    qtbot.waitUntil(lambda: quick._model.messages[-1].status is ReplyStatus.STOPPED)
 
 
 def test_the_window_closes_while_a_quick_question_is_answered(
@@ -252,20 +237,7 @@ def test_without_a_model_the_words_stay(tmp_path: Path, qtbot: QtBot) -> None:
         assert harness.window.banner.isVisible()
 
 
-def test_the_icon_says_what_runs(harness: AppHarness, desktop: Desktop, qtbot: QtBot) -> None:
-    assert desktop.tray.lines() == ["Main 8B ← Draft 1B", "Not writing"]
-    harness.engine.gate.hold()
-    QTest.keyClicks(harness.window.composer.edit, "Long")
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: harness.chats.generating)
-    assert desktop.tray.lines()[1] == "1 reply being written"
-    harness.engine.gate.open()
-    desktop.tray.fill()
-    entries = [action for action in desktop.tray.menu.actions() if not action.isSeparator()]
-    assert [action.isEnabled() for action in entries] == [False, False, True, True, True, True]
-
-
-def test_notifications_come_only_while_nobody_looks_and_without_words(
+def test_notifications_come_only_while_nobody_looks_without_words_or_tags_and_lead_to_their_chat(
     harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alerts: list[object] = []
@@ -285,18 +257,8 @@ def test_notifications_come_only_while_nobody_looks_and_without_words(
     harness.ask(qtbot, "Third")
     assert len(alerts) == 1
 
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems know no markup in a notification")
-def test_tags_of_a_reply_do_nothing_in_a_notification(
-    harness: AppHarness, desktop: Desktop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    harness.application.settings.notification_words = True
-    monkeypatch.setattr(harness.chats.asides, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
-    assert desktop.notifications.words(1, 1, ReplyStatus.DONE) == ("Title", "‹img src='/x'>Seen")
-
-
-def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, desktop: Desktop, qtbot: QtBot) -> None:
-    desktop.notifications.is_away = lambda: True
+    harness.application.settings.notifications = True
+    harness.chats.new_chat()
     harness.ask(qtbot, "One")
     one = harness.chats.chat_id
     harness.chats.new_chat()
@@ -304,6 +266,10 @@ def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, desktop: 
     desktop.tray.icon.messageClicked.emit()
     assert harness.chats.chat_id == one
     assert not harness.window.isMinimized()
+
+    if sys.platform.startswith("linux"):  # other systems know no markup in a notification
+        monkeypatch.setattr(harness.chats.asides, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
+        assert desktop.notifications.words(1, 1, ReplyStatus.DONE) == ("Title", "‹img src='/x'>Seen")
 
 
 class ShownIcon(QSystemTrayIcon):
@@ -318,19 +284,6 @@ class ShownIcon(QSystemTrayIcon):
         self.shown = False
 
 
-def test_an_icon_that_brought_a_message_goes_when_somebody_is_back_but_where_it_is_wanted(harness: AppHarness) -> None:
-    settings, app = harness.application.settings, QGuiApplication.instance()
-    assert isinstance(app, QGuiApplication)
-    for wanted in (True, False):
-        icon, settings.tray_icon = ShownIcon(harness.window), wanted
-        kept = Notifications(settings, harness.chats.asides, icon, harness.window)
-        app.focusWindowChanged.emit(None)
-        assert icon.isVisible()
-        app.focusWindowChanged.emit(QWindow())
-        assert icon.isVisible() is wanted
-        kept.deleteLater()
-
-
 @pytest.fixture
 def icon_beside_the_clock(harness: AppHarness, desktop: Desktop) -> None:
     harness.application.settings.tray_icon = True
@@ -338,9 +291,21 @@ def icon_beside_the_clock(harness: AppHarness, desktop: Desktop) -> None:
 
 
 @pytest.mark.usefixtures("icon_beside_the_clock")
-def test_with_its_icon_the_app_stays_when_the_window_is_closed(
+def test_the_icon_says_what_runs_and_with_it_the_app_stays_when_the_window_is_closed(
     harness: AppHarness, desktop: Desktop, qtbot: QtBot
 ) -> None:
+    assert desktop.tray.lines() == ["Main 8B ← Draft 1B", "Not writing"]
+    harness.engine.gate.hold()
+    QTest.keyClicks(harness.window.composer.edit, "Long")
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    assert desktop.tray.lines()[1] == "1 reply being written"
+    harness.engine.gate.open()
+    desktop.tray.fill()
+    entries = [action for action in desktop.tray.menu.actions() if not action.isSeparator()]
+    assert [action.isEnabled() for action in entries] == [False, False, True, True, True, True]
+    harness.wait_until_quiet(qtbot)
+
     ended: list[object] = []
     harness.application.ended.connect(lambda: ended.append(1))
     harness.window.activateWindow()
@@ -356,6 +321,7 @@ def test_with_its_icon_the_app_stays_when_the_window_is_closed(
 
 
 @pytest.mark.usefixtures("icon_beside_the_clock")
+@pytest.mark.costly
 @pytest.mark.parametrize("way", ["menu", "icon", "system"])
 def test_whoever_quits_ends_it_all_the_same(
     harness: AppHarness, desktop: Desktop, way: str, monkeypatch: pytest.MonkeyPatch
@@ -371,16 +337,28 @@ def test_whoever_quits_ends_it_all_the_same(
 
 
 def test_without_its_icon_closing_the_window_ends_the_app(harness: AppHarness) -> None:
+    """And one that only brought a message goes when somebody is back."""
+    settings, app = harness.application.settings, QGuiApplication.instance()
+    assert isinstance(app, QGuiApplication)
+    for wanted in (True, False):
+        icon, settings.tray_icon = ShownIcon(harness.window), wanted
+        kept = Notifications(settings, harness.chats.asides, icon, harness.window)
+        app.focusWindowChanged.emit(None)
+        assert icon.isVisible()
+        app.focusWindowChanged.emit(QWindow())
+        assert icon.isVisible() is wanted
+        kept.deleteLater()
+
     ended: list[object] = []
     harness.application.ended.connect(lambda: ended.append(1))
-    harness.application.settings.tray_icon = True  # where there is no place for one
+    settings.tray_icon = True  # where there is no place for one
     harness.window.close()
     assert ended == [1]
     assert not harness.application.has_window()
 
 
-def test_a_reply_that_is_done_is_announced_once(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+def test_a_reply_that_ended_is_announced_once_and_one_that_failed_or_was_stopped_is_not_called_done(
+    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[object, str]] = []
 
@@ -396,24 +374,18 @@ def test_a_reply_that_is_done_is_announced_once(
     qtbot.waitUntil(lambda: len(told) == 2)
     assert told[1] == (harness.window, "Reply finished in another chat.")
 
-
-def test_a_reply_that_failed_or_was_stopped_is_not_called_done(
-    harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[str] = []
-    hearing = SimpleNamespace(updateAccessibility=lambda event: told.append(event.message()))
-    monkeypatch.setattr(announcing, "QAccessible", hearing)
+    told.clear()
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
     desktop.notifications.is_away = lambda: True
     harness.engine.scripts.append(Script(pieces=("Half",), error=OutOfMemory("")))
     harness.ask(qtbot, "Fails")
-    assert (told, len(alerts)) == (["Reply failed."], 1)
+    assert ([words for _, words in told], len(alerts)) == (["Reply failed."], 1)
     failed = harness.chats.transcript.messages[-1]
     assert desktop.notifications.words(harness.chats.chat_id, failed.id, failed.status)[1] == "Reply failed."
     harness.engine.scripts.append(Script(pieces=("All",), finish=FinishReason.LENGTH))
     harness.ask(qtbot, "Long")
-    assert told[1:] == ["Reply ended early."]
+    assert [words for _, words in told[1:]] == ["Reply ended early."]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Stopped")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)

@@ -13,7 +13,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.controllers.library import open_catalog
 from app.view_models.hub import DiscoverState
 from app.views.models.find import DiscoverPanel
 from app.views.models.model_card import CardLink, CardText
@@ -37,10 +36,11 @@ from engine import (
     ModelMeasured,
     model_memory_bytes,
 )
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.figures import read
+from tests.helpers.models_harness import ModelsHarness, open_models
 
 MODEL = HubModel(
     "mlx-community/Qwen3-8B-4bit", "qwen3", 8_184_000_000, 4.0, 4_604_000_000, downloads=1234, license="apache-2.0"
@@ -54,30 +54,41 @@ def page_of(model: HubModel, card: str = CARD) -> HubPage:
 
 
 @pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ModelsHarness]:
+    with open_models(tmp_path, qtbot) as harness:
         harness.store.on_hub = [MODEL, *(HubModel(f"org/Model-{number}") for number in range(30))]
         yield harness
 
 
 @pytest.fixture
-def panel(harness: AppHarness, qtbot: QtBot) -> DiscoverPanel:
-    view = harness.show_models("find")
+def panel(harness: ModelsHarness, qtbot: QtBot) -> DiscoverPanel:
+    view = harness.show("find")
     wait_for_rest(harness, qtbot)
     return view.discover
 
 
-def wait_for_rest(harness: AppHarness, qtbot: QtBot) -> None:
+def wait_for_rest(harness: ModelsHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: harness.models.discover.state is not DiscoverState.READING)
 
 
-def test_the_first_look_shows_what_is_fetched_most_and_what_is_typed_or_chosen_is_asked_once(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+def test_the_first_look_shows_what_is_fetched_most_in_steps_and_what_is_typed_or_chosen_is_asked_once(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     (query,) = harness.store.queries
     assert (query.text, query.sort, query.kind) == ("", HubSort.DOWNLOADS, HubKind.ANY)
     assert panel.list.model().index(0, 0).data() == "Qwen3-8B-4bit"
     assert "8.2B parameters" in panel.list.model().index(0, 0).data(11)  # what a screen reader says
+
+    entries = harness.models.discover.results.entries
+    for shown in range(10, 31, 10):
+        assert len(entries) == shown, "nothing comes unasked"
+        assert panel.list.height() == shown * panel.list.row_px(), "the page alone scrolls"
+        assert panel.list.verticalScrollBar().maximum() == 0
+        assert panel.more_button.isVisibleTo(panel)
+        panel.more_button.click()
+        wait_for_rest(harness, qtbot)
+    assert not panel.more_button.isVisibleTo(panel)
+    assert panel.status.text() == "31 models"
 
     QTest.keyClicks(panel.text, "mlx-community/Qwen3 8B")
     qtbot.waitUntil(lambda: len(harness.store.queries) == 2)
@@ -97,26 +108,10 @@ def test_the_first_look_shows_what_is_fetched_most_and_what_is_typed_or_chosen_i
     assert 0 < query.most_bytes <= 2 * 10**9
 
 
-def test_results_grow_when_more_are_asked_for_and_the_page_alone_scrolls(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
-    entries = harness.models.discover.results.entries
-    for shown in range(10, 31, 10):
-        assert len(entries) == shown, "nothing comes unasked"
-        assert panel.list.height() == shown * panel.list.row_px()
-        assert panel.list.verticalScrollBar().maximum() == 0
-        assert panel.more_button.isVisibleTo(panel)
-        panel.more_button.click()
-        wait_for_rest(harness, qtbot)
-    assert len(entries) == 31
-    assert not panel.more_button.isVisibleTo(panel)
-    assert panel.status.text() == "31 models"
-
-
 def test_keys_go_through_the_list_and_the_page_follows_as_the_wheel_scrolls_it(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
-    harness.window.resize(900, 500)
+    harness.view.resize(900, 500)
     page, listed = panel._found, panel.list
     content = page.widget()
     assert content is not None
@@ -136,8 +131,8 @@ def test_keys_go_through_the_list_and_the_page_follows_as_the_wheel_scrolls_it(
     def scrolls() -> bool:
         """Once the page is laid out."""
         bar.setValue(listed.mapTo(content, QPoint()).y())
-        before, place = bar.value(), viewport.mapTo(harness.window, QPoint(50, 50))
-        QTest.wheelEvent(harness.window.windowHandle(), place, QPoint(0, -120))
+        before, place = bar.value(), viewport.mapTo(harness.view, QPoint(50, 50))
+        QTest.wheelEvent(harness.view.windowHandle(), place, QPoint(0, -120))
         QApplication.processEvents()
         return bar.value() > before
 
@@ -150,7 +145,7 @@ def install_place(panel: DiscoverPanel, row: int) -> QPoint:
 
 
 def test_install_in_a_row_installs_and_stays_but_for_a_click_that_ends_elsewhere(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     viewport, place = panel.list.viewport(), install_place(panel, 0)
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=place)
@@ -161,7 +156,7 @@ def test_install_in_a_row_installs_and_stays_but_for_a_click_that_ends_elsewhere
     place, viewport = install_place(panel, 0), panel.list.viewport()
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
     qtbot.waitUntil(lambda: harness.store.asked == [MODEL.repository])
-    assert harness.window.models_view.view.tab == "find"
+    assert harness.view.tab == "find"
     assert harness.models.discover.page_of == ""
     qtbot.waitUntil(lambda: MODEL.repository in panel.list.coming)
     assert panel.list.install_at(place) == ""
@@ -171,7 +166,7 @@ def test_install_in_a_row_installs_and_stays_but_for_a_click_that_ends_elsewhere
 
 
 def test_only_what_fits_with_a_chat_is_shown_where_that_is_asked_for(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     """Weights that fill the memory leave no room for a chat. Where nothing of a page fits, the next is asked for."""
     memory = model_memory_bytes()
@@ -190,7 +185,7 @@ def test_only_what_fits_with_a_chat_is_shown_where_that_is_asked_for(
     assert (panel.text.text(), query.text, query.most_bytes > 0) == ("gemma", "gemma", True)
 
 
-def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+def test_drafts_for_a_main_model(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.store.on_hub = [HubModel("z-lab/Main-4B-DFlash", drafter=DrafterKind.DFLASH)]
     panel.show_drafts_for(MAIN)
     assert harness.store.queries[-1].drafts_for == MAIN
@@ -207,7 +202,7 @@ def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbo
 
 
 def test_a_page_and_one_click_to_install_or_why_that_is_not_possible(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     page = panel.page
     panel.list._choose(panel.list.model().index(1, 0))
@@ -234,11 +229,11 @@ def test_a_page_and_one_click_to_install_or_why_that_is_not_possible(
     assert "apache-2.0" in page.record.text()
     page.install_button.click()
     assert harness.store.asked == [MODEL.repository]
-    assert harness.window.models_view.view.yours.isVisible()  # where its row is
+    assert harness.view.yours.isVisible()  # where its row is
 
 
 def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     model = replace(MODEL, repository="mlx-community/Qwen3.8-27B-4bit")
     harness.store.on_hub, harness.store.pages[model.repository] = [model], page_of(model)
@@ -260,22 +255,18 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
     rows[2].button.click()
     assert harness.store.asked == [model.repository, known[2]]
 
-
-def test_a_drafter_in_a_folder_of_the_model_is_offered_first_and_installed_by_its_own_name(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
     within = f"{MODEL.repository}/mtp"
     harness.store.pages[MODEL.repository] = replace(page_of(MODEL), drafters=(within,))
     harness.models.discover.read_page(MODEL.repository)
     qtbot.waitUntil(panel.page.install_button.isEnabled)
-    row = panel.page.drafts.rows[0]
+    row = panel.page.drafts.rows[0]  # one of its own repository first
     assert row.words.text().startswith("With Qwen3 8B MTP: ")
     row.button.click()
-    assert harness.store.asked == [MODEL.repository, within]
+    assert harness.store.asked[2:] == [MODEL.repository, within]
 
 
 def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     repository = "mlx-community/Qwen3.8-27B-4bit"
     main, draft = model_info("/models/main"), model_info("/models/draft")
@@ -283,7 +274,7 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     here = replace(installed(main), repository=repository), replace(installed(draft), repository=known[1])
     harness.models.discover.read_page(repository)
     assert [row.button.text() for row in panel.page.drafts.rows] == ["Install both"] * len(known)
-    harness.application.bridge.post(LibraryScanned(here))
+    harness.bridge.post(LibraryScanned(here))
     wanted = ["Install", "Use", *["Install"] * (len(known) - 2)]
     qtbot.waitUntil(lambda: [row.button.text() for row in panel.page.drafts.rows] == wanted)
     used: list[tuple[str, str]] = []
@@ -295,21 +286,21 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
 
 
 def test_the_page_of_a_drafter_tells_what_it_brings_with_its_main_model(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     drafter = "deepseek-ai/dspark_qwen3_8b_block7"
     harness.store.pages[drafter] = page_of(HubModel(drafter, drafter=DrafterKind.DSPARK))
     harness.models.discover.read_page(drafter)
     qtbot.waitUntil(lambda: panel.page.partner.text().startswith("With Qwen3 8B: "))
     times = ForwardTimes(8 * 10**9, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
-    harness.application.bridge.post(ModelMeasured("/models/another", times))
+    harness.bridge.post(ModelMeasured("/models/another", times))
     qtbot.waitUntil(lambda: "(estimate)" in panel.page.partner.text())
     harness.models.discover.read_page("org/Model-0")
     assert not panel.page.partner.isVisibleTo(panel.page)
 
 
 def test_a_card_shows_words_loads_nothing_and_may_end_its_lines_as_it_likes(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     """The tests' audit hook would tell of a connection."""
     odd = replace(MODEL, repository="org/Odd")
@@ -340,7 +331,7 @@ def test_a_card_shows_words_loads_nothing_and_may_end_its_lines_as_it_likes(
 
 
 def test_a_card_that_is_read_stays_as_it_is_when_something_is_installed(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     """With what is selected in it, and the link that the keyboard is at."""
     harness.store.pages[MODEL.repository] = page_of(MODEL)
@@ -351,22 +342,22 @@ def test_a_card_that_is_read_stays_as_it_is_when_something_is_installed(
     link.setFocus(Qt.FocusReason.TabFocusReason)
     text = panel.page.card.findChildren(CardText)[0]
     text.selectAll()
-    harness.application.bridge.post(LibraryScanned((replace(installed(MAIN), repository=MODEL.repository),)))
+    harness.bridge.post(LibraryScanned((replace(installed(MAIN), repository=MODEL.repository),)))
     qtbot.waitUntil(lambda: panel.page.install_button.text() == "Installed")
     assert link.hasFocus()
     assert text.textCursor().selectedText() == "Qwen"
 
 
-def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
+def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(app: AppHarness, qtbot: QtBot) -> None:
     """Also those behind the first page's height; what no click would follow is passed over."""
+    app.store.on_hub = [MODEL]
+    panel = app.show_models("find").discover
+    qtbot.waitUntil(lambda: panel.list.model().rowCount() > 0)
     cards = [f"[link {number}](https://ok.example/{number}) and [own](LICENSE)" for number in range(4)]
     card = cards[0] + " " + cards[1] + "\n\n" + "Words.\n\n" * 40 + "- " + cards[2] + "\n- " + cards[3]
-    harness.store.pages[MODEL.repository] = page_of(MODEL, card)
+    app.store.pages[MODEL.repository] = page_of(MODEL, card)
     panel.list._choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
-    panel.window().activateWindow()
     heights = [0]
 
     def laid_out() -> bool:
@@ -407,8 +398,8 @@ def walk(panel: DiscoverPanel, key: Qt.Key, steps: int) -> list[tuple[str, int]]
     return found
 
 
-def test_a_page_without_the_hub_shows_what_is_known_and_what_can_be_done(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+def test_a_page_without_the_hub_shows_what_is_known_and_an_installed_model_is_used_from_it(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     page, error = panel.page, HubUnreachable("hub", "https://hub.test", "no route")
     harness.store.hub_error = error
@@ -426,9 +417,19 @@ def test_a_page_without_the_hub_shows_what_is_known_and_what_can_be_done(
     qtbot.waitUntil(page.install_button.isEnabled)
     assert (page.state.isVisible(), page.again_button.isVisible()) == (False, False)
 
+    harness.store.hub_error = HubOffline("hub")
+    panel.search("draft-1b")
+    wait_for_rest(harness, qtbot)
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(page.again_button.isVisible)
+    assert "parameters" in page.facts.text()
+    assert page.install_button.text() == "Installed"
+    page.use_button.click()
+    qtbot.waitUntil(lambda: harness.models.pair.main_folder == DRAFT.folder)
+
 
 def test_without_the_hub_what_is_known_is_shown_in_order_and_within_limits(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     """What is here first, then what fits, and chat models before drafts."""
     results, catalog = harness.models.discover.results, harness.models.library.catalog
@@ -467,22 +468,8 @@ def test_without_the_hub_what_is_known_is_shown_in_order_and_within_limits(
     assert not panel.again_button.isVisible()
 
 
-def test_an_installed_model_is_used_from_its_page_also_without_the_hub(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
-) -> None:
-    harness.store.hub_error = HubOffline("hub")
-    panel.search("draft-1b")
-    wait_for_rest(harness, qtbot)
-    panel.list._choose(panel.list.model().index(0, 0))
-    qtbot.waitUntil(panel.page.again_button.isVisible)
-    assert "parameters" in panel.page.facts.text()
-    assert panel.page.install_button.text() == "Installed"
-    panel.page.use_button.click()
-    qtbot.waitUntil(lambda: harness.models.pair.main_folder == DRAFT.folder)
-
-
 def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_its_place(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     discover = harness.models.discover
     harness.store.hub_answers.clear()
@@ -505,9 +492,9 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
 
 
 def test_what_offline_mode_refused_is_asked_again_when_it_is_switched_off(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
-    settings, discover = harness.application.settings, harness.models.discover
+    settings, discover = harness.settings, harness.models.discover
     settings.hub_offline = True
     harness.store.hub_error = HubOffline("hub")
     harness.store.pages[MODEL.repository] = page_of(MODEL)
@@ -527,7 +514,7 @@ def test_what_offline_mode_refused_is_asked_again_when_it_is_switched_off(
 
 
 def test_what_the_hub_has_told_stays_when_the_rest_fails(
-    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     """Of one of several questions, or of a later page; asking again asks for that alone."""
     harness.store.on_hub = harness.store.on_hub[:10]
@@ -547,13 +534,9 @@ def test_what_the_hub_has_told_stays_when_the_rest_fails(
     assert len(harness.store.queries) == asked
 
 
-def test_what_the_catalog_knows_a_draft_for_says_so(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    catalog = open_catalog()
-    harness.models.library.catalog = catalog
-    (main, *_) = catalog.drafts[0].mains
-    entries = [harness.models.discover.entry(HubModel(name)) for name in (main, "org/Nobody-1B")]
-    assert [entry.has_draft for entry in entries] == [True, False]
-    harness.store.on_hub = [entry.model for entry in entries]
+def test_what_the_catalog_knows_a_draft_for_says_so(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    (main, *_) = harness.models.library.catalog.drafts[0].mains
+    harness.store.on_hub = [HubModel(name) for name in (main, "org/Nobody-1B")]
     panel.search("")
     wait_for_rest(harness, qtbot)
     model = panel.list.model()

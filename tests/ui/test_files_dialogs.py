@@ -19,7 +19,6 @@ from app.controllers import imports
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
 from app.storage import Stores, portable
-from app.system.paths import Paths
 from app.view_models.chat_options import Scope
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.file_wiring import FileWiring
@@ -73,9 +72,7 @@ def titles(app: AppHarness) -> list[str]:
     return sorted(each.title for each in app.application.storage.read.chats.find())
 
 
-def test_a_chat_is_exported_from_the_list_or_the_menu_as_markdown_and_the_banner_says_where(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_a_chat_is_exported_to_a_file_and_all_chats_to_a_folder(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     app.ask(qtbot, "a/b: c?")
     app.window.sidebar.chats.export_requested.emit(app.chats.chat_id, "Ducks")
     (dialog,) = app.window.findChildren(ExportDialog)
@@ -95,38 +92,31 @@ def test_a_chat_is_exported_from_the_list_or_the_menu_as_markdown_and_the_banner
     export(app, qtbot, ExportFormat.MARKDOWN, tmp_path / "out.md")
     text = (tmp_path / "out.md").read_text(encoding="utf-8")
     assert text.startswith("# a/b: c?\n\n## You")
-    assert "## Main-8B" in text
-    assert "A draft guesses, the main model checks." in text
-    assert "tok/s" in text
+    for told in ("## Main-8B", "A draft guesses, the main model checks.", "tok/s"):
+        assert told in text
     assert app.window.banner.sentence.text() == "Exported to “out.md”."
 
+    app.chats.options.put(Scope.CHAT, "seed", 424242)  # on its way to the disk
+    dialog = export(app, qtbot, ExportFormat.JSON, tmp_path / "gone" / "x.json")
+    assert dialog.sentence.text() == f"Not exported. {tmp_path / 'gone'} no longer exists. Choose another place."
+    assert dialog.act_button.isEnabled()
+    with qtbot.waitSignal(files(app).exports.finished):
+        dialog.export_to(str(tmp_path / "x.json"))
+    assert "424242" in (tmp_path / "x.json").read_text("utf-8")
 
-def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(tmp_path: Path, qtbot: QtBot) -> None:
-    path = tmp_path / "all.json"
+    for text in ("Same", "Same", "초안이 뭐예요?"):
+        app.chats.new_chat()
+        app.ask(qtbot, text)
+    export(app, qtbot, ExportFormat.MARKDOWN, tmp_path, every=True)
+    (folder,) = tmp_path.glob("Hunch chats *")
+    assert sorted(each.name for each in folder.iterdir()) == ["Same 2.md", "Same.md", "a b c.md", "초안이 뭐예요.md"]
+
+
+def test_what_is_exported_comes_back_in_another_profile_with_the_presets_in_use(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path / "one", qtbot) as app:
         app.ask(qtbot, "One")
         app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
         app.wait_until_quiet(qtbot)
-        app.chats.new_chat()
-        app.ask(qtbot, "Two")
-        export(app, qtbot, ExportFormat.JSON, path, every=True)
-        dialog = look(app, qtbot, path)
-        assert dialog.sentence.text() == "2 chats · 5 messages · 2 already here"
-        assert not dialog.act_button.isEnabled()
-        dialog.reject()
-    with open_app(tmp_path / "other", qtbot) as app:
-        dialog = look(app, qtbot, path)
-        with qtbot.waitSignal(files(app).imports.imported):
-            dialog.act_button.click()
-        assert titles(app) == ["One", "Two"]
-        app.chats.open_chat(app.application.storage.read.chats.find("One")[0].id)
-        reply = app.chats.transcript.messages[1]
-        assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
-
-
-def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path / "one", qtbot) as app:
-        app.ask(qtbot, "One")
         options = app.chats.options
         options.put(Scope.CHAT, "system_prompt", "Speak like a pirate.")
         options.save_preset("Pirate")
@@ -137,10 +127,13 @@ def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_
         options.keep()
         app.wait_until_stored(qtbot)
         export(app, qtbot, ExportFormat.JSON, tmp_path / "one.json")
+        app.chats.new_chat()
+        app.ask(qtbot, "Two")
+        export(app, qtbot, ExportFormat.JSON, tmp_path / "all.json", every=True)
         assert [each["name"] for each in options.presets_of(None)] == ["Pirate", "Other"]  # of all chats, all
     with open_app(tmp_path / "other", qtbot) as app:
         dialog = look(app, qtbot, tmp_path / "one.json")
-        assert dialog.sentence.text() == "1 chat · 2 messages · 1 new preset"
+        assert dialog.sentence.text() == "1 chat · 3 messages · 1 new preset"
         with qtbot.waitSignal(files(app).imports.imported):
             dialog.act_button.click()
         app.chats.open_chat(1)
@@ -151,31 +144,16 @@ def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_
         app.wait_until_stored(qtbot)
         assert app.chats.options.view(Scope.CHAT).presets == ()
 
-
-def test_an_export_that_cannot_be_written_says_why_and_can_go_elsewhere_with_what_was_changed_just_before(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
-    app.ask(qtbot, "One")
-    app.chats.options.put(Scope.CHAT, "seed", 424242)
-    dialog = export(app, qtbot, ExportFormat.JSON, tmp_path / "gone" / "x.json")
-    assert dialog.sentence.text() == f"Not exported. {tmp_path / 'gone'} no longer exists. Choose another place."
-    assert dialog.act_button.isEnabled()
-    with qtbot.waitSignal(files(app).exports.finished):
-        dialog.export_to(str(tmp_path / "x.json"))
-    assert "424242" in (tmp_path / "x.json").read_text("utf-8")
+        dialog = look(app, qtbot, tmp_path / "all.json")
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        assert titles(app) == ["One", "Two"]
+        app.chats.open_chat(app.application.storage.read.chats.find("One")[0].id)
+        reply = app.chats.transcript.messages[1]
+        assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
 
 
-def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    for text in ("Same", "Same", "초안이 뭐예요?"):
-        app.chats.new_chat()
-        app.window.composer.send(text)
-        app.wait_until_quiet(qtbot)
-    export(app, qtbot, ExportFormat.MARKDOWN, tmp_path, every=True)
-    (folder,) = tmp_path.glob("Hunch chats *")
-    assert sorted(path.name for path in folder.iterdir()) == ["Same 2.md", "Same.md", "초안이 뭐예요.md"]
-
-
-def test_an_import_shows_what_there_is_then_does_it_again_only_when_asked_and_can_be_undone(
+def test_an_import_shows_what_there_is_does_it_again_only_when_asked_is_undone_and_adds_what_is_new(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
     path, banner = conversations(tmp_path, 3, pointer("sediment://file_1")), app.window.banner
@@ -189,6 +167,8 @@ def test_an_import_shows_what_there_is_then_does_it_again_only_when_asked_and_ca
     assert banner.sentence.text() == "Chats imported: 3."
 
     dialog = look(app, qtbot, path)
+    assert "3 already here" in dialog.sentence.text()
+    assert not dialog.act_button.isEnabled()
     dialog.again.setChecked(True)
     with qtbot.waitSignal(files(app).imports.imported):
         dialog.act_button.click()
@@ -198,13 +178,30 @@ def test_an_import_shows_what_there_is_then_does_it_again_only_when_asked_and_ca
     assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
     assert files(app).imports._folder is None
 
+    app.chats.open_chat(app.application.storage.read.chats.find("Chat 1")[0].id)
+    grown = [node("q", "root", "user", "Question 1", pointer("sediment://file_1")), node("a", "q", "assistant", "Why.")]
+    path.write_text(json.dumps([chatgpt(*grown, conversation_id="1", title="Chat 1", update_time=2e9)]))
+    dialog = look(app, qtbot, path)
+    with qtbot.waitSignal(files(app).imports.imported):
+        dialog.act_button.click()
+    assert [row.text for row in app.chats.transcript.messages][1:] == ["Why."], "the open chat shows it"
+    assert banner.sentence.text() == "Chats with new messages: 1."
 
-def test_an_import_that_is_cancelled_twice_leaves_nothing(
+
+def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While a step of it is under way."""
+    """While it is read; twice, while a step of it is under way; and where no folder takes what is read."""
+    imports = files(app).imports
+    dialog = wiring(app).import_chats()
+    dialog.look([str(conversations(tmp_path, 2000))])
+    assert dialog.bar.isVisible()
+    with qtbot.waitSignal(imports.cancelled):
+        dialog.reject()
+    assert imports._folder is None
+
     monkeypatch.setattr(portable, "STEP_CHATS", 1)
-    dialog, imports = look(app, qtbot, conversations(tmp_path, 3)), files(app).imports
+    dialog = look(app, qtbot, conversations(tmp_path, 3))
     begun, free, add = threading.Event(), threading.Event(), portable.add
 
     def add_slowly(stores: Stores, chat: portable.PortableChat) -> int:
@@ -219,14 +216,24 @@ def test_an_import_that_is_cancelled_twice_leaves_nothing(
     dialog.reject()
     dialog.reject()
     free.set()
-    qtbot.waitUntil(lambda: not app.application.storage.pending)
+    app.wait_until_stored(qtbot)
     still_there = [each for each in app.window.findChildren(ImportDialog) if each.isVisible()]
     assert (titles(app), cancelled.count(), still_there) == ([], 1, [])
 
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    monkeypatch.setattr(app.application.storage, "path", tmp_path / "gone" / "chats.db")
+    dialog = wiring(app).import_chats()
+    with qtbot.capture_exceptions() as errors, qtbot.waitSignal(imports.cancelled):
+        dialog.look([str(conversations(tmp_path, 1))])
+    assert [kind for kind, _, _ in errors] == [FileNotFoundError]
+    assert not dialog.isVisible()
+
 
 @pytest.mark.expect_log("a change was not stored")
-def test_a_disk_that_refuses_can_be_tried_again(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    dialog = look(app, qtbot, conversations(tmp_path, 3))
+def test_what_a_disk_refuses_can_be_tried_again_and_undone_while_a_reply_is_written_in_it(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    dialog = look(app, qtbot, conversations(tmp_path, 1))
 
     def change(sql: str) -> None:
         app.application.storage.write(lambda stores: stores.database.execute(sql), lambda _: None, lambda _: None)
@@ -237,23 +244,22 @@ def test_a_disk_that_refuses_can_be_tried_again(app: AppHarness, qtbot: QtBot, t
     assert dialog.sentence.text().startswith("Not saved; ")
     assert dialog.act_button.text() == "Try again"
     change("DROP TRIGGER full")
-    with qtbot.waitSignal(files(app).imports.imported):
+    with qtbot.waitSignal(files(app).imports.imported) as imported:
         dialog.act_button.click()
-    assert len(titles(app)) == 3
+    assert (app.chats.title, app.chats.chat_id) == ("Chat 0", imported.args[0].ids[0])  # a single one opens
+    app.engine.gate.hold()
+    assert app.chats.send("And?")
+    qtbot.waitUntil(lambda: app.chats.generating)
+    app.window.banner.button.click()
+    qtbot.waitUntil(lambda: not app.chats.replies.chats())
+    assert (titles(app), app.chats.chat_id) == ([], 0)
+    app.engine.gate.open()
 
 
-def test_reading_can_be_cancelled(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    dialog = wiring(app).import_chats()
-    dialog.look([str(conversations(tmp_path, 2000))])
-    assert dialog.bar.isVisible()
-    with qtbot.waitSignal(files(app).imports.cancelled):
-        dialog.reject()
-    assert files(app).imports._folder is None
-
-
-def test_what_a_kill_leaves_of_an_import_is_in_the_folder_of_the_chats_and_gone_at_the_next_start(
+def test_what_a_kill_leaves_of_an_import_or_export_is_gone_at_the_next_start(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What is read for an import lies in the folder of the chats, where nobody else reads it."""
     elsewhere, data = tmp_path / "temporary", tmp_path / "profile" / "data"
     for name in ("hunch-import-old", "hunch-import-new", "other"):
         (elsewhere / name).mkdir(parents=True)
@@ -268,19 +274,15 @@ def test_what_a_kill_leaves_of_an_import_is_in_the_folder_of_the_chats_and_gone_
         shutil.copytree(folder, data / f"{folder.name}-killed")
         app.wait_until_quiet(qtbot)
     assert [each.name for each in data.glob("import-*")] == [f"{folder.name}-killed"]
-    with open_app(tmp_path / "profile", qtbot):
-        qtbot.waitUntil(lambda: not list(data.glob("import-*")))
-        qtbot.waitUntil(lambda: not (elsewhere / "hunch-import-old").exists())
-    assert {each.name for each in elsewhere.glob("*")} >= {"hunch-import-new", "other"}
-
-
-def test_what_a_kill_leaves_of_an_export_is_gone_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
-    note = Paths.for_user(tmp_path / "profile").data / f"hunch-export-{'a' * 32}"
+    note = data / f"hunch-export-{'a' * 32}"
     note.write_bytes(os.fsencode(tmp_path))
     left = tmp_path / f".{note.name}"
     left.write_text("words in clear")
     with open_app(tmp_path / "profile", qtbot):
+        qtbot.waitUntil(lambda: not list(data.glob("import-*")))
+        qtbot.waitUntil(lambda: not (elsewhere / "hunch-import-old").exists())
         qtbot.waitUntil(lambda: not left.exists() and not note.exists())
+    assert {each.name for each in elsewhere.glob("*")} >= {"hunch-import-new", "other"}
 
 
 def test_where_the_chats_folder_takes_nothing_what_is_read_waits_elsewhere(
@@ -289,42 +291,3 @@ def test_where_the_chats_folder_takes_nothing_what_is_read_waits_elsewhere(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = imports._new_folder(tmp_path / "gone")
     assert (folder.parent, folder.name.startswith("hunch-import-")) == (tmp_path, True)
-
-
-def test_an_import_that_is_undone_ends_the_replies_in_it(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    dialog = look(app, qtbot, conversations(tmp_path, 1))
-    with qtbot.waitSignal(files(app).imports.imported) as imported:
-        dialog.act_button.click()
-    assert (app.chats.title, app.chats.chat_id) == ("Chat 0", imported.args[0].ids[0])  # a single one opens
-    app.engine.gate.hold()
-    assert app.chats.send("And?")
-    qtbot.waitUntil(lambda: app.chats.generating)
-    app.window.banner.button.click()
-    qtbot.waitUntil(lambda: not app.chats.replies.chats())
-    assert (titles(app), app.chats.chat_id) == ([], 0)
-    app.engine.gate.open()
-
-
-def test_an_open_chat_shows_what_an_import_has_added(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    question, answer = node("q", "root", "user", "Why?"), node("a", "q", "assistant", "Because.")
-    for nodes, changed in (([question], 5.0), ([question, answer], 9.0)):
-        path = tmp_path / "conversations.json"
-        path.write_text(json.dumps([chatgpt(*nodes, conversation_id="1", title="T", update_time=changed)]))
-        dialog = look(app, qtbot, path)
-        with qtbot.waitSignal(files(app).imports.imported):
-            dialog.act_button.click()
-        app.chats.open_chat(1)
-    assert [row.text for row in app.chats.transcript.messages] == ["Why?", "Because."]
-    assert app.window.banner.sentence.text() == "Chats with new messages: 1."
-
-
-def test_without_room_for_what_is_read_the_dialog_closes(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    monkeypatch.setattr(app.application.storage, "path", tmp_path / "gone" / "chats.db")
-    dialog = wiring(app).import_chats()
-    with qtbot.capture_exceptions() as errors, qtbot.waitSignal(files(app).imports.cancelled):
-        dialog.look([str(conversations(tmp_path, 1))])
-    assert [kind for kind, _, _ in errors] == [FileNotFoundError]
-    assert not dialog.isVisible()

@@ -40,9 +40,9 @@ from engine import (
     load_catalog,
 )
 from tests.architecture.project import ROOT
-from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
+from tests.helpers.models_harness import ModelsHarness, open_models
 
 ABOUT = ModelAbout("Qwen3", template=True, thinking=True, tools=True, languages=("en", "ko"), licence="apache-2.0")
 OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, caches=CacheSizes(100_000, 0), sees=True)
@@ -61,16 +61,16 @@ MODELS = [
 
 
 @pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ModelsHarness]:
     infos = {model.folder: model.info for model in MODELS if model.info is not None}
-    with open_app(tmp_path, qtbot, models=infos, installed=MODELS) as harness:
+    with open_models(tmp_path, qtbot, models=infos, installed=MODELS) as harness:
         harness.models.library.catalog = load_catalog(ROOT / "resources" / "catalog.json")
         yield harness
 
 
 @pytest.fixture
-def page(harness: AppHarness, qtbot: QtBot) -> ModelsPage:
-    yours = harness.show_models("yours").yours
+def page(harness: ModelsHarness, qtbot: QtBot) -> ModelsPage:
+    yours = harness.show("yours").yours
     qtbot.waitUntil(lambda: len(yours.installed.rows) == len(MODELS))
     return yours
 
@@ -80,8 +80,8 @@ def click(button: QAbstractButton) -> None:
 
 
 @pytest.fixture
-def recommended(harness: AppHarness) -> Recommended:
-    return harness.show_models("find").discover.recommended
+def recommended(harness: ModelsHarness) -> Recommended:
+    return harness.show("find").discover.recommended
 
 
 def row(page: ModelsPage, name: str) -> ModelRow:
@@ -104,7 +104,7 @@ def names(page: ModelsPage) -> list[str]:
 
 
 def test_the_list_is_sorted_and_filtered_and_all_that_is_known_of_a_model_is_one_click_away(
-    page: ModelsPage, harness: AppHarness
+    page: ModelsPage, harness: ModelsHarness
 ) -> None:
     assert names(page) == ["Draft-1B", "Foreign-7B", "Head", "Main-8B", "Other-4B"]
     page.installed.sort.chosen.emit(ModelSort.SIZE)
@@ -151,19 +151,7 @@ def test_the_list_is_sorted_and_filtered_and_all_that_is_known_of_a_model_is_one
     assert {entry.name for entry in harness.models.models if entry.has_draft} == badges
 
 
-def test_a_model_that_cannot_be_used_says_why_and_what_to_do(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot
-) -> None:
-    lacking = replace(installed(OTHER), info=None, error=ModelHasNoConfig(OTHER.folder))
-    harness.store._models = [lacking if each.folder == OTHER.folder else each for each in MODELS]
-    harness.store.scan()
-    qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisibleTo(row(page, "Other-4B")))
-    said = texts(row(page, "Other-4B"))
-    assert "has no config.json" in said
-    assert "Add its config.json and tokenizer" in said
-
-
-def test_a_model_and_a_drafter_are_used_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_model_and_a_drafter_are_used_with_one_click(harness: ModelsHarness, page: ModelsPage, qtbot: QtBot) -> None:
     click(row(page, "Head").use_button)
     qtbot.waitUntil(lambda: harness.models.pair.draft_folder == HEAD.folder)
     assert harness.models.pair.main_folder == MAIN.folder
@@ -176,8 +164,8 @@ def test_a_model_and_a_drafter_are_used_with_one_click(harness: AppHarness, page
     qtbot.waitUntil(lambda: "Other-4B" in names(page)[:2])
 
 
-def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+def test_a_model_that_is_being_deleted_or_cannot_be_used_says_so(
+    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
 ) -> None:
     """Its files take seconds to go; one that stays can be used as before, and why it stays is told."""
     harness.store.gate.hold()
@@ -194,36 +182,33 @@ def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
     harness.store.gate.open()
     qtbot.waitUntil(lambda: "deleting…" not in texts(row(page, "Other-4B")))
     assert row(page, "Other-4B").use_button.isVisible()
-    assert harness.application.window.banner.isVisibleTo(harness.application.window)
+    assert len(harness.problems) == 1
+
+    lacking = replace(installed(OTHER), info=None, error=ModelHasNoConfig(OTHER.folder))
+    harness.store._models = [lacking if each.folder == OTHER.folder else each for each in MODELS]
+    harness.store.scan()
+    qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisibleTo(row(page, "Other-4B")))
+    said = texts(row(page, "Other-4B"))
+    assert "has no config.json" in said
+    assert "Add its config.json and tokenizer" in said
 
 
-def test_the_arrows_of_all_rows_are_below_one_another(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_the_arrows_of_all_rows_are_below_one_another(harness: ModelsHarness, page: ModelsPage, qtbot: QtBot) -> None:
     """Also where there is room for the buttons of some beside the words, and not for those of others."""
-    harness.application.settings.text_scale = 2.0
+    harness.theme.set_scale(2.0)
 
     def ends() -> set[int]:
         arrows = [each.more_button for each in page.installed.rows]
         return {arrow.mapTo(page, arrow.rect().topRight()).x() for arrow in arrows}
 
     for width in (1120, 900, 720):
-        harness.window.resize(width, 700)
+        harness.view.resize(width, 700)
         qtbot.waitUntil(lambda: len(ends()) == 1)
 
 
-def test_a_chat_template_can_be_looked_at(page: ModelsPage, qtbot: QtBot) -> None:
-    click(row(page, "Main-8B").more_button)
-    assert not row(page, "Main-8B").template_button.isVisible()  # it has none
-    click(row(page, "Other-4B").more_button)
-    click(row(page, "Other-4B").template_button)
-    qtbot.waitUntil(lambda: bool(page.findChildren(TemplateDialog)))
-    (dialog,) = page.findChildren(TemplateDialog)
-    assert dialog.title.text() == "Chat template of Other-4B"
-    assert (dialog.text.toPlainText(), dialog.text.isReadOnly()) == ("{% for message in messages %}", True)
-    click(dialog.act_button)
-    assert not dialog.isVisible()
-
-
-def test_an_update_and_damage_are_told_and_mended(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_an_update_and_damage_are_told_and_mended_and_a_template_looked_at(
+    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
     def other() -> ModelRow:
         return row(page, "Other-4B")
 
@@ -246,16 +231,26 @@ def test_an_update_and_damage_are_told_and_mended(harness: AppHarness, page: Mod
     click(other().mend_button)
     assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
 
+    click(row(page, "Main-8B").more_button)
+    assert not row(page, "Main-8B").template_button.isVisible()  # it has none
+    click(other().template_button)
+    qtbot.waitUntil(lambda: bool(page.findChildren(TemplateDialog)))
+    (dialog,) = page.findChildren(TemplateDialog)
+    assert dialog.title.text() == "Chat template of Other-4B"
+    assert (dialog.text.toPlainText(), dialog.text.isReadOnly()) == ("{% for message in messages %}", True)
+    click(dialog.act_button)
+    assert not dialog.isVisible()
+
 
 def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
 ) -> None:
     def is_offered() -> bool:
         return row(page, "Main-8B").reload_button.isVisible()
 
     assert not is_offered()
     loads = len(harness.engine.loads)
-    harness.application.bridge.post(DownloadFinished(DownloadId(9), "org/Main-8B", MAIN.folder))
+    harness.bridge.post(DownloadFinished(DownloadId(9), "org/Main-8B", MAIN.folder))
     qtbot.waitUntil(is_offered)
     assert "not reloaded yet" in texts(row(page, "Main-8B"))
     click(row(page, "Main-8B").reload_button)
@@ -265,25 +260,27 @@ def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
 
 
 def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness.store, "verify", lambda _folder: None)
     click(row(page, "Other-4B").more_button)
     click(row(page, "Other-4B").verify_button)
     shown = row(page, "Other-4B")
-    harness.application.bridge.post(VerifyProgress(shown.folder, 30, 120))
+    harness.bridge.post(VerifyProgress(shown.folder, 30, 120))
     qtbot.waitUntil(lambda: "25%" in shown.upkeep.text())
     assert row(page, "Other-4B") is shown  # no row is made anew for that
     click(shown.verify_button)
     assert harness.store.no_longer_verified == [shown.folder]
     assert row(page, "Other-4B").verify_button.text() == "Verify"
-    harness.application.bridge.post(VerifyProgress(shown.folder, 60, 120))
-    harness.application.bridge.post(ModelVerified(shown.folder, True, ("model.safetensors",)))
-    harness.application.bridge.post(UpdateChecked(shown.folder, "org/Other-4B"))
+    harness.bridge.post(VerifyProgress(shown.folder, 60, 120))
+    harness.bridge.post(ModelVerified(shown.folder, True, ("model.safetensors",)))
+    harness.bridge.post(UpdateChecked(shown.folder, "org/Other-4B"))
     qtbot.waitUntil(lambda: "Up to date" in row(page, "Other-4B").upkeep.text())
 
 
-def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_the_focus_stays_on_a_model_whose_row_is_made_anew(
+    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
     window = page.window()
     qtbot.waitUntil(window.isActiveWindow)
     row(page, "Head").more_button.setFocus(Qt.FocusReason.TabFocusReason)
@@ -300,7 +297,7 @@ def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, 
 
 
 def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
-    harness: AppHarness, recommended: Recommended, qtbot: QtBot
+    harness: ModelsHarness, recommended: Recommended, qtbot: QtBot
 ) -> None:
     """Beside what somebody has published for another one, and only once a model of that size was measured here."""
     harness.models.refresh()
@@ -320,12 +317,12 @@ def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
     assert "1.8× faster in chats on M4 Pro 48 GB" in told()[0]
     assert "(estimate)" not in told()[0]
     times = ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041), (8, 0.05)))
-    harness.application.bridge.post(ModelMeasured(MAIN.folder, times))
+    harness.bridge.post(ModelMeasured(MAIN.folder, times))
     qtbot.waitUntil(lambda: "× in chats (estimate)" in told()[0])
 
 
-def test_a_recommended_pair_is_installed_with_one_click_and_not_on_its_way_once_it_failed(
-    harness: AppHarness, recommended: Recommended, qtbot: QtBot
+def test_a_recommended_pair_is_installed_with_one_click_again_once_that_failed_and_used_when_it_is_here(
+    harness: ModelsHarness, recommended: Recommended, qtbot: QtBot
 ) -> None:
     harness.models.refresh()
     qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
@@ -342,20 +339,14 @@ def test_a_recommended_pair_is_installed_with_one_click_and_not_on_its_way_once_
     qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
     qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))
 
-
-def test_a_recommended_pair_that_is_here_is_used_with_one_click(
-    harness: AppHarness, recommended: Recommended, qtbot: QtBot
-) -> None:
-    harness.models.refresh()
-    qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
-    offer = recommended.findChildren(OfferRow)[0].offer
+    offer = offered.offer
     here = (replace(installed(OTHER), repository=offer.main), replace(installed(DRAFT), repository=offer.draft))
 
     def buttons() -> dict[str, QAbstractButton]:
         shown = [row for row in recommended.findChildren(OfferRow) if not row.isHidden()]
         return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
 
-    harness.store._models = list(here)
+    harness.store._models = list(here)  # by now it is here
     harness.models.refresh()
     qtbot.waitUntil(lambda: "Use both" in buttons())
     click(buttons()["Use both"])

@@ -34,9 +34,20 @@ def unsent(harness: AppHarness) -> dict[int, str]:
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: QtBot) -> None:
+def test_what_is_sent_by_trying_again_is_sent_once_and_what_is_typed_on_stays_in_its_chat(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     """In a new chat, and in one that is there."""
     window, chats = harness.window, harness.chats
+    window.composer.set_text("Hello")
+    press_return(harness)
+    QTest.keyClicks(window.composer.edit, " and more")
+    harness.wait_until_quiet(qtbot)
+    assert window.composer.text() == "and more"
+    window.composer.unsent.keep()
+    harness.wait_until_stored(qtbot)
+    assert unsent(harness) == {chats.chat_id: "and more"}
+    chats.new_chat()
     for in_new_chat in (True, False):
         if not in_new_chat:
             harness.ask(qtbot, "First")
@@ -57,22 +68,6 @@ def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: Q
             assert window.composer.text() == ""
         harness.wait_until_stored(qtbot)
         assert unsent(harness).get(chat_id, "") == ""
-
-
-def test_a_quick_question_leaves_what_waits_in_a_new_chat(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as first:
-        composer = first.window.composer
-        QTest.keyClicks(composer.edit, "half a thought")
-        composer.edit.long_text_given.emit(LONG)
-        composer.unsent.keep()
-        first.wait_until_stored(qtbot)
-        answers: list[int] = []
-        assert first.chats.asides.ask("Quick?", first.chats.transcript, answers.append)
-        first.wait_until_quiet(qtbot)
-        first.chats.open_chat(answers[0])
-    with open_app(tmp_path, qtbot) as second:
-        assert second.window.composer.text() == "half a thought"
-        assert len(second.window.composer.attached.chips) == 1
 
 
 def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness: AppHarness, qtbot: QtBot) -> None:
@@ -102,9 +97,10 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness
         assert [row.text for row in chats.transcript.messages[:1]] == ["Second"]
 
 
-def test_no_reply_is_written_in_a_chat_that_is_being_deleted(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "First")
+def test_no_reply_is_written_where_its_chat_or_its_question_is_being_deleted(harness: AppHarness, qtbot: QtBot) -> None:
+    """Nor is one under way when what was deleted is back."""
     chats = harness.chats
+    harness.ask(qtbot, "First")
     for again in (chats.exchanges.regenerate, chats.exchanges.continue_reply):
         reply = chats.transcript.messages[1]
         chats.delete_chat(chats.chat_id)
@@ -115,9 +111,26 @@ def test_no_reply_is_written_in_a_chat_that_is_being_deleted(harness: AppHarness
         harness.wait_until_stored(qtbot)
         assert [row.id for row in chats.transcript.messages[1:]] == [reply.id]
         assert chats.transcript.messages[1].status is reply.status
+    for how in ("send", "regenerate", "continue_reply"):
+        chats.new_chat()
+        harness.ask(qtbot, "First")
+        question, reply = chats.transcript.messages
+        asked = len(harness.engine.requests)
+        assert chats.send("Second") if how == "send" else getattr(chats.exchanges, how)(reply.id)
+        chats.edits.delete(question.id, following=True)
+        assert chats.keeping.try_now(60)  # both are on the disk before the window hears of either
+        harness.wait_until_quiet(qtbot)
+        chats.deletions.undo()
+        harness.wait_until_stored(qtbot)
+        assert chats.transcript.messages
+        assert not any(message.under_way for message in chats.transcript.messages), how
+        assert len(harness.engine.requests) == asked
 
 
-def test_undo_in_the_banner_brings_back_what_the_banner_names(harness: AppHarness, qtbot: QtBot) -> None:
+def test_undo_in_the_banner_is_in_sight_and_brings_back_what_the_banner_names(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    """Also what was deleted twice: a disk that takes its time invites to press the key once more."""
     chats, banner, numbers = harness.chats, harness.window.banner, []
     for name in ("First", "Second", "Third"):
         chats.new_chat()
@@ -132,6 +145,12 @@ def test_undo_in_the_banner_brings_back_what_the_banner_names(harness: AppHarnes
     chats.deletions.restore(second)
     harness.wait_until_stored(qtbot)
     assert (banner.isVisible(), banner.sentence.text()) == (True, "Deleted “Third”.")
+    for chat_id in (second.chat_id, 0):
+        chats.open_chat(chat_id) if chat_id else chats.new_chat()
+        QApplication.processEvents()
+        hit = harness.window.childAt(banner.geometry().center())  # Qt raises the page that it shows
+        assert hit is not None
+        assert hit is banner or banner.isAncestorOf(hit)
     chats.delete_chat(second.chat_id)
     harness.wait_until_stored(qtbot)
     second = chats.deletions.latest()[0]
@@ -144,17 +163,30 @@ def test_undo_in_the_banner_brings_back_what_the_banner_names(harness: AppHarnes
     harness.wait_until_stored(qtbot)
     assert [each.chat_id for each in chats.deletions.latest()] == [third.chat_id]
 
-
-def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.composer.set_text("Hello")
-    press_return(harness)
-    QTest.keyClicks(harness.window.composer.edit, " and more")
-    harness.wait_until_quiet(qtbot)
-    assert harness.chats.chat_id
-    assert harness.window.composer.text() == "and more"
-    harness.window.composer.unsent.keep()
+    chats.deletions.empty()
+    chats.new_chat()
+    harness.ask(qtbot, "Fourth")
+    chat_id, stored = chats.chat_id, harness.application.storage.read
+    chats.folders.make(chat_id=chat_id)
     harness.wait_until_stored(qtbot)
-    assert unsent(harness) == {harness.chats.chat_id: "and more"}
+    folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
+    for delete in (
+        partial(chats.delete_chat, chat_id),
+        partial(chats.edits.delete, question),
+        partial(chats.edits.delete, question, following=True),
+        partial(chats.folders.delete, folder, with_chats=True),
+    ):
+        chats.open_chat(chat_id)
+        for _ in range(2):
+            delete()
+        harness.wait_until_stored(qtbot)
+        assert banner.button.text() == "Undo"
+        banner.button.click()
+        harness.wait_until_stored(qtbot)
+        summary = stored.chats.summary(chat_id)
+        assert summary is not None
+        assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2), delete
+        assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
@@ -200,14 +232,26 @@ def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_th
         assert harness.window.composer.text() == "precious"
 
 
-def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked(tmp_path: Path, qtbot: QtBot) -> None:
+def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked_and_leaves_what_waits_in_a_new_chat(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
     with open_app(tmp_path, qtbot) as first:
+        composer = first.window.composer
+        QTest.keyClicks(composer.edit, "half a thought")
+        composer.edit.long_text_given.emit(LONG)
+        composer.unsent.keep()
+        first.wait_until_stored(qtbot)
+        answers: list[int] = []
+        assert first.chats.asides.ask("Quick?", first.chats.transcript, answers.append)
+        first.wait_until_quiet(qtbot)
+        first.chats.open_chat(answers[0])
         quick = first.window.tools.desktop.quick_ask
         quick.come_to_front()
         QTest.keyClicks(quick.edit, "half a ")
         QApplication.sendEvent(quick.edit, QInputMethodEvent("생각", []))
     with open_app(tmp_path, qtbot) as second:
-        assert (second.window.composer.text(), unsent(second)) == ("", {})
+        assert (second.window.composer.text(), unsent(second)) == ("half a thought", {0: "half a thought"})
+        assert len(second.window.composer.attached.chips) == 1
         quick = second.window.tools.desktop.quick_ask
         assert quick.edit.text() == "half a 생각"
         quick.come_to_front()
@@ -218,26 +262,10 @@ def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked(tmp_path: Pa
 
 
 @pytest.mark.expect_log("the database cannot be opened")
-def test_what_is_typed_into_quick_ask_while_nothing_is_saved_waits_in_the_next_run(
+def test_what_is_typed_while_nothing_is_saved_waits_for_the_next_run_with_what_waited_before(
     tmp_path: Path, qtbot: QtBot
 ) -> None:
-    with AppHarness(tmp_path) as first:
-        first.paths.database.mkdir()
-        first.application.show()
-        qtbot.waitUntil(first.window.banner.isVisible)
-        with qtbot.waitSignal(first.application.opened):
-            first.window.banner.other_button.click()
-        quick = first.window.tools.desktop.quick_ask
-        quick.come_to_front()
-        QTest.keyClicks(quick.edit, "precious")
-        first.close()
-        first.paths.database.rmdir()
-        with open_app(tmp_path, qtbot) as second:
-            assert second.window.composer.text() == "precious"
-
-
-@pytest.mark.expect_log("the database cannot be opened")
-def test_words_for_a_later_start_wait_in_their_file_while_nothing_is_saved(tmp_path: Path, qtbot: QtBot) -> None:
+    """In the window and in Quick Ask."""
     with AppHarness(tmp_path) as first:
         first.paths.unsent.write_text("precious", encoding="utf-8")
         first.paths.database.mkdir()
@@ -248,77 +276,55 @@ def test_words_for_a_later_start_wait_in_their_file_while_nothing_is_saved(tmp_p
         first.wait_until_stored(qtbot)
         assert first.paths.unsent.read_text(encoding="utf-8") == "precious"  # whatever ends this run
         QTest.keyClicks(first.window.composer.edit, "dear")
+        quick = first.window.tools.desktop.quick_ask
+        quick.come_to_front()
+        QTest.keyClicks(quick.edit, "quick")
         first.close()
         first.paths.database.rmdir()
         with open_app(tmp_path, qtbot) as second:
-            assert second.window.composer.text() == "precious\n\ndear"
-
-
-def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, qtbot: QtBot) -> None:
-    """A disk that takes its time invites to press the key once more."""
-    harness.ask(qtbot, "First")
-    chats, chat_id, stored = harness.chats, harness.chats.chat_id, harness.application.storage.read
-    chats.folders.make(chat_id=chat_id)
-    harness.wait_until_stored(qtbot)
-    folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
-    for delete in (
-        partial(chats.delete_chat, chat_id),
-        partial(chats.edits.delete, question),
-        partial(chats.edits.delete, question, following=True),
-        partial(chats.folders.delete, folder, with_chats=True),
-    ):
-        chats.open_chat(chat_id)
-        for _ in range(2):
-            delete()
-        harness.wait_until_stored(qtbot)
-        assert harness.window.banner.button.text() == "Undo"
-        harness.window.banner.button.click()
-        harness.wait_until_stored(qtbot)
-        summary = stored.chats.summary(chat_id)
-        assert summary is not None
-        assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2), delete
-        assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
+            assert second.window.composer.text() == "precious\n\ndear\n\nquick"
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_an_edit_that_is_tried_again_is_saved_as_its_field_says_by_then(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "First")
-    change(harness, qtbot, fill_up)
-    edits = harness.chats.edits
-    edits.begin(2)
-    edits.type(2, LONG)
-    assert edits.save(2)
-    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
-    edits.type(2, LONG + "and more")
+def test_an_edit_that_was_refused_is_saved_once_and_as_its_field_says_by_then(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    edits, banner = harness.chats.edits, harness.window.banner
+
+    def refused(kind: EditKind) -> int:
+        harness.chats.new_chat()
+        harness.ask(qtbot, "First")
+        reply = harness.chats.transcript.messages[1].id
+        change(harness, qtbot, fill_up)
+        edits.begin(reply, kind)
+        edits.type(reply, LONG)
+        assert edits.save(reply)
+        qtbot.waitUntil(lambda: banner.isVisible() and banner.button.text() == "Try again")
+        return reply
+
+    stored = harness.application.storage.read.database
+    for kind in EditKind:
+        reply = refused(kind)
+        change(harness, qtbot, make_room)
+        assert edits.save(reply)
+        harness.wait_until_stored(qtbot)
+        before = stored.rows("SELECT id FROM messages")
+        banner.button.click()
+        harness.wait_until_stored(qtbot)
+        assert stored.rows("SELECT id FROM messages") == before, kind
+    reply = refused(EditKind.EDIT)
+    edits.type(reply, LONG + "and more")
     change(harness, qtbot, make_room)
-    harness.window.banner.button.click()
+    banner.button.click()
     harness.wait_until_stored(qtbot)
     assert harness.chats.transcript.messages[1].text == LONG + "and more"
 
 
-@pytest.mark.expect_log("was not stored: SQLITE_FULL")
-@pytest.mark.parametrize("kind", list(EditKind))
-def test_what_was_saved_after_all_is_not_saved_once_more(harness: AppHarness, qtbot: QtBot, kind: EditKind) -> None:
-    harness.ask(qtbot, "First")
-    change(harness, qtbot, fill_up)
-    edits = harness.chats.edits
-    edits.begin(2, kind)
-    edits.type(2, LONG)
-    assert edits.save(2)
-    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
-    change(harness, qtbot, make_room)
-    assert edits.save(2)
-    harness.wait_until_stored(qtbot)
-    stored = harness.application.storage.read.database
-    before = stored.rows("SELECT id FROM messages")
-    harness.window.banner.button.click()
-    harness.wait_until_stored(qtbot)
-    assert stored.rows("SELECT id FROM messages") == before
-
-
-@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+@pytest.mark.expect_log("was not stored: SQLITE_FULL", "was not stored: SQLITE_BUSY")
 def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHarness, qtbot: QtBot) -> None:
-    """Before the disk has been asked to keep it; and once more, when somebody stayed and has typed on."""
+    """Before the disk has been asked to keep it; once more, when somebody stayed and has typed on; and while it is
+    being tried again.
+    """
     window, banner = harness.window, harness.window.banner
     change(harness, qtbot, fill_up)
     window.composer.set_text(LONG)
@@ -333,57 +339,17 @@ def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHar
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
 
-
-@pytest.mark.expect_log("was not stored: SQLITE_BUSY")
-def test_the_window_asks_while_what_was_refused_is_being_tried_again(harness: AppHarness, qtbot: QtBot) -> None:
     other = Database(harness.paths.database)
     change(harness, qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
     other.execute("BEGIN IMMEDIATE")
-    harness.window.composer.set_text("precious")
-    harness.window.composer.unsent.keep()
+    window.composer.set_text("precious")
+    window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     harness.chats.keeping._try_again()
-    harness.window.close()
-    assert harness.window.isVisible()
+    window.close()
+    assert window.isVisible()
     other.execute("ROLLBACK")
     other.close()
-    harness.window.composer.unsent.keep()
+    window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
-
-
-def test_a_reply_that_is_deleted_before_it_is_asked_for_is_not_under_way_when_it_is_back(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    chats = harness.chats
-    for how in ("send", "regenerate", "continue_reply"):
-        chats.new_chat()
-        harness.ask(qtbot, "First")
-        question, reply = chats.transcript.messages
-        asked = len(harness.engine.requests)
-        assert chats.send("Second") if how == "send" else getattr(chats.exchanges, how)(reply.id)
-        chats.edits.delete(question.id, following=True)
-        assert harness.chats.keeping.try_now(60)  # both are on the disk before the window hears of either
-        harness.wait_until_quiet(qtbot)
-        chats.deletions.undo()
-        harness.wait_until_stored(qtbot)
-        assert chats.transcript.messages
-        assert not any(message.under_way for message in chats.transcript.messages), how
-        assert len(harness.engine.requests) == asked
-
-
-def test_what_can_be_undone_stays_in_sight_when_another_chat_is_opened(harness: AppHarness, qtbot: QtBot) -> None:
-    """Qt raises the page that it shows, here over the banner."""
-    harness.ask(qtbot, "One")
-    kept = harness.chats.chat_id
-    harness.chats.new_chat()
-    harness.ask(qtbot, "Other")
-    harness.chats.delete_chat(harness.chats.chat_id)
-    harness.wait_until_stored(qtbot)
-    window, banner = harness.window, harness.window.banner
-    for chat_id in (kept, 0):
-        harness.chats.open_chat(chat_id) if chat_id else harness.chats.new_chat()
-        QApplication.processEvents()
-        hit = window.childAt(banner.geometry().center())
-        assert hit is not None
-        assert hit is banner or banner.isAncestorOf(hit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,10 +25,16 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 @pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot, put_settings={"automatic_titles": False}) as harness:
-        harness.engine.scripts.extend(Script(pieces=(text,)) for text in ("one", "two", "three", "four"))
-        yield harness
+def harness(app: AppHarness) -> AppHarness:
+    begin(app)
+    return app
+
+
+def begin(harness: AppHarness) -> None:
+    """A new chat, in which the model answers "one", then "two" and so on."""
+    harness.chats.new_chat()
+    harness.engine.scripts.clear()
+    harness.engine.scripts.extend(Script(pieces=(text,)) for text in ("one", "two", "three", "four"))
 
 
 def texts(harness: AppHarness) -> list[str]:
@@ -75,7 +80,9 @@ def fields(harness: AppHarness) -> int:
     return sum(message.edit is not None for message in harness.chats.transcript.messages)
 
 
-def test_a_question_is_edited_in_its_place_and_asked_anew_and_names_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_question_is_edited_in_its_place_and_asked_anew_words_alone_are_saved_or_gone_on_from(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.ask(qtbot, "Wrong")
     field = begin_edit(harness, 0)
     assert (field.field.text(), field.field.hasFocus()) == ("Wrong", True)
@@ -87,7 +94,31 @@ def test_a_question_is_edited_in_its_place_and_asked_anew_and_names_the_chat(har
     listed = harness.chats.conversations.index(1).data()
     header, window = harness.window.header.title.accessibleName(), harness.window.windowTitle()
     assert (listed, header) == ("Right", "Right")
-    assert window.startswith("Right")
+    assert window.startswith("Right"), "it names the chat"
+
+    begin(harness)
+    asked = len(harness.engine.requests)
+    harness.ask(qtbot, "First")
+    harness.ask(qtbot, "Second")
+    type_anew(begin_edit(harness, 1), "my own")
+    editor(harness, 1).save.click()
+    harness.wait_until_quiet(qtbot)
+    type_anew(begin_edit(harness, 0), "My first")
+    editor(harness, 0).other.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["My first", "my own", "Second", "two"]
+    assert len(harness.engine.requests) == asked + 2
+    harness.chats.show_version(id_of(harness, 0), -1)
+    assert texts(harness) == ["First"]
+
+    begin(harness)
+    harness.ask(qtbot, "Question")
+    type_anew(begin_edit(harness, 1), "The answer is ")
+    editor(harness, 1).other.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["Question", "The answer istwo"]
+    last = harness.engine.requests[-1].messages[-1]
+    assert (last.role, last.content) == (MessageRole.ASSISTANT, "The answer is")
 
 
 def test_return_begins_a_line_but_where_it_sends_and_escape_gives_up(harness: AppHarness, qtbot: QtBot) -> None:
@@ -120,6 +151,18 @@ def test_return_begins_a_line_but_where_it_sends_and_escape_gives_up(harness: Ap
     harness.wait_until_quiet(qtbot)
     assert (texts(harness), fields(harness)) == (["Right", "two"], 0)
 
+    begin(harness)
+    harness.ask(qtbot, "Q")
+    field = begin_edit(harness, 1)
+    field.field.selectAll()
+    QApplication.sendEvent(field.field, QInputMethodEvent("하", []))
+    QTest.keyClick(field.field, Qt.Key.Key_Return, CTRL)
+    QTest.keyClick(field.field, Qt.Key.Key_Escape)
+    assert fields(harness) == 1, "composing neither saves nor gives up"
+    field.save.click()
+    harness.wait_until_quiet(qtbot)
+    assert texts(harness) == ["Q", "하"]
+
 
 def test_one_types_on_where_everything_looks_different(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
@@ -136,49 +179,9 @@ def test_one_types_on_where_everything_looks_different(harness: AppHarness, qtbo
         assert field.text() == f"Questi{typed}on", setting
 
 
-def test_words_alone_are_saved_and_what_follows_stays(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "First")
-    harness.ask(qtbot, "Second")
-    type_anew(begin_edit(harness, 1), "my own")
-    editor(harness, 1).save.click()
-    harness.wait_until_quiet(qtbot)
-    type_anew(begin_edit(harness, 0), "My first")
-    editor(harness, 0).other.click()
-    harness.wait_until_quiet(qtbot)
-    assert texts(harness) == ["My first", "my own", "Second", "two"]
-    assert len(harness.engine.requests) == 2
-    harness.chats.show_version(id_of(harness, 0), -1)
-    assert texts(harness) == ["First"]
-
-
-def test_the_model_goes_on_from_edited_words(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Question")
-    type_anew(begin_edit(harness, 1), "The answer is ")
-    editor(harness, 1).other.click()
-    harness.wait_until_quiet(qtbot)
-    assert texts(harness) == ["Question", "The answer istwo"]
-    asked = harness.engine.requests[-1].messages
-    assert [(each.role, each.content) for each in asked][-1] == (MessageRole.ASSISTANT, "The answer is")
-
-
-def test_composing_in_the_field_neither_saves_nor_gives_up_and_nothing_is_lost(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    harness.ask(qtbot, "Q")
-    field = begin_edit(harness, 1)
-    field.field.selectAll()
-    QApplication.sendEvent(field.field, QInputMethodEvent("하", []))
-    QTest.keyClick(field.field, Qt.Key.Key_Return, CTRL)
-    QTest.keyClick(field.field, Qt.Key.Key_Escape)
-    assert fields(harness) == 1
-    field.save.click()
-    harness.wait_until_quiet(qtbot)
-    assert texts(harness) == ["Q", "하"]
-
-
 def test_an_edit_survives_scrolling_and_leaving_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.scripts.clear()
-    harness.engine.scripts.extend(Script(pieces=("long\n\n" * 60,)) for _ in range(3))
+    harness.engine.scripts.extend(Script(pieces=("long\n\n" * 30,)) for _ in range(3))
     for question in "abc":
         harness.ask(qtbot, question)
     first = harness.chats.chat_id
@@ -226,20 +229,12 @@ def test_what_was_typed_a_while_ago_is_kept(tmp_path: Path, qtbot: QtBot) -> Non
 
 def pause() -> None:
     """Longer than a field waits before it tells what was typed."""
-    QTest.qWait(400)
+    QTest.qWait(_TELL_DELAY_MS + 50)
 
 
-def test_what_was_given_up_is_not_in_the_field_again(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Question")
-    for waits in (False, True):
-        QTest.keyClicks(begin_edit(harness, 0).field, " that nobody asks")
-        if waits:
-            pause()
-        editor(harness, 0).cancel.click()
-        assert begin_edit(harness, 0).field.text() == "Question"
-
-
-def test_both_sides_can_be_written_and_an_inserted_question_answered(harness: AppHarness, qtbot: QtBot) -> None:
+def test_both_sides_can_be_written_an_inserted_question_answered_and_a_message_given_to_the_other_side(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.ask(qtbot, "Question")
     act(harness, 0, "Insert Before")
     field = editor(harness, 0)
@@ -262,8 +257,7 @@ def test_both_sides_can_be_written_and_an_inserted_question_answered(harness: Ap
     roles = [message.role for message in harness.engine.requests[-1].messages]
     assert roles == [MessageRole.USER, MessageRole.ASSISTANT] * 2 + [MessageRole.USER]
 
-
-def test_a_message_is_given_to_the_other_side(harness: AppHarness, qtbot: QtBot) -> None:
+    begin(harness)
     harness.ask(qtbot, "Question")
     act(harness, 0, "Change to Model's Reply")
     harness.wait_until_quiet(qtbot)
@@ -305,8 +299,7 @@ def test_a_message_goes_alone_or_several_when_somebody_agrees_and_undo_brings_th
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == before
 
-
-def test_deleting_what_is_above_a_reply_lets_it_go_on(harness: AppHarness, qtbot: QtBot) -> None:
+    begin(harness)
     harness.ask(qtbot, "First")
     harness.engine.gate.hold()
     harness.window.composer.send("Second")
@@ -315,11 +308,11 @@ def test_deleting_what_is_above_a_reply_lets_it_go_on(harness: AppHarness, qtbot
     harness.wait_until_stored(qtbot)
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
-    assert texts(harness) == ["one", "Second", "two"]
+    assert texts(harness) == ["one", "Second", "two"], "a reply below what is deleted goes on"
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
 
 
-def test_keys_act_on_the_message_in_focus(harness: AppHarness, qtbot: QtBot) -> None:
+def test_keys_act_on_the_message_in_focus_which_goes_on_when_messages_go(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
     view = harness.transcript
     view.regenerate_requested.emit(id_of(harness, 1))
@@ -337,11 +330,10 @@ def test_keys_act_on_the_message_in_focus(harness: AppHarness, qtbot: QtBot) -> 
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["Question", "one"], "another version takes its place"
 
-
-def test_the_focus_goes_on_when_messages_go(harness: AppHarness, qtbot: QtBot) -> None:
+    begin(harness)
     for question in ("First", "Second", "Third"):
         harness.ask(qtbot, question)
-    view, seen = harness.transcript, []
+    seen = []
     view.message_keys.show(3)
     held = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, "", True)
     QApplication.sendEvent(view, held)  # one that is held deletes nothing
@@ -356,7 +348,9 @@ def test_the_focus_goes_on_when_messages_go(harness: AppHarness, qtbot: QtBot) -
     assert view.accessibleName() == "Your message, 2 of 3"
 
 
-def test_what_is_typed_while_an_edit_is_saved_goes_on_in_a_field(harness: AppHarness, qtbot: QtBot) -> None:
+def test_what_is_typed_goes_on_while_an_edit_is_saved_or_the_field_grows_and_is_gone_when_it_is_given_up(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.ask(qtbot, "Question")
     field, free = begin_edit(harness, 1), threading.Event()
     type_anew(field, "other words")
@@ -372,14 +366,19 @@ def test_what_is_typed_while_an_edit_is_saved_goes_on_in_a_field(harness: AppHar
     harness.wait_until_quiet(qtbot)
     assert (texts(harness)[1], fields(harness)) == ("other words and more", 0)
 
-
-def test_what_is_typed_stays_however_the_field_grows(harness: AppHarness, qtbot: QtBot) -> None:
-    """Also after a pause, in which it was told."""
+    begin(harness)
     harness.ask(qtbot, "Question")
-    field = begin_edit(harness, 0)
+    for waits in (False, True):
+        QTest.keyClicks(begin_edit(harness, 0).field, " that nobody asks")
+        if waits:
+            pause()
+        editor(harness, 0).cancel.click()
+        assert begin_edit(harness, 0).field.text() == "Question", "given up"
+
+    field = editor(harness, 0)
     type_anew(field, "one")
     for words in ("two", "three"):
-        QTest.qWait(2 * _TELL_DELAY_MS)
+        pause()
         QTest.keyClick(field.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         QTest.keyClicks(field.field, words)
     assert field.field.text() == "one\ntwo\nthree"
