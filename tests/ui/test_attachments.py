@@ -84,7 +84,7 @@ def press(chip: AttachmentChip, key: Qt.Key) -> None:
     QTest.keyClick(chip, key)
 
 
-def test_a_file_that_is_pasted_or_chosen_is_a_chip_with_its_size_and_tokens_and_no_address(
+def test_a_file_that_is_pasted_chosen_or_dropped_anywhere_is_a_chip_with_its_size_and_tokens(
     app: AppHarness, qtbot: QtBot, note: Path
 ) -> None:
     attach(app, qtbot, note)
@@ -105,9 +105,7 @@ def test_a_file_that_is_pasted_or_chosen_is_a_chip_with_its_size_and_tokens_and_
     app.window.composer.set_text("And this?")
     assert app.window.composer.text_with_pasted() == f"{text}\n\nAnd this?"
 
-
-def test_files_are_dropped_anywhere_on_the_window(app: AppHarness, qtbot: QtBot, note: Path) -> None:
-    """The sign for them is there over the field too; a piece of text still goes to its place in that."""
+    # The sign for files is there over the field too; a piece of text still goes to its place in that.
     window, data, field = app.window, files(note), app.window.composer.edit.viewport()
     copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     sign = app.application.file_wiring.attachments.drop_target.sign
@@ -125,10 +123,11 @@ def test_files_are_dropped_anywhere_on_the_window(app: AppHarness, qtbot: QtBot,
     QApplication.sendEvent(window, QDropEvent(QPointF(40, 300), copy, data, buttons, keys))
     assert not sign.isVisible()
     wait_until_read(app, qtbot)
-    assert [row.name for row in rows(app)] == ["메모.txt"]
+    assert [row.name for row in rows(app)] == ["메모.txt", "메모.txt", "", "메모.txt"]
 
-
-def test_a_long_paste_becomes_an_attachment_and_goes_back_into_the_message(app: AppHarness, qtbot: QtBot) -> None:
+    for row in [*rows(app)]:
+        controller(app).remove(row.number)
+    app.window.composer.set_text("")
     paste(app, "short ")
     paste(app, text := "line\n" * LONG_PASTE)
     assert app.window.composer.text() == "short "
@@ -140,7 +139,7 @@ def test_a_long_paste_becomes_an_attachment_and_goes_back_into_the_message(app: 
     assert chips(app) == []
 
 
-def test_attachments_go_with_the_message_before_its_text_and_open_from_its_bubble(
+def test_attachments_go_before_the_text_or_alone_open_from_their_bubble_and_are_removed_there(
     app: AppHarness, qtbot: QtBot, note: Path
 ) -> None:
     attach(app, qtbot, note)
@@ -157,12 +156,20 @@ def test_attachments_go_with_the_message_before_its_text_and_open_from_its_bubbl
     assert (dialog.windowTitle(), dialog.text.toPlainText()) == ("메모.txt", WORDS)
     assert dialog.text.isReadOnly()
     assert not dialog.put_back.isVisible()
-    dialog.accept()
 
+    dialog.remove.click()
+    app.wait_until_quiet(qtbot)
+    messages = app.chats.transcript.messages
+    assert [(each.text, each.attachments) for each in messages] == [
+        ("What is in it?", ()),
+        ("A draft guesses, the main model checks.", ()),
+    ]
+    assert messages[0].siblings == 2
+    app.chats.exchanges.regenerate(messages[1].id)
+    app.wait_until_quiet(qtbot)
+    assert app.engine.requests[-1].messages[-1].content == "What is in it?"
 
-def test_an_attachment_goes_alone_names_the_chat_and_stays_in_its_message(
-    app: AppHarness, qtbot: QtBot, note: Path
-) -> None:
+    app.chats.new_chat()
     assert not app.window.composer.button.isEnabled()
     attach(app, qtbot, note)
     assert app.window.composer.button.isEnabled()
@@ -176,28 +183,10 @@ def test_an_attachment_goes_alone_names_the_chat_and_stays_in_its_message(
     assert len(app.chats.transcript.messages[0].attachments) == 1
 
 
-def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
-    app: AppHarness, qtbot: QtBot, note: Path
+def test_of_what_is_too_long_for_the_model_or_too_large_to_be_read_the_end_is_kept(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attach(app, qtbot, note)
-    app.ask(qtbot, "What is in it?")
-    (part,) = app.transcript.findChildren(AttachmentsPart)
-    press(part.chips[0], Qt.Key.Key_Return)
-    (dialog,) = app.window.findChildren(AttachmentDialog)
-    dialog.remove.click()
-    app.wait_until_quiet(qtbot)
-    messages = app.chats.transcript.messages
-    assert [(each.text, each.attachments) for each in messages] == [
-        ("What is in it?", ()),
-        ("A draft guesses, the main model checks.", ()),
-    ]
-    assert messages[0].siblings == 2
-    app.chats.exchanges.regenerate(messages[1].id)
-    app.wait_until_quiet(qtbot)
-    assert app.engine.requests[-1].messages[-1].content == "What is in it?"
-
-
-def test_of_what_is_too_long_for_the_model_the_end_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """Of a file; a pasted text stays whole."""
     banner, log = app.window.banner, tmp_path / "app.log"
     log.write_text("".join(f"line {number}\n" for number in range(5000)))
     app.window.composer.edit.insertFromMimeData(files(log))
@@ -213,28 +202,12 @@ def test_of_what_is_too_long_for_the_model_the_end_is_kept(app: AppHarness, qtbo
     wait_until_read(app, qtbot)
     assert app.window.composer.ring.share > 0.6
 
-
-def test_in_a_chat_that_is_full_a_pasted_text_stays_whole(app: AppHarness, qtbot: QtBot) -> None:
-    """Beside the chat there would be room for one letter of it."""
-    composer = app.window.composer
-    composer.set_context(4200, 4096)
-    paste(app, "word " * 5000)
-    qtbot.waitUntil(lambda: composer.excess > 0)
-    assert not app.window.banner.isVisible()
-    app.application.file_wiring.attachments._keep_end()
-    assert [len(row.attachment.text) for row in rows(app) if row.attachment is not None] == [25_000]
-
-
-def test_of_a_file_that_is_too_large_the_end_can_be_attached(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    controller(app).remove(rows(app)[0].number)
     monkeypatch.setattr(reading, "MOST_FILE_BYTES", 5000)
     monkeypatch.setattr(reading, "_END_BYTES", 1000)
-    banner, log = app.window.banner, tmp_path / "app.log"
     log.write_text("".join(f"Zeile für {number}\n" for number in range(1000)), "utf-8")
     app.window.composer.edit.insertFromMimeData(files(log))
     qtbot.waitUntil(banner.isVisible)
-    assert rows(app) == []
     banner.button.click()
     wait_until_read(app, qtbot)
     (row,) = rows(app)
@@ -243,29 +216,32 @@ def test_of_a_file_that_is_too_large_the_end_can_be_attached(
     assert (row.name, first, second[:9], last) == ("app.log", "[…]", "Zeile für", "Zeile für 999")
     assert not banner.isVisible()
 
+    controller(app).remove(rows(app)[0].number)
+    composer = app.window.composer  # beside the chat there would be room for one letter
+    composer.set_context(4200, 4096)
+    paste(app, "word " * 5000)
+    qtbot.waitUntil(lambda: composer.excess > 0)
+    assert not banner.isVisible()
+    app.application.file_wiring.attachments._keep_end()
+    assert [len(row.attachment.text) for row in rows(app) if row.attachment is not None] == [25_000]
 
-def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_path: Path, note: Path) -> None:
+
+def test_what_cannot_be_attached_says_why_until_the_message_is_sent_or_left(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, note: Path
+) -> None:
     picture, banner = tmp_path / "photo.png", app.window.banner
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
     app.window.composer.edit.insertFromMimeData(files(picture))
     qtbot.waitUntil(banner.isVisible)
-    assert (banner.title.text(), banner.sentence.text()) == (
-        "photo.png not attached",
-        "Damaged.",
-    )
+    assert (banner.title.text(), banner.sentence.text()) == ("photo.png not attached", "Damaged.")
     banner.hide()
-    app.window.composer.edit.insertFromMimeData(files(picture, tmp_path, note))
+    app.window.composer.edit.insertFromMimeData(files(tmp_path, app.paths.data, note))
     qtbot.waitUntil(banner.isVisible)
     assert banner.title.text() == "Files not attached: 2"
     assert "A folder." in banner.sentence.text()
     assert [row.name for row in rows(app)] == ["메모.txt"]
     wait_until_read(app, qtbot)
 
-
-def test_that_something_is_not_attached_is_said_until_the_message_is_sent_or_left(
-    app: AppHarness, qtbot: QtBot
-) -> None:
-    banner = app.window.banner
     app.ask(qtbot, "One?")
     for sent in (True, False):
         app.window.composer.edit.insertFromMimeData(files(app.paths.data))
@@ -273,14 +249,12 @@ def test_that_something_is_not_attached_is_said_until_the_message_is_sent_or_lef
         app.ask(qtbot, "Two?") if sent else app.chats.new_chat()
         qtbot.waitUntil(lambda: banner.isHidden() or "attached" not in banner.title.text())
 
-
-def test_too_many_files_are_not_taken(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.txt" for number in range(MOST_FILES + 2)]
     for path in paths:
         path.write_text(WORDS, encoding="utf-8")
     attach(app, qtbot, *paths)
-    assert len(rows(app)) == MOST_FILES
-    assert "Up to 20 files per message" in app.window.banner.sentence.text()
+    assert len(rows(app)) == MOST_FILES, "no more are taken"
+    assert "Up to 20 files per message" in banner.sentence.text()
 
 
 def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
@@ -301,7 +275,7 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
 
     monkeypatch.setattr("app.controllers.attachments.read_file", held)
     path = tmp_path / "long.pdf"
-    path.write_bytes(pdf_bytes([f"Page {number}" for number in range(400)]))
+    path.write_bytes(pdf_bytes([f"Page {number}" for number in range(60)]))
     app.window.composer.edit.insertFromMimeData(files(path))
     app.window.composer.set_text("Sum it up")
     assert not app.window.composer.button.isEnabled()

@@ -68,15 +68,16 @@ def footer(app: AppHarness) -> str:
     return line.gain if line else ""
 
 
-def test_a_reply_holds_an_activity_and_rest_none(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
+def test_replies_downloads_and_what_others_ask_for_hold_an_activity_and_rest_none(
+    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
+) -> None:
     app.ask(qtbot, "Why?")
     assert machine.held == [Activity.REPLY, None]
     app.models.install("owner/model")
-    assert machine.held[2:] == [Activity.DOWNLOAD]
+    assert machine.held[2:3] == [Activity.DOWNLOAD]
+    qtbot.waitUntil(lambda: machine.held[-1] is None)
 
-
-def test_a_reply_for_another_program_holds_one_too(app: AppHarness, machine: ScriptedMachine) -> None:
-    """It is then that the app is in the background."""
+    machine.held.clear()  # it is then that the app is in the background
     server, arrived = app.application.server, app.application.bridge.event_arrived
     for request in (RequestId(7), RequestId(8)):
         server._requests._programs.add(request)
@@ -86,6 +87,11 @@ def test_a_reply_for_another_program_holds_one_too(app: AppHarness, machine: Scr
     assert machine.held == [Activity.REPLY]
     arrived.emit(Failed(RequestId(8), OutOfMemory(""), RequestStats()))
     assert machine.held == [Activity.REPLY, None]
+
+    machine.held.clear()
+    for user in ("", "Air", "Air", ""):
+        app.application.machines.lending._on_state(LendingState(LendingPhase.READY, user=user))
+    assert machine.held == [Activity.DOWNLOAD, None]
 
 
 def test_an_app_whose_model_another_machine_helps_with_does_not_nap(
@@ -97,12 +103,6 @@ def test_an_app_whose_model_another_machine_helps_with_does_not_nap(
     qtbot.waitUntil(lambda: machine.held == [Activity.REPLY])
     app.models.eject()
     assert machine.held == [Activity.REPLY, None]
-
-
-def test_the_mac_stays_awake_while_another_one_uses_it(app: AppHarness, machine: ScriptedMachine) -> None:
-    for user in ("", "Air", "Air", ""):
-        app.application.machines.lending._on_state(LendingState(LendingPhase.READY, user=user))
-    assert machine.held == [Activity.DOWNLOAD, None]
 
 
 def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
@@ -125,15 +125,19 @@ def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: Qt
     tuning.cancel()
     app.ask(qtbot, "And now?")
     assert "hot" not in footer(app)
+    energy.poll.setInterval(10)
     qtbot.waitUntil(lambda: not energy.poll.isActive())
 
 
 def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
-    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
+    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     becomes(app, machine, Power(on_battery=True))
     app.ask(qtbot, "With a draft?")
-    app.application.settings.draft_on_battery = False
+    monkeypatch.setattr(speculation, "knows_battery", lambda: True)
+    (cards,) = app.show_settings("advanced").findChildren(speculation.SpeculationCards)
+    cards.battery.click()
+    assert not app.application.settings.draft_on_battery
     app.ask(qtbot, "And now?")
     assert "no drafting on battery" in footer(app)
     becomes(app, machine, Power(Heat.SERIOUS, on_battery=True))
@@ -142,12 +146,3 @@ def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
     app.ask(qtbot, "And back on power?")
     modes = [request.speculation.mode for request in app.engine.requests]
     assert modes == [SpeculationMode.AUTO, SpeculationMode.OFF, SpeculationMode.OFF, SpeculationMode.AUTO]
-
-
-def test_the_battery_has_a_switch_where_it_is_known(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speculation, "knows_battery", lambda: True)
-    window = app.show_settings("advanced")
-    (cards,) = window.findChildren(speculation.SpeculationCards)
-    assert cards.battery.isVisible()
-    cards.battery.click()
-    assert not app.application.settings.draft_on_battery

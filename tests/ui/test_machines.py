@@ -112,7 +112,7 @@ def machines(harness: AppHarness) -> MachinesController:
     return harness.application.machines
 
 
-def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard(
+def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard_and_what_is_lent_is_shown(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     others.known = []
@@ -137,6 +137,30 @@ def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard(
     qtbot.waitUntil(page.plan.isVisible)
     assert others.paired == [("10.0.0.7", "1234"), ("10.0.0.7", CODE)]
 
+    lending = machines.lending
+    lending._on_state(LendingState(LendingPhase.READY, offered_bytes=11 * GB, code=CODE, code_s=90.5))
+    assert "11.0\N{NO-BREAK SPACE}GB" in page.lend._on_row.explanation.text()
+    assert page.lend.code.text() == "1234 5678"
+    assert "1:30 left" in page.lend._code_row.explanation.text()
+    assert not page.lend.stop.isVisible()
+    lending._on_state(
+        LendingState(
+            LendingPhase.READY,
+            offered_bytes=11 * GB,
+            user="Air",
+            folder="/m/Qwen3-8B-4bit",
+            used_bytes=3 * GB,
+            promised_bytes=4 * GB,
+        )
+    )
+    assert fit.aside_bytes() == 4 * GB
+    assert page.lend.stop.isVisible()
+    assert page.lend._use_row.name.text() == "Air uses this Mac"
+    assert page.lend._use_row.explanation.text() == "Qwen3 8B · 3.0\N{NO-BREAK SPACE}GB"
+    assert not page.lend.code.isVisible()
+    lending._on_state(LendingState())
+    assert fit.aside_bytes() == 0
+
 
 def test_pairing_is_cancelled_at_once_and_nothing_is_said_of_it(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
@@ -158,9 +182,16 @@ def test_pairing_is_cancelled_at_once_and_nothing_is_said_of_it(
     assert not card.cancel.isVisible()
 
 
-def test_each_machine_says_where_it_is_and_how_far_or_why_it_does_not_help(
-    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+def test_each_machine_says_where_and_how_far_it_is_what_fits_there_or_why_it_does_not_help(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    others.memory_bytes = GB
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    assert not page.plan.run.isEnabled()
+    qtbot.waitUntil(lambda: "Not enough memory on Studio." in page.plan.plan.text())
+    assert not page.plan.run.isEnabled()
+
     others.known.append(BORROWER)
     machines.look()
     rows = page.paired.rows
@@ -177,6 +208,11 @@ def test_each_machine_says_where_it_is_and_how_far_or_why_it_does_not_help(
     others.trip = lambda: others.refuse(MachineRefusal.NO_ROUTE)
     machines.look()
     qtbot.waitUntil(lambda: "Local Network" in said[STUDIO.fingerprint].text())
+    helpers = harness.models.helpers  # one that is paired at another address is asked there
+    helpers.note(MAIN.folder, (Helping(STUDIO, "here"),))
+    others.known = [moved := replace(STUDIO, address="10.0.0.8:7791")]
+    machines.look()
+    qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
 
 
 def test_a_model_runs_over_two_machines_and_again_after_a_restart(
@@ -208,27 +244,6 @@ def test_a_model_runs_over_two_machines_and_again_after_a_restart(
         assert second.engine.helping[-1] == ()
 
 
-def test_a_machine_that_is_paired_at_another_address_is_asked_there(
-    harness: AppHarness, machines: MachinesController, others: Others, qtbot: QtBot
-) -> None:
-    helpers = harness.models.helpers
-    helpers.note(MAIN.folder, (Helping(STUDIO, "here"),))
-    others.known = [moved := replace(STUDIO, address="10.0.0.8:7791")]
-    machines.look()
-    qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
-
-
-def test_a_plan_that_does_not_fit_says_where_and_cannot_be_run(
-    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
-) -> None:
-    qtbot.waitUntil(page.plan.run.isEnabled)
-    others.memory_bytes = GB
-    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
-    assert not page.plan.run.isEnabled()
-    qtbot.waitUntil(lambda: "Not enough memory on Studio." in page.plan.plan.text())
-    assert not page.plan.run.isEnabled()
-
-
 def test_a_model_that_is_not_there_is_named_and_waited_for(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
@@ -258,26 +273,6 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     assert not card._wanted_row.isVisible()
 
 
-def test_a_machine_is_removed_after_a_question_and_helps_no_more(
-    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
-) -> None:
-    qtbot.waitUntil(page.plan.run.isEnabled)
-    page.plan.run.click()
-    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
-    button = page.paired.buttons[STUDIO.fingerprint]
-    assert button.accessibleName() == "Remove Studio"
-    QTest.keyClick(button, Qt.Key.Key_Return)
-    asked = dialog()
-    assert "unloaded" in asked.detail.text()  # type: ignore[attr-defined]
-    asked.act_button.click()  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: not machines.entries)
-    assert others.known == []
-    assert harness.models.pair.state is PairState.UNLOADED
-    assert "2 Macs" not in harness.window.header.chip.accessibleName()
-    harness.ask(qtbot, "Again")
-    assert harness.engine.helping[-1] == ()
-
-
 def test_a_machine_that_was_removed_does_not_help_with_what_is_gone_back_to(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
 ) -> None:
@@ -294,8 +289,8 @@ def test_a_machine_that_was_removed_does_not_help_with_what_is_gone_back_to(
     assert harness.engine.helping[-1] == ()
 
 
-def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message(
-    harness: AppHarness, page: MachinesPage, qtbot: QtBot
+def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message_until_that_is_removed(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(page.plan.run.isEnabled)
     page.plan.run.click()
@@ -317,6 +312,20 @@ def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message(
     harness.models.try_again()
     assert len(harness.engine.loads) == before + 3
 
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
+    button = page.paired.buttons[STUDIO.fingerprint]
+    assert button.accessibleName() == "Remove Studio"
+    QTest.keyClick(button, Qt.Key.Key_Return)
+    asked = dialog()
+    assert "unloaded" in asked.detail.text()  # type: ignore[attr-defined]
+    asked.act_button.click()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not machines.entries)
+    assert others.known == []
+    assert harness.models.pair.state is PairState.UNLOADED
+    assert "2 Macs" not in harness.window.header.chip.accessibleName()
+    harness.ask(qtbot, "Again")
+    assert harness.engine.helping[-1] == ()
+
 
 def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
     tmp_path: Path, qtbot: QtBot, others: Others
@@ -332,32 +341,6 @@ def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
         assert isinstance(page, MachinesPage)
         qtbot.waitUntil(page.plan.run.isEnabled)
         assert page.plan.model.text() == "Huge 4T"
-
-
-def test_what_is_lent_is_shown_and_taken_back(page: MachinesPage, machines: MachinesController) -> None:
-    lending = machines.lending
-    lending._on_state(LendingState(LendingPhase.READY, offered_bytes=11 * GB, code=CODE, code_s=90.5))
-    assert "11.0\N{NO-BREAK SPACE}GB" in page.lend._on_row.explanation.text()
-    assert page.lend.code.text() == "1234 5678"
-    assert "1:30 left" in page.lend._code_row.explanation.text()
-    assert not page.lend.stop.isVisible()
-    lending._on_state(
-        LendingState(
-            LendingPhase.READY,
-            offered_bytes=11 * GB,
-            user="Air",
-            folder="/m/Qwen3-8B-4bit",
-            used_bytes=3 * GB,
-            promised_bytes=4 * GB,
-        )
-    )
-    assert fit.aside_bytes() == 4 * GB
-    assert page.lend.stop.isVisible()
-    assert page.lend._use_row.name.text() == "Air uses this Mac"
-    assert page.lend._use_row.explanation.text() == "Qwen3 8B · 3.0\N{NO-BREAK SPACE}GB"
-    assert not page.lend.code.isVisible()
-    lending._on_state(LendingState())
-    assert fit.aside_bytes() == 0
 
 
 @pytest.mark.slow
