@@ -41,14 +41,9 @@ def test_it_is_offered_once_and_written(harness: AppHarness, qtbot: QtBot, home:
 
 
 @pytest.mark.expect_log("the app cannot be written")
-def test_a_refusal_is_told(harness: AppHarness, qtbot: QtBot, home: Path) -> None:
-    offer_app(harness.application)
-    (home / "Applications").touch()  # a file
-    harness.window.banner.button.click()
-    qtbot.waitUntil(lambda: harness.window.banner.title.text() == "Hunch was not added")
-
-
-def test_elsewhere_it_is_not_offered(harness: AppHarness, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elsewhere_it_is_not_offered_and_a_refusal_is_told(
+    harness: AppHarness, qtbot: QtBot, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def is_offered() -> bool:
         offer_app(harness.application)
         return bool(harness.window.findChildren(AppOffer)) or harness.application.settings.app_offered
@@ -61,3 +56,9 @@ def test_elsewhere_it_is_not_offered(harness: AppHarness, home: Path, monkeypatc
     (home / "pyproject.toml").unlink()
     (home / "Applications").mkdir()
     assert not is_offered()
+
+    (home / "Applications").rmdir()
+    offer_app(harness.application)
+    (home / "Applications").touch()  # a file
+    harness.window.banner.button.click()
+    qtbot.waitUntil(lambda: harness.window.banner.title.text() == "Hunch was not added")

@@ -5,9 +5,6 @@ A field is anything visible that takes input methods. New pages and fields are w
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
@@ -74,7 +71,7 @@ def name_of(field: QObject) -> str:
     return f"{type(field).__name__} {field.accessibleName() if isinstance(field, QWidget) else ''}"
 
 
-def test_the_window_with_a_chat_and_with_the_models(harness: AppHarness) -> None:
+def test_the_window_with_a_chat_and_with_the_models_and_the_settings(harness: AppHarness, qtbot: QtBot) -> None:
     assert walk(harness.window) >= 2  # the message and the search
     assert harness.engine.requests == []
     for tab in ("yours", "find"):
@@ -82,8 +79,6 @@ def test_the_window_with_a_chat_and_with_the_models(harness: AppHarness) -> None
         assert walk(harness.window) >= 1
         assert view.isVisible()
 
-
-def test_settings(harness: AppHarness, qtbot: QtBot) -> None:
     harness.models.choose_speculation("fixed", 4)
     for page in ("chat", "advanced"):
         window = harness.show_settings(page)
@@ -103,20 +98,18 @@ def quick_ask(harness: AppHarness) -> QWidget:
     return quick.edit
 
 
-@pytest.mark.parametrize("open_field", [palette, quick_ask])
-def test_fields_that_come_and_go(
-    harness: AppHarness, qtbot: QtBot, open_field: Callable[[AppHarness], QWidget]
-) -> None:
+def test_fields_that_come_and_go(harness: AppHarness, qtbot: QtBot) -> None:
     """Return while composing does nothing, and the commit that follows is there once. Renaming: test_input_methods."""
     harness.ask(qtbot, "First")
     asked = len(harness.engine.requests)
-    field = open_field(harness)
-    assert isinstance(field, _TYPED)
-    field.setFocus()
-    field.selectAll()
-    compose(field, "한")
-    QTest.keyClick(field, Qt.Key.Key_Return)
-    assert field.isVisible()
-    assert len(harness.engine.requests) == asked
-    compose(field, "", "한글")
-    assert words_in(field) == "한글"
+    for open_field in (palette, quick_ask):
+        field = open_field(harness)
+        assert isinstance(field, _TYPED)
+        field.setFocus()
+        field.selectAll()
+        compose(field, "한")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert field.isVisible()
+        assert len(harness.engine.requests) == asked
+        compose(field, "", "한글")
+        assert words_in(field) == "한글"

@@ -56,19 +56,6 @@ def test_the_best_pair_is_installed_by_one_click_and_offered_again_when_that_fai
     assert empty.install_button.isVisible()
 
 
-def test_it_is_laid_out_anew_only_for_what_has_changed(
-    harness: AppHarness, empty: EmptyChat, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fitted: list[None] = []
-    monkeypatch.setattr(EmptyChat, "_fit", lambda _self: fitted.append(None))
-    harness.models.models_changed.emit()
-    assert not fitted
-    harness.store.gate.hold()
-    empty.install_button.click()
-    assert fitted
-    harness.store.gate.open()
-
-
 def test_what_is_on_its_way_says_how_far_can_be_held_and_is_used_from_here_when_it_is_there(
     harness: AppHarness, empty: EmptyChat, qtbot: QtBot
 ) -> None:
@@ -94,44 +81,20 @@ def test_what_is_on_its_way_says_how_far_can_be_held_and_is_used_from_here_when_
     qtbot.waitUntil(lambda: harness.models.pair.main_name == offer.main_name)
 
 
-def test_in_a_small_window_the_card_is_in_sight_when_it_comes_back(
-    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
+def test_what_runs_is_shown_before_what_is_paused(
+    harness: AppHarness, empty: EmptyChat, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    harness.ask(qtbot, "Hello")
-    harness.window.resize(720, 480)
-    harness.application.settings.text_scale = 2.0
-    QApplication.processEvents()
-    harness.chats.new_chat()
-    for _ in range(5):  # layouts in layouts come round one after the other
-        QApplication.processEvents()
-    viewport, card = empty.viewport(), empty._card
-    assert viewport.rect().contains(QRect(card.mapTo(viewport, QPoint()), card.size()))
-
-
-def test_nothing_moves_under_the_pointer_when_this_machine_has_been_measured(
-    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
-) -> None:
-    harness.application.settings.text_scale = 2.0
-    harness.window.resize(760, 700)
-    qtbot.waitUntil(lambda: empty.width() <= 760 and empty.questions[0].width() > 300)
-    places = []
-    for letters in range(1, 60):  # of some name the last line is just full
-        for predicted in (None, PredictedGain(1.8, TYPICAL_OF_KIND)):
-            empty._pair = replace(best(harness), main_name="a" * letters, predicted=predicted)
-            empty._describe_offer()
-            for _ in range(5):  # layouts in layouts come round one after the other
-                QApplication.processEvents()
-            places.append((empty.offer_reason.height(), empty.questions[0].y(), empty.install_button.y()))
-    assert places[::2] == places[1::2]
-
-
-def test_what_runs_is_shown_before_what_is_paused(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+    fitted: list[None] = []
+    monkeypatch.setattr(EmptyChat, "_fit", lambda _self: fitted.append(None))
+    harness.models.models_changed.emit()
+    assert not fitted, "and for nothing else"
     harness.store.gate.hold()
     downloads = harness.models.downloads
     downloads.pause(downloads.install("org/First"))
     downloads.install("org/Second")
     qtbot.waitUntil(lambda: [each.state for each in downloads.entries][:1] == [DownloadState.PAUSED])
     qtbot.waitUntil(lambda: "Second" in " ".join(label.text() for label in empty.download.findChildren(TextLabel)))
+    assert fitted, "it is laid out anew for what has changed"
     harness.store.gate.open()
 
 
@@ -155,7 +118,7 @@ def test_nothing_is_worked_out_for_what_is_not_shown(
         assert harness.models.pair.state is PairState.NO_MODEL
 
 
-def test_in_a_low_window_the_mark_and_the_last_questions_give_way_to_the_card(
+def test_in_a_low_window_the_card_is_in_sight_and_nothing_moves_when_this_machine_has_been_measured(
     harness: AppHarness, empty: EmptyChat, qtbot: QtBot
 ) -> None:
     def foot() -> int:
@@ -172,3 +135,26 @@ def test_in_a_low_window_the_mark_and_the_last_questions_give_way_to_the_card(
     harness.application.settings.text_scale = 1.0
     harness.window.resize(1200, 900)
     qtbot.waitUntil(lambda: empty._mark.isVisible() and all(each.isVisible() for each in empty.questions))
+
+    harness.ask(qtbot, "Hello")
+    harness.window.resize(720, 480)
+    harness.application.settings.text_scale = 2.0
+    QApplication.processEvents()
+    harness.chats.new_chat()
+    for _ in range(5):  # layouts in layouts come round one after the other
+        QApplication.processEvents()
+    viewport, card = empty.viewport(), empty._card
+    assert viewport.rect().contains(QRect(card.mapTo(viewport, QPoint()), card.size()))
+
+    harness.application.settings.text_scale = 2.0
+    harness.window.resize(760, 700)
+    qtbot.waitUntil(lambda: empty.width() <= 760 and empty.questions[0].width() > 300)
+    places = []
+    for letters in range(1, 60):  # of some name the last line is just full
+        for predicted in (None, PredictedGain(1.8, TYPICAL_OF_KIND)):
+            empty._pair = replace(best(harness), main_name="a" * letters, predicted=predicted)
+            empty._describe_offer()
+            for _ in range(5):  # layouts in layouts come round one after the other
+                QApplication.processEvents()
+            places.append((empty.offer_reason.height(), empty.questions[0].y(), empty.install_button.y()))
+    assert places[::2] == places[1::2]

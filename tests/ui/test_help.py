@@ -24,7 +24,9 @@ def app(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterat
         yield harness
 
 
-def test_diagnostics_hold_nothing_of_the_user(app: AppHarness, qtbot: QtBot) -> None:
+def test_diagnostics_hold_nothing_of_the_user_and_come_when_another_dialog_was_closed_before_its_text_was_there(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     app.ask(qtbot, f"What is a {SECRET}?")
     settings = app.application.settings
     settings.system_prompt = settings.hub_proxy = settings.hub_endpoint = f"http://{SECRET}"
@@ -55,6 +57,13 @@ def test_diagnostics_hold_nothing_of_the_user(app: AppHarness, qtbot: QtBot) -> 
     (dialog,) = app.window.findChildren(ReportDialog)
     qtbot.waitUntil(lambda: "Segmentation fault" in dialog.text.text())
 
+    dialog.close()
+
+    app.application.help.show_licences().close()
+    qtbot.waitUntil(lambda: not app.window.findChildren(LicencesDialog))
+    with qtbot.waitSignal(app.window.banner.appeared):
+        app.window.menu.copy_diagnostics.trigger()
+
 
 @pytest.mark.parametrize(
     ("line", "told"),
@@ -77,10 +86,3 @@ def test_about_leads_to_the_licences_of_all_that_is_shipped(app: AppHarness, qtb
     about.other_button.click()
     (dialog,) = app.window.findChildren(LicencesDialog)
     qtbot.waitUntil(lambda: "Apache License" in dialog.text.text())
-
-
-def test_a_dialog_that_is_closed_before_its_text_is_there_gets_none(app: AppHarness, qtbot: QtBot) -> None:
-    app.application.help.show_licences().close()
-    qtbot.waitUntil(lambda: not app.window.findChildren(LicencesDialog))
-    with qtbot.waitSignal(app.window.banner.appeared):
-        app.window.menu.copy_diagnostics.trigger()

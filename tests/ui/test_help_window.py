@@ -76,7 +76,43 @@ def test_escape_empties_the_search_and_then_closes(window: HelpWindow) -> None:
     assert not window.isVisible()
 
 
-def test_it_speaks_the_language_of_the_window_at_once_and_writes_nothing_down(harness: AppHarness) -> None:
+def routes(harness: AppHarness) -> set[str]:
+    """What menus, settings and models are called, such as "Settings → Chat → Seed"."""
+    settings, models = harness.show_settings(), harness.show_models()
+    found: set[tuple[str, ...]] = set()
+    for each in harness.window.menu.bar.actions():
+        menu = each.menu()
+        assert isinstance(menu, QMenu)
+        found |= {(each.text(), entry.text()) for entry in menu.actions()}
+    found |= {(models.accessibleName(), button.text()) for button in models.tabs.buttons}
+    found |= {(settings.windowTitle(), page.title.text()) for page in settings.pages.values()}
+    for page in settings.pages.values():
+        labels = [label.text() for label in page.findChildren(TextLabel)]
+        found |= {(settings.windowTitle(), page.title.text(), words) for words in labels}
+    return {" → ".join(route).replace("&", "").replace("…", "") for route in found}
+
+
+def test_every_route_and_key_that_it_names_is_there_in_the_language_of_the_window_and_nothing_is_written_down(
+    harness: AppHarness,
+) -> None:
+    """In English; that other languages translate each route is `unit/test_help_pages.py`'s."""
+    texts = [section.answer for page in help_pages("en") for section in page.sections]
+    texts.append((Path(__file__).parents[2] / "README.md").read_text("utf-8"))
+    told = {bold.replace("…", "") for text in texts for bold in re.findall(r"\*\*([^*]+ → [^*]+)\*\*", text)}
+    assert len(told) > 15
+    assert sorted(told - routes(harness)) == []
+
+    native = QKeySequence.SequenceFormat.NativeText
+    table = ShortcutTable(harness.application.theme, harness.window.menu)
+    known = {part for each in table.findChildren(TextLabel) for part in each.text().split(" / ")}
+    for page in help_pages("en"):
+        for section in page.sections:
+            for key in keys_of(section.answer):
+                action = harness.window.menu.actions.get(key)
+                name = action.shortcut() if action else QKeySequence(key)
+                assert name.toString(native) in known, (key, section.question)
+    table.deleteLater()
+
     harness.window.menu.help.trigger()
     window = harness.application.help.help
     assert window is not None
@@ -136,44 +172,6 @@ def test_it_shows_keys_as_this_system_writes_them(window: HelpWindow) -> None:
     native = QKeySequence.SequenceFormat.NativeText
     assert QKeySequence("Ctrl+K").toString(native) in words  # of the palette
     assert "{" not in words
-
-
-def test_every_key_that_it_names_is_one(harness: AppHarness) -> None:
-    native = QKeySequence.SequenceFormat.NativeText
-    table = ShortcutTable(harness.application.theme, harness.window.menu)
-    known = {part for each in table.findChildren(TextLabel) for part in each.text().split(" / ")}
-    for page in help_pages("en"):
-        for section in page.sections:
-            for key in keys_of(section.answer):
-                action = harness.window.menu.actions.get(key)
-                name = action.shortcut() if action else QKeySequence(key)
-                assert name.toString(native) in known, (key, section.question)
-    table.deleteLater()
-
-
-def routes(harness: AppHarness) -> set[str]:
-    """What menus, settings and models are called, such as "Settings → Chat → Seed"."""
-    settings, models = harness.show_settings(), harness.show_models()
-    found: set[tuple[str, ...]] = set()
-    for each in harness.window.menu.bar.actions():
-        menu = each.menu()
-        assert isinstance(menu, QMenu)
-        found |= {(each.text(), entry.text()) for entry in menu.actions()}
-    found |= {(models.accessibleName(), button.text()) for button in models.tabs.buttons}
-    found |= {(settings.windowTitle(), page.title.text()) for page in settings.pages.values()}
-    for page in settings.pages.values():
-        labels = [label.text() for label in page.findChildren(TextLabel)]
-        found |= {(settings.windowTitle(), page.title.text(), words) for words in labels}
-    return {" → ".join(route).replace("&", "").replace("…", "") for route in found}
-
-
-def test_every_route_that_help_and_readme_name_is_there(harness: AppHarness) -> None:
-    """In English; that other languages translate each is `unit/test_help_pages.py`'s."""
-    texts = [section.answer for page in help_pages("en") for section in page.sections]
-    texts.append((Path(__file__).parents[2] / "README.md").read_text("utf-8"))
-    told = {bold.replace("…", "") for text in texts for bold in re.findall(r"\*\*([^*]+ → [^*]+)\*\*", text)}
-    assert len(told) > 15
-    assert sorted(told - routes(harness)) == []
 
 
 def test_a_screen_reader_gets_a_document_and_named_lists(window: HelpWindow) -> None:

@@ -46,7 +46,9 @@ def test_leaving_a_chat_or_the_app_commits_what_is_composed_there(tmp_path: Path
         assert harness.window.composer.text() == "하"
 
 
-def test_what_is_composed_is_kept_though_it_is_never_committed(harness: AppHarness, qtbot: QtBot) -> None:
+def test_what_is_composed_is_kept_though_it_is_never_committed_while_a_message_is_stored_and_a_chat_renamed(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     """A crash in the middle of a long composition costs none of it."""
     QTest.keyClicks(harness.window.composer.edit, "a ")
     with qtbot.waitSignal(harness.window.composer.unsent.changed) as told:
@@ -54,10 +56,8 @@ def test_what_is_composed_is_kept_though_it_is_never_committed(harness: AppHarne
     assert told.args == [0, "a にほんご"]
     assert harness.window.composer.edit.is_composing
 
-
-def test_what_is_composed_while_a_message_is_stored_stays(harness: AppHarness, qtbot: QtBot) -> None:
-    """Also where that is a question of the empty chat."""
-    composer = harness.window.composer
+    composer = harness.window.composer  # what is composed while a message is stored stays, too
+    composer.set_text("")
     for by_key in (True, False):
         harness.chats.new_chat()
         if by_key:
@@ -69,13 +69,11 @@ def test_what_is_composed_while_a_message_is_stored_stays(harness: AppHarness, q
         harness.wait_until_quiet(qtbot)
         assert (harness.chats.transcript.messages[0].text, composer.text()) == ("Hello", "다")
 
-
-def test_renaming_keeps_what_is_composed_there_and_in_the_composer(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "first")
-    compose(harness.window.composer.edit, "글")
+    composer.set_text("")
+    compose(composer.edit, "글")
     for leave in ("return", "focus"):
         harness.window.menu.rename.trigger()
-        assert harness.window.composer.text() == "글"
+        assert composer.text() == "글"
         field = harness.window.findChild(RenameField)
         assert field is not None
         field.clear()
@@ -89,7 +87,9 @@ def test_renaming_keeps_what_is_composed_there_and_in_the_composer(harness: AppH
         assert harness.chats.title == f"제목 {leave}"
 
 
-def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot: QtBot) -> None:
+def test_korean_is_searched_for_while_it_is_composed_and_the_settings_keep_it_when_their_window_is_left(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     """Its last syllable is committed only by the next key; kana and pinyin will be other characters."""
     harness.window.composer.send("번역 질문")
     harness.wait_until_quiet(qtbot)
@@ -111,8 +111,6 @@ def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot:
     compose(search, "역")
     qtbot.waitUntil(lambda: rows.query == "번역" and bool(rows.rows))
 
-
-def test_the_settings_keep_what_is_composed_when_their_window_is_left(harness: AppHarness) -> None:
     window = harness.show_settings("chat")
     prompt = window.findChild(PromptField)
     assert prompt is not None

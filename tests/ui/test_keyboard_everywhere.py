@@ -105,41 +105,6 @@ def test_tab_goes_through_the_settings_from_the_top_the_models_and_the_empty_cha
             check(harness.window, qtbot)
 
 
-def test_a_chat_and_the_table_of_its_requests(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Hello")
-    harness.window.resize(1500, 900)
-    harness.window.inspector.set_wanted(True)
-    check(harness.window, qtbot)
-    check(activity(harness), qtbot)
-
-
-def test_tab_goes_through_the_window_part_by_part(harness: AppHarness, qtbot: QtBot) -> None:
-    """Sidebar, header, messages, composer; each from its top left, and a ring shows in the list of chats."""
-    harness.ask(qtbot, "Hello")
-    window = harness.window
-    assert window.transcript is not None
-    window.banner.hide()
-    window.resize(1500, 900)
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
-    window.composer.take_focus()
-    parts = [window.composer, window.sidebar, window.header, window.transcript, window.composer]
-    seen: list[QWidget] = [window.composer.edit]
-    rings = []
-    while len(seen) < 40:
-        QTest.keyClick(seen[-1], Qt.Key.Key_Tab)
-        now = QApplication.focusWidget()
-        assert now is not None
-        rings += [window.sidebar.chats.has_ring] if now is window.sidebar.chats else []
-        if now is window.composer.edit:
-            break
-        seen.append(now)
-    order = [next(at for at, part in enumerate(parts) if part is each or part.isAncestorOf(each)) for each in seen]
-    assert order == sorted(order), [describe(each) for each in seen]
-    assert set(order) == {0, 1, 2, 3}
-    assert rings == [True]
-
-
 def open_picker(harness: AppHarness) -> QWidget:
     harness.window.picker.open()
     return harness.window.picker.panel
@@ -172,7 +137,38 @@ DIALOGS: dict[str, Callable[[AppHarness], QWidget]] = {
 }
 
 
-def test_what_opens_over_a_window(harness: AppHarness, qtbot: QtBot) -> None:
+def test_tab_goes_through_a_chat_part_by_part_the_table_of_its_requests_and_what_opens_over_a_window(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    harness.ask(qtbot, "Hello")
+    window = harness.window
+    window.resize(1500, 900)
+    # Sidebar, header, messages, composer; each from its top left, and a ring shows in the list of chats.
+    assert window.transcript is not None
+    window.banner.hide()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.composer.take_focus()
+    parts = [window.composer, window.sidebar, window.header, window.transcript, window.composer]
+    seen: list[QWidget] = [window.composer.edit]
+    rings = []
+    while len(seen) < 40:
+        QTest.keyClick(seen[-1], Qt.Key.Key_Tab)
+        now = QApplication.focusWidget()
+        assert now is not None
+        rings += [window.sidebar.chats.has_ring] if now is window.sidebar.chats else []
+        if now is window.composer.edit:
+            break
+        seen.append(now)
+    order = [next(at for at, part in enumerate(parts) if part is each or part.isAncestorOf(each)) for each in seen]
+    assert order == sorted(order), [describe(each) for each in seen]
+    assert set(order) == {0, 1, 2, 3}
+    assert rings == [True]
+
+    window.inspector.set_wanted(True)
+    check(harness.window, qtbot)
+    check(activity(harness), qtbot)
+
     for name, opened in DIALOGS.items():
         dialog = opened(harness)
         QApplication.processEvents()

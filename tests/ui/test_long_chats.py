@@ -104,7 +104,7 @@ class Paints(QObject):
         return False
 
 
-def test_the_end_is_painted_before_the_rest_is_read(
+def test_the_end_is_painted_before_the_rest_is_read_and_the_reader_stays_where_they_are_or_goes_to_a_kept_place(
     harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes: list[str] = []
@@ -121,8 +121,8 @@ def test_the_end_is_painted_before_the_rest_is_read(
     assert "read" in notes
     assert notes[0] == "painted"
 
-
-def test_the_reader_and_the_focus_stay_where_they_are(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.new_chat()
+    harness.chats.places.put(1, None)
     harness.chats.open_chat(1)
     view = harness.transcript
     view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() - 3000)
@@ -138,12 +138,10 @@ def test_the_reader_and_the_focus_stay_where_they_are(harness: AppHarness, qtbot
     assert highlights.focused_message() == MANY - 1
     assert view.items[MANY - 2].highlighted
 
-
-def test_it_goes_to_a_kept_place_when_that_has_come(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.new_chat()
     place = ReadingPlace(40, 3.0)
     harness.chats.places.put(1, place)
     harness.chats.open_chat(1)
-    view = harness.transcript
     assert view.place() == place  # also where it is left before that
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
     here = view.place()
@@ -151,7 +149,9 @@ def test_it_goes_to_a_kept_place_when_that_has_come(harness: AppHarness, qtbot: 
     assert here.message_id == 40
 
 
-def test_it_is_written_in_while_it_comes(harness: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_written_in_and_another_version_shown_while_it_comes_and_what_changes_far_above_is_shown(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.chats.open_chat(1)
     assert harness.chats.transcript.has_earlier
     ask(harness, qtbot)
@@ -159,33 +159,26 @@ def test_it_is_written_in_while_it_comes(harness: AppHarness, qtbot: QtBot) -> N
     assert ids(harness) == list(range(1, MANY + 3))
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
 
-
-def test_what_changes_far_above_is_shown(harness: AppHarness, qtbot: QtBot) -> None:
-    open_whole(harness, qtbot)
+    before = ids(harness)
     harness.chats.edits.delete(100, following=False)
     harness.wait_until_stored(qtbot)
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
-    assert ids(harness) == [*range(1, 100), *range(101, MANY + 1)]
+    assert ids(harness) == [each for each in before if each != 100]
     harness.chats.deletions.undo()
     harness.wait_until_stored(qtbot)
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
-    assert ids(harness) == list(range(1, MANY + 1))
+    assert ids(harness) == before
 
-
-def test_another_chat_is_not_filled_with_what_comes_late_and_a_find_far_above_is_gone_to(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    harness.chats.open_chat(1)
     harness.chats.new_chat()
-    harness.wait_until_stored(qtbot)
-    assert ids(harness) == []
-    harness.chats.open_at(1, 40)
+    harness.chats.open_chat(1)
+    last = ids(harness)[-1]
+    with qtbot.waitSignal(harness.chats.reply_ended):
+        assert harness.chats.exchanges.regenerate(last)
+    assert (ids(harness)[-1], harness.chats.transcript.messages[-1].siblings) == (last + 1, 2)
+    harness.chats.show_version(last + 1, -1)
+    qtbot.waitUntil(lambda: ids(harness)[-2:] == before[-2:])
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
-    harness.wait_until_stored(qtbot)
-    assert ids(harness) == list(range(1, MANY + 1))
-    place = harness.transcript.place()
-    assert place is not None
-    assert place.message_id == 40
+    assert ids(harness) == before
 
 
 def test_a_request_and_a_race_have_every_message_and_none_is_read_here(
@@ -228,18 +221,6 @@ def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
 
 
-def test_another_version_of_it_is_shown(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.chats.open_chat(1)
-    with qtbot.waitSignal(harness.chats.reply_ended):
-        assert harness.chats.exchanges.regenerate(MANY)
-    assert (ids(harness)[-1], harness.chats.transcript.messages[-1].siblings) == (MANY + 1, 2)
-    harness.chats.show_version(MANY + 1, -1)
-    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].id == MANY)
-    assert ids(harness)[-2:] == [MANY - 1, MANY]
-    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
-    assert ids(harness) == list(range(1, MANY + 1))
-
-
 @pytest.mark.parametrize("harness", [1000], indirect=True)
 def test_very_many_messages_are_copied_without_being_laid_out(
     harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -274,7 +255,9 @@ def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness
     assert view._column.height_px > 1.4 * height
 
 
-def test_what_a_search_found_far_above_is_found_when_it_comes(harness: AppHarness, qtbot: QtBot) -> None:
+def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits_for_what_is_not_read(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     view, finding = harness.window.transcript, harness.window.finding
     assert view is not None
     finding.open_match(1, Match(40, "", ("message 39",)))
@@ -288,11 +271,20 @@ def test_what_a_search_found_far_above_is_found_when_it_comes(harness: AppHarnes
     qtbot.waitUntil(lambda: not (harness.chats.transcript.has_earlier or view.finder.is_reading))
     assert view.finder.current.message_id == 40, "what came later has moved the reader"
 
+    finding.bar.close()
+    harness.chats.new_chat()
+    harness.chats.open_chat(1)
+    harness.chats.new_chat()
+    harness.wait_until_stored(qtbot)
+    assert ids(harness) == []
+    harness.chats.open_at(1, 40)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    harness.wait_until_stored(qtbot)
+    assert ids(harness) == list(range(1, MANY + 1))
+    place = harness.transcript.place()
+    assert place is not None
+    assert place.message_id == 40
 
-def test_a_step_waits_for_what_is_not_read_and_the_window_does_not(harness: AppHarness, qtbot: QtBot) -> None:
-    open_whole(harness, qtbot)
-    view = harness.window.transcript
-    assert view is not None
     finder, told = view.finder, []
     finder.stepped.connect(lambda: told.append(finder.number))
     view.go_to(ReadingPlace(2, 0.0))

@@ -107,8 +107,9 @@ def test_five_megabytes_are_copied_at_once(qtbot: QtBot, unit: str) -> None:
         assert len(QApplication.clipboard().text()) in (len(text), len(text) - 1)  # with or without the last line's end
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
-    "unit", ["\x1b[31m", "\x1b", "\x00", "\x9b0m", "\x1b]0;title\x07", "\u202e", "A draft guesses.\n"]
+    "unit", ["\x1b]0;title\x07", "\x1b[31m", "\x1b", "\x00", "\x9b0m", "\u202e", "A draft guesses.\n"]
 )
 def test_five_megabytes_of_nothing_that_may_be_copied_are_left_out_at_once(unit: str) -> None:
     text = unit * (LARGE_BYTES // len(unit))
@@ -145,6 +146,7 @@ def test_growing_replies_take_linear_time(setup: GrowthSetup, name: str) -> None
     assert growth(setup.stream, MARKDOWN[name], 2_500, head) < MOST_GROWTH
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("language", "unit"), [("diff", "+ - = "), ("make", "x"), ("rst", " \n"), ("python", "x = 1\n")]
 )

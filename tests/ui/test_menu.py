@@ -76,11 +76,12 @@ def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harne
     assert any(isinstance(each, Dialog) and each.isVisible() for each in QApplication.topLevelWidgets())
 
 
-def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> None:
+def test_entries_follow_what_can_be_done_and_the_edit_menu_knows_the_focused_field(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     menu, settings = harness.window.menu, harness.application.settings
-    assert not any(action.isEnabled() for action in (menu.stop, menu.rename, menu.duplicate, menu.delete))
-    assert not menu.usual_size.isEnabled()
-    assert not menu.find.isEnabled()
+    none = menu.stop, menu.rename, menu.duplicate, menu.delete, menu.usual_size, menu.find
+    assert not any(action.isEnabled() for action in none)
     menu.menus["chat"].aboutToShow.emit()
     assert not harness.window.speculation.race.isEnabled()
     menu.menus["chat"].aboutToHide.emit()
@@ -89,8 +90,7 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     QTest.keyClicks(harness.window.composer.edit, "Long")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(menu.stop.isEnabled)
-    assert menu.rename.isEnabled()
-    assert menu.find.isEnabled()
+    assert (menu.rename.isEnabled(), menu.find.isEnabled()) == (True, True)
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: not menu.stop.isEnabled())
     settings.text_scale = 2.0
@@ -98,20 +98,19 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     settings.text_scale = 0.85
     assert [menu.bigger.isEnabled(), menu.smaller.isEnabled()] == [True, False]
 
-
-def test_the_edit_menu_knows_the_focused_field_and_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> None:
-    menu, edit = harness.window.menu, harness.window.composer.edit
+    settings.text_scale = 1.0
+    harness.chats.new_chat()
+    edit = harness.window.composer.edit
+    harness.window.activateWindow()
     harness.window.composer.take_focus()
     QApplication.clipboard().clear()
     menu.menus["edit"].aboutToShow.emit()
-    enabled = {name for name in ("redo", "cut", "copy", "paste", "select_all") if menu.actions[name].isEnabled()}
-    assert enabled == set()
+    assert not any(menu.actions[name].isEnabled() for name in ("redo", "cut", "copy", "paste", "select_all"))
     menu.menus["edit"].aboutToHide.emit()
     QTest.keyClicks(edit, "words")
     edit.selectAll()
     menu.menus["edit"].aboutToShow.emit()
-    assert all(menu.actions[name].isEnabled() for name in ("undo", "cut", "copy", "select_all"))
-    assert not menu.redo.isEnabled()
+    assert [menu.actions[name].isEnabled() for name in ("undo", "cut", "copy", "redo")] == [True] * 3 + [False]
     menu.menus["edit"].aboutToHide.emit()
     assert menu.redo.isEnabled()  # its key is heard
     menu.cut.trigger()
@@ -125,16 +124,18 @@ def test_the_edit_menu_knows_the_focused_field_and_reaches_a_number(harness: App
     qtbot.waitUntil(window.isActiveWindow)
     number.setFocus()
     number.selectAll()
-    harness.window.menu.menus["edit"].aboutToShow.emit()
-    assert harness.window.menu.actions["copy"].isEnabled()
-    harness.window.menu.menus["edit"].aboutToHide.emit()
+    menu.menus["edit"].aboutToShow.emit()
+    assert menu.actions["copy"].isEnabled()
+    menu.menus["edit"].aboutToHide.emit()
     QApplication.clipboard().setText("40")
-    harness.window.menu.actions["paste"].trigger()
+    menu.paste.trigger()
     number.interpretText()
     assert number.value() == 40
 
 
-def test_chats_are_stepped_through_each_once(harness: AppHarness, qtbot: QtBot) -> None:
+def test_chats_are_stepped_through_each_once_and_of_two_keys_one_sends_and_the_other_begins_a_new_line(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     chats = []
     for text in ("One", "Two"):
         harness.chats.new_chat()
@@ -164,11 +165,7 @@ def test_chats_are_stepped_through_each_once(harness: AppHarness, qtbot: QtBot) 
     harness.window.menu.next_chat.trigger()
     assert harness.chats.chat_id == one
 
-
-def test_of_return_and_control_return_one_sends_and_the_other_begins_a_new_line(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    """As the settings say of it."""
+    harness.chats.new_chat()
     edit = harness.window.composer.edit
     harness.application.settings.send_key = "control_return"
     QTest.keyClicks(edit, "one")

@@ -34,25 +34,6 @@ def focused() -> QWidget:
     return widget
 
 
-def test_every_way_leads_there_and_escape_back_to_what_is_typed(harness: AppHarness) -> None:
-    window = harness.window
-    window.composer.edit.insertPlainText("half a question")
-    ways: dict[str, Callable[[], object]] = {
-        "button": window.sidebar.models_button.click,
-        "menu": window.menu.models.trigger,
-        "notice": lambda: window._follow(NoticeAction.OPEN_MODELS),
-        "picker": window.picker.panel.more.models_button.click,
-        "empty chat": window.empty_chat.models_requested.emit,
-    }
-    for way, go in ways.items():
-        go()
-        assert shown(harness) == ("find" if way == "empty chat" else "yours"), way
-        assert window.models_view.view.isAncestorOf(focused())
-        QTest.keyClick(focused(), Qt.Key.Key_Escape)
-        assert shown(harness) == ""
-        assert (window.composer.edit.hasFocus(), window.composer.text()) == (True, "half a question"), way
-
-
 def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
     chat = harness.chats.chat_id
@@ -86,8 +67,7 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
     assert window.inspector.panel.isVisible()
     assert window.inspector.button.isVisible()
 
-
-def test_a_reply_that_ends_behind_it_is_new_until_the_chat_is_back(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.new_chat()
     harness.engine.gate.hold()
     assert harness.chats.send("Hello")
     harness.show_models("yours")
@@ -98,12 +78,32 @@ def test_a_reply_that_ends_behind_it_is_new_until_the_chat_is_back(harness: AppH
     qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
 
 
-def test_it_is_made_when_it_is_opened_and_its_keys_do_not_reach_the_chat(harness: AppHarness) -> None:
+def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_what_is_typed(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     assert "view" not in vars(harness.window.models_view)
+
+    harness.store.on_hub = [HubModel("org/Model")]
+    window = harness.window
+    window.composer.edit.insertPlainText("half a question")
+    ways: dict[str, Callable[[], object]] = {
+        "button": window.sidebar.models_button.click,
+        "menu": window.menu.models.trigger,
+        "notice": lambda: window._follow(NoticeAction.OPEN_MODELS),
+        "picker": window.picker.panel.more.models_button.click,
+        "empty chat": window.empty_chat.models_requested.emit,
+    }
+    for way, go in ways.items():
+        go()
+        assert shown(harness) == ("find" if way == "empty chat" else "yours"), way
+        assert window.models_view.view.isAncestorOf(focused())
+        QTest.keyClick(focused(), Qt.Key.Key_Escape)
+        assert shown(harness) == ""
+        assert (window.composer.edit.hasFocus(), window.composer.text()) == (True, "half a question"), way
 
     harness.show_models("yours")
     QTest.keyClicks(focused(), "abc")
-    assert harness.window.composer.text() == ""
+    assert window.composer.text() == "half a question", "keys do not reach the chat"
     assert shown(harness) == "yours"
 
     view = harness.show_models("yours")
@@ -111,10 +111,6 @@ def test_it_is_made_when_it_is_opened_and_its_keys_do_not_reach_the_chat(harness
     assert view.tab == "find"
     assert view.discover.text.hasFocus()
 
-
-def test_escape_on_the_page_of_a_model_goes_back_to_the_list_first(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.store.on_hub = [HubModel("org/Model")]
-    view = harness.show_models("find")
     qtbot.waitUntil(lambda: view.discover.list.model().rowCount() > 0)
     view.discover.list._choose(view.discover.list.model().index(0, 0))
     assert view.discover.page.isVisible()

@@ -88,18 +88,8 @@ def test_the_mark_of_a_download_goes_before_the_copy_is_in_its_place(
     assert seen == [".new-Hunch.app", f"-dr com.apple.quarantine {folder}/.new-Hunch.app"]
 
 
-def test_moving_ends_this_run(harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path) -> None:
-    folder, ended = tmp_path / "Applications", list[bool]()
-    folder.mkdir()
-    MoveOffer(harness.window.parts, harness.application.calls.post, lambda: ended.append(True), app, folder)
-    assert "Applications" in harness.window.banner.title.text()
-    harness.window.banner.button.click()
-    qtbot.waitUntil(lambda: bool(ended))
-    assert (folder / "Hunch.app").is_dir()
-
-
 @pytest.mark.expect_log("the app cannot be moved")
-def test_where_it_cannot_be_moved_that_is_said_and_nothing_is_left(
+def test_where_it_cannot_be_moved_that_is_said_and_where_it_can_this_run_ends(
     harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "a file").touch()
@@ -108,3 +98,11 @@ def test_where_it_cannot_be_moved_that_is_said_and_nothing_is_left(
     harness.window.banner.button.click()
     qtbot.waitUntil(lambda: "Finder" in harness.window.banner.sentence.text())
     assert harness.window.isVisible()
+
+    folder, ended = tmp_path / "Applications", list[bool]()
+    folder.mkdir()
+    MoveOffer(parts, harness.application.calls.post, lambda: ended.append(True), app, folder)
+    assert "Applications" in harness.window.banner.title.text()
+    harness.window.banner.button.click()
+    qtbot.waitUntil(lambda: bool(ended))
+    assert (folder / "Hunch.app").is_dir()
