@@ -99,6 +99,7 @@ def test_where_it_cannot_be_moved_that_is_said_and_where_it_can_this_run_ends(
     qtbot.waitUntil(lambda: "Finder" in harness.window.banner.sentence.text())
     assert harness.window.isVisible()
 
+    harness.window.banner.close_button.click()
     folder, ended = tmp_path / "Applications", list[bool]()
     folder.mkdir()
     MoveOffer(parts, harness.application.calls.post, lambda: ended.append(True), app, folder)
