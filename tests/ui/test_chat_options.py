@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.controllers.chat_options import OPTIONS, known, resolve
+from app.controllers.chat_options import OPTIONS, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
@@ -88,17 +88,6 @@ def test_what_an_option_takes_the_engine_takes(tmp_path: Path, name: str, where:
                 thinking_tokens=made.thinking_tokens,
             )
         )
-
-
-@pytest.mark.parametrize(
-    "stored",
-    [
-        {"temperature": "hot", "top_k": None, "thinking": "much", "speculation_mode": "always", "system_prompt": 7},
-        {"temperature": float("nan"), "seed": -0.5e400, "max_tokens": [], "min_p": {}, "unheard_of": 1},
-    ],
-)
-def test_what_cannot_be_is_as_if_it_were_not_there(stored: dict[str, object]) -> None:
-    assert known(stored) == {}
 
 
 def test_a_chat_has_its_own_and_others_do_not(harness: ControllerHarness) -> None:

@@ -35,14 +35,6 @@ def composer(qtbot: QtBot) -> Iterator[Composer]:
     window.close()
 
 
-def test_shift_return_starts_a_line(composer: Composer, qtbot: QtBot) -> None:
-    QTest.keyClicks(composer.edit, "one")
-    with qtbot.assertNotEmitted(composer.send_requested):
-        QTest.keyClick(composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    QTest.keyClicks(composer.edit, "two")
-    assert composer.text() == "one\ntwo"
-
-
 def test_only_spaces_are_not_sent(composer: Composer, qtbot: QtBot) -> None:
     QTest.keyClicks(composer.edit, "   ")
     with qtbot.assertNotEmitted(composer.send_requested):
@@ -50,6 +42,7 @@ def test_only_spaces_are_not_sent(composer: Composer, qtbot: QtBot) -> None:
 
 
 def test_return_while_composing_does_not_send(composer: Composer, qtbot: QtBot) -> None:
+    QTest.keyClicks(composer.edit, "1. ")
     compose(composer.edit, "にほん")
     with qtbot.assertNotEmitted(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
@@ -191,9 +184,8 @@ def test_what_was_typed_before_the_chats_were_open_comes_after_what_waited(compo
     assert composer.text() == "elsewhere"
 
 
-@pytest.mark.parametrize("text", ["a\r\n" + "x" * 300_000 + "\nb", "🎉" * 100_000])
-def test_a_line_without_spaces_is_whole(composer: Composer, text: str) -> None:
-    data = QMimeData()
+def test_a_line_without_spaces_is_whole(composer: Composer) -> None:
+    text, data = "a\r\n" + "🎉" * 100_000 + "\nb", QMimeData()
     data.setText(text)
     data.setHtml("<b>rich</b>")
     composer.edit.insertFromMimeData(data)

@@ -113,21 +113,3 @@ def test_a_model_that_nobody_can_look_at_says_why(harness: ControllerHarness, mo
     library.verify(OTHER.folder)
     harness.bridge.post(ModelVerified(OTHER.folder, known=False, error=error))
     harness.qtbot.waitUntil(lambda: library.upkeep(OTHER.folder) == Upkeep(UpkeepState.NOT_ASKED, error=error))
-
-
-@pytest.mark.parametrize("refuses", [True, False])
-def test_a_model_is_being_deleted_as_soon_as_somebody_wants_it(harness: ControllerHarness, refuses: bool) -> None:
-    """Gigabytes take a while to go; what is refused is as it was before."""
-    models, store = harness.models, harness.store
-    models.refresh()
-    harness.qtbot.waitUntil(lambda: len(models.models) == len(ALL))
-    store.undeletable = {OTHER.folder} if refuses else set()
-    store.gate.hold()
-    store.install("org/before-it")  # the store is at work on something else
-    models.delete(OTHER.folder)
-    (entry,) = (each for each in models.models if each.folder == OTHER.folder)
-    assert entry.upkeep.state is UpkeepState.DELETING
-    store.gate.open()
-    harness.qtbot.waitUntil(lambda: models.library.upkeep(OTHER.folder) == Upkeep())
-    assert (OTHER.folder in [each.folder for each in models.models]) is refuses
-    assert bool(harness.notices) is refuses

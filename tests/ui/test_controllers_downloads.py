@@ -131,15 +131,6 @@ def test_a_pair_that_is_paused_when_a_half_has_failed_is_paused_and_resumes_both
     assert (tell(harness).state, tell(harness).error) == (DownloadState.WAITING, None)
 
 
-def test_a_pair_is_one_row_again_after_a_break(harness: ControllerHarness, downloads: DownloadController) -> None:
-    harness.settings.pair_downloads = (f"{MAIN} {DRAFT}",)
-    entry = tell(harness, DownloadStopped(FIRST, MAIN, 30, 100), DownloadStopped(SECOND, DRAFT, 5, 20))
-    assert (entry.repositories, entry.state) == ((MAIN, DRAFT), DownloadState.PAUSED)
-    assert (entry.done_bytes, entry.total_bytes) == (35, 120)
-    downloads.resume(entry.id)
-    assert sorted(harness.store.asked) == [MAIN, DRAFT]
-
-
 def test_a_half_that_an_earlier_run_finished_is_not_fetched_again(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:

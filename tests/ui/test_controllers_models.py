@@ -115,17 +115,6 @@ def test_draft_of_another_family_is_refused_with_the_reason(harness: ControllerH
     assert harness.models.pair.state is PairState.READY
 
 
-def test_new_main_keeps_a_draft_that_fits_or_takes_one_that_does(harness: ControllerHarness) -> None:
-    harness.models.choose_main(MIDDLE.folder)
-    harness.wait_for_pair()
-    assert (harness.models.pair.main_name, harness.models.pair.draft_name) == ("Middle-4B", "Draft-1B")
-    harness.models.choose_main(OTHER_MAIN.folder)
-    harness.qtbot.waitUntil(lambda: harness.models.pair.draft_name == "Other-1B")  # once their files are compared
-    harness.wait_for_pair()
-    assert harness.models.pair.main_name == "Other-9B"
-    assert (harness.settings.main_folder, harness.settings.draft_folder) == (OTHER_MAIN.folder, OTHER.folder)
-
-
 def choose_main(harness: ControllerHarness, folder: str, *, comes_with: str) -> None:
     """Waits until this draft has come with it."""
     models = harness.models
@@ -135,7 +124,7 @@ def choose_main(harness: ControllerHarness, folder: str, *, comes_with: str) -> 
     assert models.pair.draft_folder == comes_with
 
 
-def test_a_main_model_comes_back_with_the_draft_that_it_had_last(harness: ControllerHarness) -> None:
+def test_a_main_model_comes_with_the_draft_that_it_had_last_or_with_one_that_fits(harness: ControllerHarness) -> None:
     """Not with the one of the pair before, nor with one where the person chose none."""
     harness.models.choose_draft(MIDDLE.folder)
     harness.wait_for_pair()
@@ -145,6 +134,9 @@ def test_a_main_model_comes_back_with_the_draft_that_it_had_last(harness: Contro
     choose_main(harness, MIDDLE.folder, comes_with=DRAFT.folder)
     choose_main(harness, MAIN.folder, comes_with="")
     assert harness.settings.last_drafts == {MIDDLE.folder: DRAFT.folder, MAIN.folder: ""}
+
+    choose_main(harness, OTHER_MAIN.folder, comes_with=OTHER.folder)  # once their files are compared
+    assert (harness.settings.main_folder, harness.settings.draft_folder) == (OTHER_MAIN.folder, OTHER.folder)
 
 
 def test_a_draft_that_can_no_longer_serve_does_not_come_back(harness: ControllerHarness) -> None:

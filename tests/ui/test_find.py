@@ -78,7 +78,9 @@ def current(harness: TranscriptHarness) -> list[str]:
     return [text.found.current for text in texts(harness) if text.found.current is not None]
 
 
-def test_what_is_found_is_lit_in_every_kind_of_text(harness: TranscriptHarness, qtbot: QtBot) -> None:
+def test_what_is_found_is_lit_in_every_kind_of_text_and_steps_go_round(
+    harness: TranscriptHarness, qtbot: QtBot
+) -> None:
     finder = find(harness, qtbot, "Needle")
     formulas = [
         as_widget(part.widget) for part, _ in harness.view.visible_parts.shown() if isinstance(part.widget, FormulaPart)
@@ -91,9 +93,7 @@ def test_what_is_found_is_lit_in_every_kind_of_text(harness: TranscriptHarness, 
     finder.close()
     assert (finder.count, lit(harness), current(harness)) == (0, [], [])
 
-
-def test_steps_go_round(harness: TranscriptHarness, qtbot: QtBot) -> None:
-    finder = find(harness, qtbot, "needle")
+    find(harness, qtbot, "needle")
     numbers = []
     for direction in (1, 1, -1, -1, -1, 1):
         finder.step(direction)
@@ -142,7 +142,9 @@ def test_a_match_in_a_section_that_nobody_has_read_is_found(harness: TranscriptH
     assert finder.count == 300
 
 
-def test_a_growing_reply_is_searched_as_it_grows(harness: TranscriptHarness, qtbot: QtBot) -> None:
+def test_a_growing_reply_is_searched_as_it_grows_and_the_next_is_current_when_its_words_are_gone(
+    harness: TranscriptHarness, qtbot: QtBot
+) -> None:
     finder = find(harness, qtbot, "needle")
     harness.model.append(TranscriptMessage(3, from_user=False, text="", status=ReplyStatus.STREAMING))
     for piece in ("another nee", "dle and ", "one needle\n\n", "```\nneedle"):
@@ -151,16 +153,10 @@ def test_a_growing_reply_is_searched_as_it_grows(harness: TranscriptHarness, qtb
     harness.view.jump_to_end()
     assert lit(harness).count("needle") >= 3
     assert finder.number == 1
-    harness.model.show_branch(harness.model.messages[:1])
-    qtbot.waitUntil(lambda: not finder.is_reading)
-    assert (finder.count, finder.number) == (1, 1)
-
-
-def test_the_current_one_goes_on_when_its_words_are_gone(harness: TranscriptHarness, qtbot: QtBot) -> None:
-    finder = find(harness, qtbot, "needle", 2)
+    find(harness, qtbot, "needle", 2)
     assert finder.number == 2
     harness.model.show_branch(harness.model.messages[:1])
-    qtbot.waitUntil(lambda: finder.number == 1)
+    qtbot.waitUntil(lambda: (finder.count, finder.number) == (1, 1))
 
 
 @pytest.mark.parametrize(

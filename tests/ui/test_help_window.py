@@ -65,17 +65,6 @@ def test_the_question_that_was_found_is_read_without_a_mouse(window: HelpWindow,
     assert window.text.verticalScrollBar().value() < before
 
 
-def test_escape_empties_the_search_and_then_closes(window: HelpWindow) -> None:
-    QTest.keyClicks(window.search, "qqqq")
-    assert rows(window) == []
-    assert window.nothing.isVisible()
-    QTest.keyClick(window.search, Qt.Key.Key_Escape)
-    assert len(rows(window)) == len(PAGES)
-    assert not window.nothing.isVisible()
-    QTest.keyClick(window.search, Qt.Key.Key_Escape)
-    assert not window.isVisible()
-
-
 def routes(harness: AppHarness) -> set[str]:
     """What menus, settings and models are called, such as "Settings → Chat → Seed"."""
     settings, models = harness.show_settings(), harness.show_models()
@@ -135,7 +124,9 @@ def test_every_route_and_key_that_it_names_is_there_in_the_language_of_the_windo
     assert window.text.accessibleName() == "ドラフトと速さ"
 
 
-def test_in_a_small_window_with_the_largest_text_a_menu_has_the_pages(window: HelpWindow, qtbot: QtBot) -> None:
+def test_in_a_small_window_with_the_largest_text_a_menu_has_the_pages_and_the_down_key_leads_there(
+    window: HelpWindow, qtbot: QtBot
+) -> None:
     window._theme.set_scale(2.0)
     window.resize(720, 480)
     assert (window.width(), window.height()) == (720, 480)
@@ -151,11 +142,6 @@ def test_in_a_small_window_with_the_largest_text_a_menu_has_the_pages(window: He
     window.resize(1200, 640)
     assert (window.list.isVisible(), window.index.isVisible()) == (True, False)
 
-
-def test_where_the_list_is_hidden_the_down_key_leads_to_the_page_and_the_search_keeps_its_letters(
-    window: HelpWindow,
-) -> None:
-    window._theme.set_scale(2.0)
     window.resize(720, 480)
     QTest.keyClick(window.search, Qt.Key.Key_Down)
     assert window.text.hasFocus()
@@ -166,17 +152,26 @@ def test_where_the_list_is_hidden_the_down_key_leads_to_the_page_and_the_search_
     assert window.list.hasFocus()
 
 
-def test_it_shows_keys_as_this_system_writes_them(window: HelpWindow) -> None:
+def test_a_screen_reader_gets_a_document_keys_are_this_systems_and_escape_empties_the_search_then_closes(
+    window: HelpWindow,
+) -> None:
+    told = QAccessible.queryAccessibleInterface(window.text)
+    assert told.role() == QAccessible.Role.Document
+    assert told.text(QAccessible.Text.Name) == "First steps"
+    assert window.search.accessibleName() == "Search Help"
+    assert window.list.accessibleName() == "Pages"
+
     window.list.setCurrentRow(PAGES.index("keys"))
     words = "\n".join(each.toPlainText() for each in window.text.findChildren(CardText))
     native = QKeySequence.SequenceFormat.NativeText
     assert QKeySequence("Ctrl+K").toString(native) in words  # of the palette
     assert "{" not in words
 
-
-def test_a_screen_reader_gets_a_document_and_named_lists(window: HelpWindow) -> None:
-    told = QAccessible.queryAccessibleInterface(window.text)
-    assert told.role() == QAccessible.Role.Document
-    assert told.text(QAccessible.Text.Name) == "First steps"
-    assert window.search.accessibleName() == "Search Help"
-    assert window.list.accessibleName() == "Pages"
+    QTest.keyClicks(window.search, "qqqq")
+    assert rows(window) == []
+    assert window.nothing.isVisible()
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert len(rows(window)) == len(PAGES)
+    assert not window.nothing.isVisible()
+    QTest.keyClick(window.search, Qt.Key.Key_Escape)
+    assert not window.isVisible()
