@@ -91,19 +91,16 @@ def test_a_whole_message_has_the_same_blocks(served: Served, scripted: FakeEngin
     assert (answer["stop_reason"], answer["type"]) == ("tool_use", "message")
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize(
-    ("finish", "reason"),
-    [
-        (FinishReason.STOP, "end_turn"),
-        (FinishReason.LENGTH, "max_tokens"),
-        (FinishReason.CONTEXT, "model_context_window_exceeded"),
-    ],
-)
-def test_why_a_message_has_ended(served: Served, scripted: FakeEngine, finish: FinishReason, reason: str) -> None:
-    scripted.scripts.append(Script(finish=finish))
-    answer = served.post("/v1/messages", ASKED | {"messages": [{"role": "user", "content": "x"}]}).json()
-    assert answer["stop_reason"] == reason
+def test_why_a_message_has_ended(served: Served, scripted: FakeEngine) -> None:
+    reasons = {
+        FinishReason.STOP: "end_turn",
+        FinishReason.LENGTH: "max_tokens",
+        FinishReason.CONTEXT: "model_context_window_exceeded",
+    }
+    for finish, reason in reasons.items():
+        scripted.scripts.append(Script(finish=finish))
+        answer = served.post("/v1/messages", ASKED | {"messages": [{"role": "user", "content": "x"}]}).json()
+        assert answer["stop_reason"] == reason
 
 
 def test_what_claude_code_sends_is_one_form_in_every_turn(served: Served, scripted: FakeEngine) -> None:
@@ -154,15 +151,12 @@ def test_anthropics_errors_have_its_shape(served: Served) -> None:
     assert (refused["type"], refused["error"]["type"]) == ("error", "permission_error")
 
 
-def test_a_response_repeats_tools_with_all_that_an_answer_must_have(served: Served) -> None:
+def test_a_response_repeats_tools_with_all_that_an_answer_must_have_and_whom_it_is_for(served: Served) -> None:
     tools = [{"type": "function", "name": "look"}, {"type": "web_search"}]
-    answer = served.post("/v1/responses", {"model": "default", "input": "x", "tools": tools}).json()
+    body = {"model": "default", "input": "x", "tools": tools, "safety_identifier": "s"}
+    answer = served.post("/v1/responses", body).json()
     function = {"description": None, "parameters": None, "strict": False}
     assert answer["tools"] == [tools[0] | function, tools[1]]
-
-
-def test_a_response_repeats_whom_it_is_for(served: Served) -> None:
-    answer = served.post("/v1/responses", {"model": "default", "input": "x", "safety_identifier": "s"}).json()
     assert answer["safety_identifier"] == "s"
     assert "user" not in answer  # null is not in OpenAI's schema
 
@@ -236,10 +230,9 @@ def test_the_templates_variables_are_passed_on(served: Served, scripted: FakeEng
 THINKS = replace(model_info("/models/Thinks-8B"), about=ModelAbout(template=True, thinking=True), ends_thinking=True)
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize(
-    ("path", "more", "thinks", "tokens", "effort"),
-    [
+def test_how_much_to_think_in_each_dialect(thinker: tuple[Served, FakeEngine]) -> None:
+    house, engine = thinker
+    ways: list[tuple[str, dict[str, Any], bool, int | None, str | None]] = [
         ("/v1/messages", {"thinking": {"type": "enabled", "budget_tokens": 64}}, True, 64, None),
         ("/v1/messages", {"thinking": {"type": "adaptive"}, "output_config": {"effort": "max"}}, True, None, "high"),
         ("/v1/messages", {"thinking": {"type": "disabled"}, "output_config": {"effort": "low"}}, False, None, "low"),
@@ -261,28 +254,17 @@ THINKS = replace(model_info("/models/Thinks-8B"), about=ModelAbout(template=True
         ("/api/chat", {"think": True}, True, None, None),
         ("/api/chat", {"think": "high"}, True, None, "high"),
         ("/api/chat", {"think": False}, False, None, None),
-    ],
-)
-def test_how_much_to_think_in_each_dialect(
-    thinker: tuple[Served, FakeEngine],
-    path: str,
-    more: dict[str, Any],
-    thinks: bool,
-    tokens: int | None,
-    effort: str | None,
-) -> None:
-    house, engine = thinker
-    answer = house.post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
-    assert answer.status_code == 200, answer.text
-    request = asked(engine)
-    given = request.template_variables.get("reasoning_effort")
-    assert (request.thinking, request.thinking_tokens, given) == (thinks, tokens, effort)
+    ]
+    for path, more, thinks, tokens, effort in ways:
+        answer = house.post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
+        assert answer.status_code == 200, answer.text
+        request = asked(engine)
+        given = request.template_variables.get("reasoning_effort")
+        assert (request.thinking, request.thinking_tokens, given) == (thinks, tokens, effort), more
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize(
-    ("path", "more", "field"),
-    [
+def test_how_not_to_say_how_much_to_think(thinker: tuple[Served, FakeEngine]) -> None:
+    ways: list[tuple[str, dict[str, Any], str]] = [
         ("/v1/messages", {"thinking": {"type": "enabled", "budget_tokens": 100}}, "`thinking.budget_tokens`"),
         ("/v1/messages", {"thinking": {"type": "enabled", "budget_tokens": -2}}, "thinking.budget_tokens"),
         ("/v1/messages", {"thinking": {"type": "often"}}, "thinking.type"),
@@ -291,14 +273,11 @@ def test_how_much_to_think_in_each_dialect(
         ("/v1/chat/completions", {"thinking_token_budget": "5"}, "thinking_token_budget"),
         ("/v1/responses", {"input": "x", "reasoning": {"effort": "some"}}, "reasoning.effort"),
         ("/api/chat", {"think": "some"}, "think"),
-    ],
-)
-def test_how_not_to_say_how_much_to_think(
-    thinker: tuple[Served, FakeEngine], path: str, more: dict[str, Any], field: str
-) -> None:
-    answer = thinker[0].post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
-    assert answer.status_code == 400
-    assert field in answer.text
+    ]
+    for path, more, field in ways:
+        answer = thinker[0].post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
+        assert answer.status_code == 400, more
+        assert field in answer.text
 
 
 def test_ollama_refuses_to_think_for_a_model_that_cannot(served: Served) -> None:
@@ -321,11 +300,9 @@ def test_a_limit_for_a_model_that_cannot_be_held_to_it_is_refused() -> None:
 
 
 def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngine) -> None:
-    scripted.scripts.append(Script(thinking=("Hm.",), pieces=("I ", "look."), calls=(CALL,)))
     space = {"type": "namespace", "name": "eyes", "tools": [{"type": "function", **FUNCTION}]}
-    scripted.scripts[-1] = Script(
-        thinking=("Hm.",), pieces=("I ", "look."), calls=(ToolCall("call_1", "eyes__look", CALL.arguments),)
-    )
+    call = ToolCall("call_1", "eyes__look", CALL.arguments)
+    scripted.scripts.append(Script(thinking=("Hm.",), pieces=("I ", "look."), calls=(call,)))
     heard = events(
         served, "/v1/responses", {"model": "default", "input": "x", "tools": [space, {"type": "web_search"}]}
     )
@@ -366,10 +343,10 @@ def test_items_that_follow_each_other_are_one_turn(served: Served, scripted: Fak
     )
 
 
-@pytest.mark.parametrize("field", [{"previous_response_id": "resp_1"}, {"background": True}, {"conversation": "c"}])
-def test_a_response_needs_no_memory_of_others(served: Served, field: dict[str, Any]) -> None:
-    answer = served.post("/v1/responses", {"model": "default", "input": "x", **field})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unsupported_parameter")
+def test_a_response_needs_no_memory_of_others(served: Served) -> None:
+    for name, value in {"previous_response_id": "resp_1", "background": True, "conversation": "c"}.items():
+        answer = served.post("/v1/responses", {"model": "default", "input": "x", name: value})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unsupported_parameter"), name
 
 
 def test_what_was_counted_is_in_the_metrics(served: Served, scripted: FakeEngine) -> None:

@@ -239,5 +239,5 @@ def test_a_server_can_be_started_again(scripted: FakeEngine) -> None:
         served.server.start()
         while not served.server.state.addresses:
             served.states.get(timeout=PATIENCE_S)
-        with httpx2.Client(base_url=served.server.state.addresses[0], trust_env=False) as http:
+        with httpx2.Client(base_url=served.server.state.addresses[0], trust_env=False, verify=False) as http:
             assert http.get("/health").status_code == 200

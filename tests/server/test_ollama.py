@@ -67,10 +67,10 @@ def test_models_are_listed_with_their_context(served: Served) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["pull", "push", "create", "copy", "delete"])
-def test_nothing_is_changed_over_http(served: Served, name: str) -> None:
-    answer = served.post(f"/api/{name}", {"model": "other"})
-    assert (answer.status_code, list(answer.json())) == (403, ["error"])
+def test_nothing_is_changed_over_http(served: Served) -> None:
+    for name in ("pull", "push", "create", "copy", "delete"):
+        answer = served.post(f"/api/{name}", {"model": "other"})
+        assert (answer.status_code, list(answer.json())) == (403, ["error"]), name
 
 
 def test_errors_are_one_text(served: Served) -> None:
