@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 _IGNORED = {".git", ".venv", "build", "dist", "__pycache__", "uv.lock", ".hypothesis", ".DS_Store"}
@@ -25,13 +27,26 @@ def name_of(path: Path) -> str:
 def imported_modules(path: Path) -> set[str]:
     """Every module that the file imports anywhere; `from a import b` counts as both `a` and `a.b`."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(path):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
     return found
+
+
+@cache
+def statements(path: Path) -> tuple[ast.stmt, ...]:
+    """All of a file, those within others too; expressions are not gone through, which would take longer."""
+    found: list[ast.stmt] = []
+    bodies: list[Any] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while bodies:
+        node = bodies.pop()
+        found += [node] if isinstance(node, ast.stmt) else []
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            bodies += reversed(getattr(node, name, ()))
+    return tuple(found)
 
 
 def _files_in(folder: Path) -> Iterator[Path]:

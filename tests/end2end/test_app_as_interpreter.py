@@ -43,7 +43,6 @@ def bundled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("bundled")
 def test_a_new_model_is_tried_by_the_app_itself(tmp_path: Path, sound: Path) -> None:
-    assert list(FirstUse().check(sound))  # it took a while, so it was tried
     with pytest.raises(TokenizerBroken):
         list(FirstUse().check(spoiled(shutil.copytree(sound, tmp_path / "bad"), "a long beginning")))
 

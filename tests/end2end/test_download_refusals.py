@@ -26,7 +26,7 @@ def fetched(hub: TinyHub) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "size_bytes"),
-    [("config.json", 2 * MIB), ("config.json", 65 * MIB), ("tokenizer.json", 65 * MIB)],
+    [("config.json", 2 * MIB), ("tokenizer.json", 65 * MIB)],
 )
 def test_a_file_that_nothing_will_be_read_from_is_named_with_its_size(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, name: str, size_bytes: int

@@ -115,6 +115,7 @@ def test_both_sides_are_rewritten_and_the_model_goes_on(tmp_path: Path, qtbot: Q
         assert person.texts == whole
 
 
+@pytest.mark.slow
 def test_what_a_template_cannot_take_is_refused_with_its_reason(
     tmp_path: Path, qtbot: QtBot, strict_model: Path
 ) -> None:

@@ -74,12 +74,9 @@ def test_an_app_that_is_its_own_interpreter_reads_files_too(tmp_path: Path, monk
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
     (tmp_path / "a.pdf").write_bytes(pdf_bytes(["One page"]))
-    (tmp_path / "a.json").write_text("{}")
     limits = Limits(60, 2 << 30, 1 << 20)
     read = list(lines_of("--read-pdf", [str(tmp_path / "a.pdf"), "100"], limits, Stop()))
     assert [json.loads(line)["text"] for line in read] == ["One page"]
-    told = list(lines_of("--read-chats", [str(tmp_path / "spool"), str(tmp_path / "a.json")], limits, Stop()))
-    assert json.loads(told[-1]) == {"end": True}
 
 
 def test_the_command_line_knows_every_child() -> None:

@@ -116,6 +116,7 @@ def test_the_fields_of_a_search_are_some_that_a_hub_has() -> None:
     assert set(FIELDS) <= set(get_args(ExpandModelProperty_T))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("query", "sort"),
     [
