@@ -1,1 +1,1 @@
-"""Tests about the code itself: its surface, its layers, its size, and what it must not name."""
+"""Tests about the code itself: its layers, its size, and what it must not name."""
