@@ -337,10 +337,6 @@ def test_what_goes_on_is_the_commit_that_was_begun(
     assert_installed(tmp_path, hub)
 
 
-class PatientStore(QuickStore):
-    tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=7200.0))
-
-
 def test_a_paused_download_can_be_cancelled_later(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:

@@ -316,34 +316,30 @@ def test_one_that_is_not_paired_may_ask_for_nothing_but_to_be(lending: Lending) 
     assert lending.lender.lending is None
 
 
-def test_only_one_machine_is_helped_at_a_time(lending: Lending) -> None:
-    helping, digest = lending.paired(), content_digest(STARTER_MAIN)
-    rank = LentRank(helping, digest)
-
-    with pytest.raises(MachineUnavailable) as refused:
-        LentRank(helping, digest, process="another process")
-
-    assert refused.value.why is MachineRefusal.BUSY
-    assert refused.value.detail == lending.identity.machines()[0].name
-    lending.identity.remove(lending.identity.machines()[0].fingerprint)
-    wait_until(lambda: lending.lender.lending is None)
-    rank.end(0)
+def until_it_ends(rank: LentRank) -> None:
+    with suppress(WireEnded, WireBroken):
+        while rank.wire.arrives(60):
+            rank.wire.receive()
+        raise AssertionError
 
 
-def test_whoever_asks_again_has_lost_its_rank_which_makes_room(lending: Lending) -> None:
+def test_only_one_machine_is_helped_at_a_time_and_only_as_long_as_it_is_paired(lending: Lending) -> None:
+    """Whoever asks again has lost its rank, which makes room."""
     helping, digest = lending.paired(), content_digest(STARTER_MAIN)
     lost = LentRank(helping, digest)
+    with pytest.raises(MachineUnavailable) as refused:
+        LentRank(helping, digest, process="another process")
+    assert refused.value.why is MachineRefusal.BUSY
+    assert refused.value.detail == lending.identity.machines()[0].name
 
     again = LentRank(helping, digest)
-
-    with suppress(WireEnded, WireBroken):
-        while lost.wire.arrives(60):
-            lost.wire.receive()
-        raise AssertionError
+    until_it_ends(lost)
     assert lending.lender.lending is not None
+
+    lending.identity.remove(lending.identity.machines()[0].fingerprint)
+    wait_until(lambda: lending.lender.lending is None)
     for rank in (lost, again):
         rank.end(0)
-    wait_until(lambda: lending.lender.lending is None)
 
 
 def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,13 +365,8 @@ def test_no_more_is_promised_than_is_lent_by_then(lending: Lending) -> None:
 
 def test_what_is_lent_can_be_taken_back(lending: Lending) -> None:
     rank = LentRank(lending.paired(), content_digest(STARTER_MAIN))
-
     lending.lender.take_back()
-
-    with suppress(WireEnded, WireBroken):
-        while rank.wire.arrives(60):
-            rank.wire.receive()
-        raise AssertionError
+    until_it_ends(rank)
     rank.end(0)
     wait_until(lambda: lending.lender.lending is None)
 

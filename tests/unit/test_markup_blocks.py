@@ -162,6 +162,7 @@ def test_a_fence_inside_longer_fences_does_not_end_them() -> None:
     assert [block.text for block in splitter.blocks if block.kind is BlockKind.CODE] == ["```py\nx\n```\n"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("source", ["word " * 5000, "말" * 20000, "".join(f"- item {n} of many\n" for n in range(500))])
 def test_a_block_without_end_is_cut_while_it_grows(source: str) -> None:
     splitter = Splitter()
@@ -288,6 +289,7 @@ def test_a_table_of_very_many_columns_is_cut_after_few_rows() -> None:
     assert [cells_of(block) for block in splitter.blocks] == [600] * 20
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("mark", "columns", "rows"), [("", 240, 90), ("", 900, 90), ("", 20, 1500), ("> ", 20, 500), ("- ", 20, 500)]
 )

@@ -249,7 +249,7 @@ def test_archives_that_lie_or_burst_are_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_reading_can_be_stopped_and_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, "many.json", json.dumps([chatgpt(ASKED, conversation_id=str(n)) for n in range(2000)]))
+    path = written(tmp_path, "many.json", json.dumps([chatgpt(ASKED, conversation_id=str(n)) for n in range(300)]))
     stop = Stop()
     with pytest.raises(Stopped):
         find_chats([path], tmp_path / "spool", stop, lambda _share: stop.ask())

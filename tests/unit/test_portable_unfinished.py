@@ -20,8 +20,8 @@ from app.portable.writing import write_json, write_markdown_folder
 from app.system.limited_child import Stop
 from tests.helpers.portable_chat import CHAT, WORDS
 form, data, target = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-arguments = target, Unfinished(data), Stop(), lambda done: done < 500 or os.kill(os.getpid(), signal.SIGKILL)
-write_json([CHAT] * 500, *arguments) if form == "json" else write_markdown_folder([CHAT] * 500, WORDS, *arguments)
+arguments = target, Unfinished(data), Stop(), lambda done: done < 100 or os.kill(os.getpid(), signal.SIGKILL)
+write_json([CHAT] * 100, *arguments) if form == "json" else write_markdown_folder([CHAT] * 100, WORDS, *arguments)
 """
 
 

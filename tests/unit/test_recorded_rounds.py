@@ -148,7 +148,8 @@ class Machine:
 
 
 def first_replies(*, recalls: bool) -> tuple[int, int, int]:
-    """Of 100 after a restart: how many say nothing; of those that do, how many a race contradicts, and all others."""
+    """Of 100 after a restart: how many say nothing; of the others, where something is recalled, how many a race contradicts,
+    and how many it was compared with."""
     silent = apart = told = 0
     for seed in range(100):
         machine = Machine(seed)
@@ -156,11 +157,13 @@ def first_replies(*, recalls: bool) -> tuple[int, int, int]:
             machine.reply(machine.random.randrange(30, 90))
         machine.restart(recalls=recalls)
         reply, truth = machine.reply(machine.random.randrange(20, 60))
-        machine.reply(120, drafts=False)
-        race, _ = machine.reply(80)
         silent += reply.speed_up is None
         if reply.speed_up is not None and reply.speed_up != 1 and abs(truth - 1) > PAR:
             assert (reply.speed_up > 1) == (truth > 1), seed
+        if not recalls:
+            continue
+        machine.reply(120, drafts=False)
+        race, _ = machine.reply(80)
         if reply.break_even is not None and reply.speed_up is not None and race.break_even is not None:
             told += 1
             apart += abs(math.log(reply.break_even / race.break_even)) > math.log(1.1)
@@ -181,7 +184,7 @@ def test_a_footer_and_a_race_agree() -> None:
     The figure is told per token a pass, so that what the draft happened to foresee in each is no difference.
     """
     apart, wrong, told = 0, [], 0
-    for seed in range(100):
+    for seed in range(50):
         machine = Machine(seed)
         replies = [machine.reply(machine.random.randrange(30, 90)) for _ in range(3)]
         machine.reply(120, drafts=False)
@@ -198,7 +201,7 @@ def test_a_footer_and_a_race_agree() -> None:
         apart += abs(math.log(footer.break_even / race.break_even)) > math.log(1.1)
 
     assert not wrong
-    assert told >= 70
+    assert told >= 35
     assert apart <= told / 10
 
 

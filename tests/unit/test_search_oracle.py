@@ -173,6 +173,7 @@ def told(chats: Iterable[ChatSummary]) -> list[tuple[int, tuple[int, ...]]]:
 
 
 @pytest.mark.expect_log("a change was not stored")
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(3))
 def test_a_search_finds_what_a_look_at_everything_finds(owner: Owner, path: Path, seed: int) -> None:
     person, choice = Person(owner, seed), random.Random(seed)
