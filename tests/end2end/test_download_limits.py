@@ -33,7 +33,7 @@ from engine.hub import client
 from engine.hub.stop import StopSignal, seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
-from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore
 from tests.helpers.model_folders import model_files
 from tests.helpers.tinyhub import Fault, TinyHub
 
@@ -165,11 +165,6 @@ def test_a_list_without_end_or_measure_is_misbehaviour(
 
 
 def test_a_lost_line_is_shown_and_need_not_be_waited_for(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
-    class SlowStore(QuickStore):
-        tuning = replace(
-            QuickStore.tuning, patience=replace(QuickStore.tuning.patience, first_delay_s=1000, longest_delay_s=1000)
-        )
-
     store = SlowStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
     hub.faults[WEIGHTS] = Fault(times=1, cut_after=700_000)
     download = store.install(REPO)
@@ -205,11 +200,6 @@ def test_where_nobody_else_can_be_asked_a_lost_hub_is_waited_for_longer(
 
 
 def test_a_download_that_waits_leaves_its_line_to_others(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
-    class SlowStore(QuickStore):
-        tuning = replace(
-            QuickStore.tuning, patience=replace(QuickStore.tuning.patience, first_delay_s=1000, longest_delay_s=1000)
-        )
-
     store = SlowStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
     store._downloads.shares = replace(store._downloads.shares, slots=threading.Semaphore(1))
     hub.add("org/second", hub.repositories[REPO])

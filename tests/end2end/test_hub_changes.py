@@ -24,17 +24,9 @@ from engine import (
 )
 from tests.end2end.conftest import LARGE, REPO
 from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, wait_for_bytes
-from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore
 from tests.helpers.model_folders import safetensors
 from tests.helpers.tinyhub import Fault, TinyHub
-
-
-class SlowStore(QuickStore):
-    """Waits for a quarter of an hour before it asks again."""
-
-    tuning = replace(
-        QuickStore.tuning, patience=replace(QuickStore.tuning.patience, first_delay_s=1000, longest_delay_s=1000)
-    )
 
 
 @pytest.fixture

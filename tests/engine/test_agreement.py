@@ -409,7 +409,6 @@ def test_a_convention_that_is_broken_shows_in_the_agreement(family: str, convent
 
 @pytest.fixture(scope="module")
 def taught() -> Taught:
-    """A sample; more of it in tests/drills/test_taught_heads.py."""
     return teach(100, 50)
 
 

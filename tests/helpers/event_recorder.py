@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +21,14 @@ class QuickStore(ModelStore):
     tuning = Tuning(
         Patience(5.0, 5.0, question_tries=2, file_tries=4, last_tries=4, first_delay_s=0.001, longest_delay_s=0.01),
         disk_reserve_bytes=0,
+    )
+
+
+class SlowStore(QuickStore):
+    """Waits for a quarter of an hour before it asks again."""
+
+    tuning = replace(
+        QuickStore.tuning, patience=replace(QuickStore.tuning.patience, first_delay_s=1000, longest_delay_s=1000)
     )
 
 

@@ -90,15 +90,6 @@ def offsets_off_by_one(head: EagleDrafter) -> None:
     head.d2t = head.d2t - 1
 
 
-def states_first(head: EagleDrafter) -> None:
-    for part in (head.layers[0].self_attn.q_proj, head.layers[0].self_attn.k_proj, head.layers[0].self_attn.v_proj):
-        part.weight = mx.concatenate([part.weight[:, tiny.WIDTH :], part.weight[:, : tiny.WIDTH]], axis=-1)
-
-
 def norms_swapped(head: EagleDrafter) -> None:
     first = head.layers[0]
     first.hidden_norm, first.input_layernorm = first.input_layernorm, first.hidden_norm
-
-
-def other_rotation_of_eagle(head: EagleDrafter) -> None:
-    head._rope = nn.RoPE(16, traditional=True)

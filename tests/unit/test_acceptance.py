@@ -34,12 +34,6 @@ def test_rates_are_of_tokens_behind_accepted_ones(rounds: list[tuple[int, int]],
     assert len(rates) == MAX_DRAFT_TOKENS
 
 
-def test_what_follows_is_thought_to_stand_as_often_as_what_was_seen_before_it() -> None:
-    rates = taught(AcceptRates(), [(2, 2)] * 50).by_position(hopeful=False)
-
-    assert rates[2:] == [rates[1]] * (MAX_DRAFT_TOKENS - 2)
-
-
 def test_an_old_average_gives_way_to_what_has_been_true_since() -> None:
     """Two thousand tokens stood, then of as many one in two: nothing is left of the old rate."""
     rates = taught(AcceptRates(), [(1, 1)] * 2000 + [(1, 1), (1, 0)] * 1000)

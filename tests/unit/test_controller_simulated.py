@@ -67,7 +67,7 @@ def test_the_first_reply_of_a_useless_draft_costs_next_to_nothing(machine: str, 
 
 
 @pytest.mark.parametrize("calibrated", [True, False])
-@pytest.mark.parametrize("slower", [1, 3, 60])
+@pytest.mark.parametrize("slower", [1, 60])
 @pytest.mark.parametrize("machine", ["saw", "metal_4bit", "small_m_kernel", "m1", "flat"])
 def test_a_first_drafted_round_that_takes_long_parks_no_good_draft(
     machine: str, slower: float, *, calibrated: bool

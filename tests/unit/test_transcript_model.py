@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
 from app.words.replies import reply_notice
-from engine import EngineError, NoModelLoaded, RequestStats
+from engine import NoModelLoaded, RequestStats
 from tests.helpers.controller_harness import recorded
 
 
@@ -67,10 +68,7 @@ def test_what_changed_in_the_branch_is_told(model: TranscriptModel) -> None:
     assert (changed, model.messages[0].text) == ([(0,)], "Other")
 
 
-@pytest.mark.parametrize("status", list(ReplyStatus))
-@pytest.mark.parametrize("error", [None, NoModelLoaded()], ids=str)
-def test_a_notice_is_announced_exactly_where_there_are_words_for_one(
-    status: ReplyStatus, error: EngineError | None
-) -> None:
-    message = TranscriptMessage(1, from_user=False, text="Half", status=status, error=error)
-    assert message.has_notice == (reply_notice(status, error, empty=False) is not None)
+def test_a_notice_is_announced_exactly_where_there_are_words_for_one() -> None:
+    for status, error in product(ReplyStatus, (None, NoModelLoaded())):
+        message = TranscriptMessage(1, from_user=False, text="Half", status=status, error=error)
+        assert message.has_notice == (reply_notice(status, error, empty=False) is not None), (status, error)

@@ -123,17 +123,6 @@ def test_a_clear_gain_and_a_clear_loss_are_said_soon() -> None:
     assert loss.speed_up < 0.7
 
 
-def test_no_gain_is_above_the_tokens_per_pass() -> None:
-    """Where a drafted round seems to take less than a plain one, it was the machine."""
-    for load in LOADS:
-        for stats, _ in replayed(Replay(0.6, load, 2), drafted=3):
-            if stats.speed_up is not None:
-                assert stats.tokens_per_pass is not None
-                assert stats.speed_up <= stats.tokens_per_pass + 1e-9
-    cheap = RoundCosts(Calibration({1: 1.0, 33: 0.5}, {}))
-    assert cheap.in_plain_rounds({("draft", 4, 0): 10}).plain_rounds == pytest.approx(10.0)
-
-
 def test_about_1_it_is_as_fast_as_without() -> None:
     par = RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50, plain_rounds=98.0, plain_passes=9)
 
@@ -221,6 +210,12 @@ def test_what_a_draft_reads_is_a_part_of_what_it_costs() -> None:
 
     took = costs.in_plain_rounds({("", 0, 0): 5, ("draft", 2, 0): 5}, reading_s=2.0)
     assert took.plain_rounds == pytest.approx(14.0)
+
+
+def test_a_drafted_round_is_no_cheaper_than_a_plain_one() -> None:
+    """Where it seems to take less, it was the machine."""
+    cheap = RoundCosts(Calibration({1: 1.0, 33: 0.5}, {}))
+    assert cheap.in_plain_rounds({("draft", 4, 0): 10}).plain_rounds == pytest.approx(10.0)
 
 
 class Passes:
