@@ -290,8 +290,9 @@ def test_an_export_that_the_disk_refuses_leaves_what_was_there(
     def full(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(os, "fsync", full)
-    card.export_to(str(file))
+    with monkeypatch.context() as disk:  # no longer: the settings are saved while the test ends
+        disk.setattr(os, "fsync", full)
+        card.export_to(str(file))
     assert (file.read_bytes(), [each.name for each in tmp_path.glob("*pair.json*")]) == (b"former", ["pair.json"])
     assert "is full" in card.sentence.text()
 
