@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import mlx.core as mx
 from mlx.utils import tree_map
@@ -20,7 +21,7 @@ from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from tests.families import harness as families
-from tests.families.configs import VOCABULARY
+from tests.families.configs import VOCABULARY, config
 from tests.helpers.tiny_models import make_pair
 
 GREEDY = Sampling(temperature=0)
@@ -35,8 +36,15 @@ UNMERGED_FAMILY = "llama4"
 DRAFTING_FAMILIES = ["qwen3"]  # those whose rows can forget different numbers of tokens, so that a batch can draft
 
 
-# Two layers, a window and a global one, show what rows and caches do to each other; tests/families has more.
-_SHALLOW = {"gemma3_text": {"num_hidden_layers": 2}, "falcon_h1": {"num_hidden_layers": 2}}
+# Two layers, of each kind one, show what rows and caches do to each other; tests/families has more.
+_TWO: dict[str, Any] = {"num_hidden_layers": 2}
+_SHALLOW: dict[str, dict[str, Any]] = {
+    "qwen3": _TWO,
+    "gemma3_text": _TWO,
+    "falcon_h1": _TWO,
+    "lfm2": _TWO | {"layer_types": ["conv", "full_attention"]},
+    "qwen3_5": {"text_config": config("qwen3_5")["text_config"] | _TWO},
+}
 
 
 @cache
@@ -48,7 +56,7 @@ def model(family: str) -> LoadedModel:
 @cache
 def draft() -> LoadedModel:
     """For every family: the plain one, stirred a little, so that it is often right about that one."""
-    network = families.build("qwen3")
+    network = families.build("qwen3", **_TWO)
     mx.random.seed(3)
     network.update(tree_map(_stirred, network.parameters()))
     return replace(_template(), network=network, logit_width=VOCABULARY, make_caches=CacheMaker(network))

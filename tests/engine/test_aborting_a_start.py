@@ -227,7 +227,7 @@ def tokenizer_panics(*_: object) -> NoReturn:
 def test_others_are_written_and_begun_while_a_prompt_is_made(engine: Engine, held: Held) -> None:
     """Whether they began before it or come after it; and it is written once it is made."""
     before, long, after = (Recorder() for _ in range(3))
-    engine.submit(replace(saying("hello"), max_tokens=100), before)
+    engine.submit(replace(saying("hello"), max_tokens=20), before)
     before.until(TextDelta)
     engine.submit(saying("hold"), long)
     assert held.begun.wait(PATIENCE_S)

@@ -233,7 +233,7 @@ def test_what_a_draft_began_ahead_is_told_to_its_own_reply_alone(
 @pytest.mark.parametrize("stops", [False, True])
 def test_a_trace_says_what_was_drafted_in_company(source: str, stops: bool) -> None:
     """Position, draft, source and what stood of it, round by round; penalised, up to a stop string."""
-    phrase = prompt(12)
+    phrase = prompt(5)
     asked = [
         replace(asking((*phrase * 3, 5 + salt), 40, replace(SAMPLED, seed=salt, logit_bias=biased(phrase))), trace=True)
         for salt in range(2)
@@ -262,7 +262,7 @@ def test_a_trace_says_what_was_drafted_in_company(source: str, stops: bool) -> N
 
 def biased(tokens: tuple[int, ...]) -> tuple[tuple[int, float], ...]:
     """So that a reply says again what was said."""
-    return tuple((token, 6.0) for token in sorted(set(tokens)))
+    return tuple((token, 11.0) for token in sorted(set(tokens)))
 
 
 def forced(monkeypatch: pytest.MonkeyPatch, way: Way) -> None:

@@ -95,7 +95,7 @@ def test_text_is_the_same_in_company(
     """Beside another constrained reply, and one without constraint."""
     requests = [
         asking(JSON, sampling, speculation),
-        asking(None, sampling, speculation, (70, 71)),
+        replace(asking(None, sampling, speculation, (70, 71)), max_tokens=40),
         asking(REGEX, sampling, speculation, (80, 81, 82, 83)),
     ]
     together = written(models, "close", *requests)
@@ -120,17 +120,23 @@ def test_rejection_sampling_keeps_to_the_grammar(models: dict[str, LoadedModel])
     assert is_person(reply.text)
 
 
-@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
-def test_grammar_begins_after_thinking(models: dict[str, LoadedModel], sampling: Sampling) -> None:
+@pytest.mark.parametrize(
+    ("sampling", "drafts"),
+    [(GREEDY, [(NONE, 4), ("main", 8)]), (SAMPLED, [("close", 3)])],
+    ids=["greedy", "sampled"],
+)
+def test_grammar_begins_after_thinking(
+    models: dict[str, LoadedModel], sampling: Sampling, drafts: list[tuple[str, int]]
+) -> None:
     main = models["main"]
     opens, closes = (main.tokenizer.encode(marker)[0] for marker in ("<think>", "</think>"))
-    biased = replace(sampling, logit_bias=((closes, 6.0 if sampling.temperature else 4.0),))
+    biased = replace(sampling, logit_bias=((closes, 5.0 if sampling.temperature else 4.0),))
     request = asking(JSON, biased, Speculation.off(), (65, 66, opens))
     (plain,) = written(models, NONE, request)
     thought = plain.tokens.index(closes)
     assert thought > 0
     assert is_person(main.tokenizer.decode(list(plain.tokens[thought + 1 : -1])).lstrip("\n"))
-    for draft, length in ((NONE, 4), ("main", 8), ("close", 3)):
+    for draft, length in drafts:
         (drafted,) = written(models, draft, replace(request, speculation=Speculation.fixed(length)))
         assert drafted.tokens == plain.tokens
 

@@ -174,7 +174,7 @@ def client(pair: Pair, kept: Path) -> Iterator[EngineClient]:
     assert engine.close()
 
 
-def asked(prompt: Sequence[int], sampling: Sampling, tokens: int = 24, *, drafts: bool = True) -> Request:
+def asked(prompt: Sequence[int], sampling: Sampling, tokens: int = 14, *, drafts: bool = True) -> Request:
     speculation = Speculation.fixed(DRAFTED) if drafts else Speculation.off()
     return Request(tokens=tuple(prompt), sampling=sampling, max_tokens=tokens, speculation=speculation, trace=True)
 
@@ -214,7 +214,7 @@ def whole(pair: Pair, drafts: Drafts) -> None:
     """Each draft was the one that a drafter makes that has read all states of the chat anew."""
     fresh = Fresh.load(pair)
     assert drafts.seen
-    for tokens, drafted in drafts.seen[:: max(1, len(drafts.seen) // 12)]:
+    for tokens, drafted in drafts.seen[:: max(1, len(drafts.seen) // 6)]:
         assert drafted == fresh.drafted(tokens, len(drafted))
 
 
@@ -356,8 +356,8 @@ def test_a_reply_longer_than_a_window_is_written_anew_from_what_was_read(
 @a_chain_in_company
 def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
-    plain = [client.run(asked(prompt, GREEDY, 24, drafts=False)).finished.tokens for prompt in prompts]
-    lengths = (8, 14, 24)
+    plain = [client.run(asked(prompt, GREEDY, 16, drafts=False)).finished.tokens for prompt in prompts]
+    lengths = (6, 10, 16)
     replies = client.run_all([asked(prompt, GREEDY, most) for prompt, most in zip(prompts, lengths, strict=True)])
     assert [reply.tokens for reply in replies] == [tokens[:most] for tokens, most in zip(plain, lengths, strict=True)]
     whole(pair, drafts)
@@ -388,7 +388,7 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
 
 @of_a_block
 def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: Pair) -> None:
-    plain = client.run(asked(FIRST, GREEDY, 40, drafts=False)).finished.tokens
+    plain = client.run(asked(FIRST, GREEDY, 28, drafts=False)).finished.tokens
     told = 0
 
     def meddle(request: Any, event: object) -> None:
@@ -397,15 +397,15 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
         if told in (4, 12):
             client.engine.set_draft(None if told == 4 else pair.drafter, lambda event: None)
 
-    assert client.run(asked(FIRST, GREEDY, 40), meddle).tokens == plain
+    assert client.run(asked(FIRST, GREEDY, 28), meddle).tokens == plain
 
     def cancel(request: Any, event: object) -> None:
         if isinstance(event, TextDelta):
             client.engine.cancel(request)
 
-    cut = client.run(asked(FIRST, GREEDY, 40), cancel).tokens
+    cut = client.run(asked(FIRST, GREEDY, 28), cancel).tokens
     assert cut == plain[: len(cut)]
-    assert client.run(asked(FIRST, GREEDY, 40)).tokens == plain
+    assert client.run(asked(FIRST, GREEDY, 28)).tokens == plain
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ HOT = Sampling(temperature=3.0, seed=5, logit_bias=((257, -100.0),))
 SMALL, WIDE = picture(40, 30), picture(90, 20, seed=1)
 SHORT = (asked("What is it?", SMALL),)
 CHAT = (
-    asked("Compare these, one by one, and say what is to be seen on each of them.", SMALL, WIDE),
+    asked("Compare these two.", SMALL, WIDE),
     Message(MessageRole.ASSISTANT, "Two of them."),
     asked("", WIDE),
 )

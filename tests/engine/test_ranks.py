@@ -105,7 +105,7 @@ def engine() -> Iterator[Engine]:
     assert processes_below(os.getpid()) == []
 
 
-def asked(text: str = "Hello", *, warm: bool = False, drafted: int = 0, tokens: int = 12) -> Request:
+def asked(text: str = "Hello", *, warm: bool = False, drafted: int = 0, tokens: int = 8) -> Request:
     return Request(
         messages=(Message(MessageRole.USER, text),),
         sampling=Sampling(temperature=0.8 if warm else 0.0, seed=7, logit_bias=((257, -100.0),)),
@@ -123,7 +123,7 @@ def said(client: EngineClient) -> list[tuple[tuple[int, ...], int, int]]:
         messages=(*requests[-1].messages, Message(MessageRole.ASSISTANT, answer), Message(MessageRole.USER, "More")),
         sampling=requests[-1].sampling,
         speculation=requests[-1].speculation,
-        max_tokens=12,
+        max_tokens=8,
     )
     outcomes.append(client.run(more))
     return [(each.tokens, each.stats.cached_tokens, each.stats.drafted) for each in outcomes]
@@ -157,7 +157,7 @@ def test_a_rank_killed_in_the_middle_of_a_check_ends_the_reply_with_its_words_an
 
     assert isinstance(outcome.failed.error, RankLost)
     assert outcome.text()
-    assert len(client.run(asked()).tokens) == 12  # with the model that is loaded again meanwhile
+    assert len(client.run(asked()).tokens) == 8  # with the model that is loaded again meanwhile
 
     witness.kill_before_forward(5)
     outcome = client.run(asked(tokens=200))

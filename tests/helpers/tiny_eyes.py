@@ -34,7 +34,7 @@ _TEMPLATE = (
 )
 _TEXT: dict[str, Any] = {
     "hidden_size": 64,
-    "num_hidden_layers": 4,
+    "num_hidden_layers": 2,
     "intermediate_size": 96,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
@@ -136,7 +136,7 @@ CONFIGS["lfm2-vl"] = {
         "block_multiple_of": 8,
         "block_ffn_dim_multiplier": 1.0,
         "block_auto_adjust_ff_dim": False,
-        "layer_types": ["conv", "full_attention", "conv", "full_attention"],
+        "layer_types": ["conv", "full_attention"],
     },
     "vision_config": {
         "model_type": "siglip2_vision_model",
