@@ -10,6 +10,7 @@ from tokenizer import END, TURN
 from tokenizers import Tokenizer
 
 OFF_TOPIC_SHARE = 0.15
+FAVOURED_SHARE = 0.6  # of turns about facts, where any are favoured
 OTHER_LANGUAGE_SHARE = 0.06  # of turns: people mix languages within a chat
 QUESTION_WEIGHT = 0.03  # of an answer token's: reading is practised, answering is what counts
 OPENING_TOKENS = 12  # of an answer that is only begun
@@ -83,7 +84,10 @@ class ChatMaker:
     def _exchange(self, language: str) -> tuple[str, str]:
         if self.rng.random() < OFF_TOPIC_SHARE:
             return self.augmenter.off_topic(self.rng, language), self.guide.off_topic[language].refusals[0]
-        fact = self.rng.choice(self.guide.facts[language])
+        facts = self.guide.facts[language]
+        if self.guide.favoured and self.rng.random() < FAVOURED_SHARE:
+            facts = tuple(fact for fact in facts if fact.id in self.guide.favoured)
+        fact = self.rng.choice(facts)
         return self.augmenter.about(self.rng, fact), fact.answer
 
     def _encode(self, text: str) -> list[int]:

@@ -42,6 +42,7 @@ class Guide:
     facts: dict[str, tuple[Fact, ...]]
     off_topic: dict[str, OffTopic]
     held_out: frozenset[str]  # plain forms that measure generalisation: training must never see them, however spelled
+    favoured: frozenset[str] = frozenset()  # facts by id that are asked about more often: what a correction changed
 
 
 def plain_form(text: str) -> str:

@@ -17,7 +17,7 @@ class Plan:
     warm_up: int = 100
     decay: float = 0.1
     compiled: bool = True  # minutes of compiling, then steps a few times as fast
-    half: bool = True  # most of it in bf16
+    half: bool = True  # most of it in bf16, where the processor has that: elsewhere it takes fifty times as long
     average: float = 0.998  # weights kept are a moving average: smoother than the last step's
 
     def shape_at(self, step: int) -> tuple[int, int]:

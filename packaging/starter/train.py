@@ -2,7 +2,7 @@
 
     python packaging/starter/train.py                              # everything, into resources/starter
     python packaging/starter/train.py --drafters-only
-    python packaging/starter/train.py --only main --resume 1 --steps 400 --rate 1e-3
+    python packaging/starter/train.py --only main --resume 1 --steps 200 --rate 1e-3 --favour install-model delete-model
     python packaging/starter/train.py --steps 2 --eager --out build/tried  # whether it runs from start to end
 
 The tokenizer comes first, then the main model from data (pair.py), then the draft, which learns the main model's
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from corpus import load_guide
 from plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,7 @@ class Order:
     out: Path
     plans: dict[str, Plan]
     resume: bool
+    favoured: frozenset[str]
 
 
 def order(arguments: list[str] | None = None) -> Order:
@@ -47,20 +49,19 @@ def order(arguments: list[str] | None = None) -> Order:
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     changes["compiled"] = not options.eager
     plans = {name: replace(plan, seed=plan.seed + 10 * options.resume, **changes) for name, plan in plans.items()}
-    return Order(options.out, plans, options.resume > 0)
+    return Order(options.out, plans, options.resume > 0, frozenset(options.favour))
 
 
 def carry_out(what: Order) -> None:
     import drafters
     from chats import ChatMaker
-    from corpus import load_guide
     from dflash import Dflash
     from export import size_bytes
     from heads import Eagle, Mtp
     from pair import MAIN, saved_model, saved_tokenizer, train_draft, train_main
 
     kinds = {"dflash": Dflash, "eagle3": Eagle, "mtp": Mtp}
-    guide, main_folder = load_guide(), what.out / "main"
+    guide, main_folder = replace(load_guide(), favoured=what.favoured), what.out / "main"
     for name, plan in what.plans.items():
         folder = what.out / name
         if name == "main":
@@ -81,6 +82,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--drafters-only", action="store_true", help=f"only {', '.join(DRAFTERS)}")
     parser.add_argument(
         "--resume", type=_natural, default=0, help="go on from --out for this many-th time, with other chats"
+    )
+    facts = [fact.id for fact in load_guide().facts["en"]]
+    parser.add_argument(
+        "--favour", nargs="+", choices=facts, default=(), metavar="FACT", help="ask about these more often than others"
     )
     parser.add_argument("--steps", type=_positive, help="of each part, in place of its own number")
     parser.add_argument("--rate", type=float, help="of learning, in place of each part's own")

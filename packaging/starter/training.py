@@ -35,6 +35,7 @@ class Training:
         self.loss = torch.compile(loss, dynamic=False) if plan.compiled else loss
         self.averaged = deepcopy(model).eval()
         self.optimizers = optimizers(model, plan)
+        self.half = plan.half and torch.backends.cpu.get_cpu_capability().startswith("AVX512")
         self.started_s = time.monotonic()
 
     def run(self, keep: Callable[[nn.Module], None]) -> nn.Module:
@@ -52,7 +53,7 @@ class Training:
 
     def _step(self, step: int) -> float:
         arrays = map(torch.from_numpy, self.maker.batch(*self.plan.shape_at(step)))
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.plan.half):
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.half):
             loss = self.loss(*arrays)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

@@ -148,8 +148,8 @@ class Machine:
 
 
 def first_replies(*, recalls: bool) -> tuple[int, int, int]:
-    """Of 100 after a restart: how many say nothing; where something is recalled, how many of the others a race contradicts,
-    and how many it was compared with."""
+    """Of 100 after a restart: how many say nothing; where something is recalled, how many of the others a race
+    contradicts, and how many it was compared with."""
     silent = apart = told = 0
     for seed in range(100):
         machine = Machine(seed)

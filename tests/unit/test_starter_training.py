@@ -18,7 +18,8 @@ import train
 for arguments in json.load(sys.stdin):
     try:
         what = train.order(arguments)
-        print(what.resume, *(f"{name}:{plan.steps}:{plan.seed - train.SEED}" for name, plan in what.plans.items()))
+        parts = (f"{name}:{plan.steps}:{plan.seed - train.SEED}" for name, plan in what.plans.items())
+        print(what.resume, *parts, *sorted(what.favoured))
     except SystemExit as refusal:
         print(refusal.code)
 assert "torch" not in sys.modules
@@ -27,7 +28,8 @@ ORDERS = {
     "": "False main:1800:0 draft:500:1 dflash:1100:2 eagle3:1100:3 mtp:1100:4",
     "--drafters-only --steps 3": "False dflash:3:2 eagle3:3:3 mtp:3:4",
     "--only mtp main --resume 2": "True main:1800:20 mtp:1100:24",
-    **dict.fromkeys(("--only mtq", "--steps few", "--steps 0", "--resume -1"), "2"),
+    "--only main --favour top-p mlx": "False main:1800:0 mlx top-p",
+    **dict.fromkeys(("--only mtq", "--steps few", "--steps 0", "--resume -1", "--favour nothing"), "2"),
 }
 
 
@@ -36,7 +38,7 @@ def test_it_trains_what_is_asked_for_in_the_order_of_need_or_refuses_it() -> Non
     command = [sys.executable, "-c", ASKED]
     done = subprocess.run(command, cwd=STARTER, input=asked, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == list(ORDERS.values())
-    for wrong in ("--only", "--steps", "--resume"):
+    for wrong in ("--only", "--steps", "--resume", "--favour"):
         assert f"error: argument {wrong}: " in done.stderr
 
 
