@@ -194,7 +194,7 @@ class MachinesController(QObject):
             self._set_plan(PlanView())
             return
         is_again = (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint)
-        refused = self.plan.error if is_again else None  # is shown until it is answered anew
+        refused = self.plan.error if is_again else None  # is shown until the next answer
         asked = PlanView(folder, fingerprint, AskingState.ASKING, error=refused)
         self._set_plan(asked)
 

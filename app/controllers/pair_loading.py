@@ -305,10 +305,11 @@ class PairLoading(QObject):
             self._former.state = PairState.NO_MODEL
 
     def part_from(self, fingerprint: str) -> None:
-        """That machine helps with nothing any more, nor with what may be gone back to."""
+        """That machine helps with nothing any more, nor with the former pair."""
         self.helpers.forget(fingerprint)
-        if self._former is not None and fingerprint in (each.machine.fingerprint for each in self._former.helping):
-            self._former.helping, self._former.state = (), PairState.NO_MODEL
+        former = self._former
+        if former is not None and fingerprint in (each.machine.fingerprint for each in former.helping):
+            former.helping, former.state = (), PairState.NO_MODEL
 
     def wake(self) -> None:
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
@@ -376,7 +377,7 @@ class PairLoading(QObject):
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
             return  # this app has requested another model meanwhile
-        if self._is_former(event):
+        if self._loaded.is_past(event):
             return
         self._loaded.apply_event(event)
         if isinstance(event, ModelUnloaded) and self._former is not None:
@@ -413,16 +414,6 @@ class PairLoading(QObject):
             self._engine.set_draft(former.draft_folder, self._bridge.post)
 
     # Small parts
-
-    def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
-        """Of a model in place of which another, or none, was requested before this arrived."""
-        if isinstance(event, ModelUnloaded):
-            return False
-        if event.role is ModelRole.DRAFT and self._loaded.state is PairState.LOADING:
-            return True  # a draft follows its main model
-        folder = event.info.folder if isinstance(event, ModelReady) else event.folder
-        wanted = self._loaded.main_folder if event.role is ModelRole.MAIN else self._loaded.draft_folder
-        return Path(folder) != Path(wanted)
 
     def _keep_draft(self) -> None:
         self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)

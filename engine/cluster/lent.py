@@ -94,7 +94,7 @@ class LentRank:
         threading.Thread(target=self._beat, name="beats", daemon=True).start()
 
     def _beat(self) -> None:
-        """That machine takes back what it lends to one of which it hears nothing."""
+        """That machine takes back what it lends to one from which nothing arrives."""
         with suppress(WireEnded, WireBroken):
             while not self._ended.wait(BEAT_S):
                 self.wire.send(Ping())

@@ -105,7 +105,7 @@ def test_a_rank_that_is_lost_costs_no_word_and_leaves_nothing(
         witness.act_before(*phase)
         ready = client.load(main, draft, plan=plan)
         assert isinstance(ready, ModelFailed)
-        error = ready.error
+        error: EngineError | None = ready.error
     else:
         assert isinstance(client.load(main, draft, plan=plan), ModelReady)
         witness.act_before(*phase)
@@ -136,7 +136,7 @@ def test_of_three_ranks_either_may_be_lost(
         witness.act_before(*phase)
         ready = client.load(*pair, plan=plan)
         assert isinstance(ready, ModelFailed)
-        error = ready.error
+        error: EngineError | None = ready.error
     else:
         assert isinstance(client.load(*pair, plan=plan), ModelReady)
         whole = client.run(REQUEST).text()

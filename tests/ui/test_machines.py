@@ -305,7 +305,7 @@ def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message_u
 
     away = ModelFailed(ModelRole.MAIN, MAIN.folder, MachineUnavailable(STUDIO.address, MachineRefusal.UNREACHABLE))
     harness.application.bridge.event_arrived.emit(away)
-    assert harness.models.pair.state is PairState.FAILED
+    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.FAILED)
     harness.ask(qtbot, "Third")
     assert len(harness.engine.loads) == before + 2
     harness.application.bridge.event_arrived.emit(away)
