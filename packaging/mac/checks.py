@@ -24,6 +24,7 @@ VERSION = str(project()["version"])
 ENTITLEMENTS = Path(__file__).with_name("entitlements.plist")
 
 MOST_APP_MB, MOST_IMAGE_MB = 420.0, 140.0
+_PYTHON_MB = 37.0, 13.0  # of these, for a Python that is not in it: estimated
 _PINNED = re.compile(r"(?m)^([\w.-]+)==([\w.+!-]+)")
 _SYSTEM = ("/usr/lib/", "/System/Library/")
 _RELATIVE = ("@rpath/", "@loader_path/", "@executable_path/")
@@ -41,9 +42,10 @@ def problems(app: Path, image: Path | None = None) -> Iterator[str]:
         yield "there is a .pth file"
     if len(list(app.rglob("hunch_*.qm"))) != len(LANGUAGES):
         yield "not all languages are compiled"
-    for path, most in ((app, MOST_APP_MB), (image, MOST_IMAGE_MB)):
-        if path is not None and megabytes(path) > most:
-            yield f"{path.name}: {megabytes(path):.0f} MB, above {most:.0f}"
+    to_come = (0.0, 0.0) if next(app.rglob("libpython*"), None) else _PYTHON_MB
+    for path, most, python in zip((app, image), (MOST_APP_MB, MOST_IMAGE_MB), to_come, strict=True):
+        if path is not None and (size := megabytes(path) + python) > most:
+            yield f"{path.name}: {size:.0f} MB with a Python, above {most:.0f}"
 
 
 def beside_lock(app: Path, lock: Path) -> Iterator[str]:

@@ -30,11 +30,12 @@ _LEFT_OUT = (
 )
 # Networks of transformers run on PyTorch; of its models only configs and tokenizers are read.
 _NETWORKS = ("modeling", "modular", "image_", "video_", "feature_extraction", "processing", "convert")
-_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtOpenGL", "QtSvg", "QtWidgets")
+BINDINGS = ("QtCore", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")  # what the app imports
+_LIBRARIES = (*BINDINGS, "QtDBus")  # to which QtGui is linked
 _PLUGINS = ("platforms", "styles", "imageformats", "iconengines", "tls", "networkinformation", "platforminputcontexts")
 _LINUX_PLUGINS = ("xcbglintegrations", "platformthemes", "wayland-*")
 _LEFT_OUT_PLUGINS = ("*qpdf*", "*virtualkeyboard*", "*qeglfs*", "*qlinuxfb*", "*qvnc*", "*qvkkhrdisplay*")
-_LINUX_LIBRARIES = ("libQt6XcbQpa*", "libQt6Wayland*", "libQt6EglFS*", "libicu*")
+_LINUX_LIBRARIES = ("libQt6OpenGL.so*", "libQt6XcbQpa*", "libQt6Wayland*", "libQt6EglFS*", "libicu*")
 _LANGUAGES = ("en", "ja", "ko", "zh_CN")
 # Of packages, what hardly a start loads: it is compiled when it is, in 0.14 s where
 # one needs 37 of them (MEASURED). All of them compiled take 23 MB more, 10 in the image.
@@ -60,14 +61,13 @@ def prune(packages: Path, platform: str) -> None:
     _keep(qt / "Qt" / "plugins", _PLUGINS + (_LINUX_PLUGINS if platform == "linux" else ()))
     for path in _matching(qt / "Qt" / "plugins", _LEFT_OUT_PLUGINS):
         _remove(path)
-    libraries = [f"{module}.framework" for module in _MODULES] + [f"libQt6{module[2:]}.so*" for module in _MODULES]
+    libraries = [name for each in _LIBRARIES for name in (f"{each}.framework", f"libQt6{each[2:]}.so*")]
     _keep(qt / "Qt" / "lib", (*libraries, *(_LINUX_LIBRARIES if platform == "linux" else ())))
     _keep(qt / "Qt" / "translations", tuple(f"qtbase_{language}.qm" for language in _LANGUAGES))
 
 
 def _of_pyside() -> tuple[str, ...]:
-    modules = tuple(f"{module}.abi3.so" for module in _MODULES)
-    return (*modules, "Qt", "*.py", "libpyside6.abi3*")
+    return (*(f"{module}.abi3.so" for module in BINDINGS), "Qt", "*.py", "libpyside6.abi3*")
 
 
 def _networks(models: Path) -> Iterator[Path]:

@@ -206,6 +206,22 @@ def test_each_fault_is_named(
     assert found[0].endswith(problem)
 
 
+def test_an_app_that_has_no_room_for_a_python_is_named(
+    app: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools("checks"), "MOST_APP_MB", 30.0)
+    assert list(tools("checks").problems(app)) == ["Hunch.app: 37 MB with a Python, above 30"]
+    (app / LIBRARIES / "libpython3.13.dylib").write_bytes(code())
+    seal(app)
+    assert list(tools("checks").problems(app)) == []
+
+
+def test_the_app_has_the_parts_of_qt_that_it_imports(tools: Callable[[str], Any]) -> None:
+    words = "\n".join(each.read_text("utf-8") for each in (ROOT / "app").rglob("*.py"))
+    assert set(re.findall(r"from PySide6\.(\w+) import", words)) == set(tools("pruning").BINDINGS)
+    assert set(re.findall(r"from PySide6 import (.*)", words)) == set()
+
+
 TO_DEBUG = {"com.apple.security.get-task-allow": True}
 
 
