@@ -44,7 +44,7 @@ from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
 from engine.models.loading import Part, checked, reading
 from engine.models.loading import Progress as Read
-from engine.models.memory import is_short, most_bytes, set_limits
+from engine.models.memory import is_nearly, is_short, most_bytes, set_limits
 
 MOST_HELD = 4096  # sequences and checkpoints
 # Of the memory that it may use, at which rank 0 has run steps after a reply that said that memory is short.
@@ -161,7 +161,7 @@ class Rank:
         require(self._states is not None, "the forward has sent no states")
         assert self._states is not None
         (states, dtype), self._states = bytes_of(self._states), None
-        self._post(Stepped(dtype, is_short()), states)
+        self._post(Stepped(dtype, is_short() or is_nearly(self._most_bytes)), states)
         if caches is not None:
             caches.evaluate()  # while the next rank computes
         if len(operation.tokens) > _WIDE_TOKENS:

@@ -74,7 +74,11 @@ def most_bytes() -> int:
 
 def available_bytes() -> int:
     """For models and chats together now: what they use already is included, what other programs use is not."""
-    free, most = free_bytes(), most_bytes() - aside_bytes()
+    return _at_most(most_bytes() - aside_bytes())
+
+
+def _at_most(most: int) -> int:
+    free = free_bytes()
     held = mx.get_active_memory() + mx.get_cache_memory()
     return most if free is None else min(most, held + free)
 
@@ -85,7 +89,13 @@ def kept_caches_bytes(share: float) -> int:
 
 
 def is_short() -> bool:
-    return mx.get_active_memory() > _NEARLY * available_bytes()
+    """What is set aside keeps a model from being loaded, and ends no reply."""
+    return is_nearly(_at_most(most_bytes()))
+
+
+def is_nearly(limit: int) -> bool:
+    """Whether so much is in use that the current step may be the last that fits."""
+    return mx.get_active_memory() > _NEARLY * limit
 
 
 def set_limits(*needs: MemoryNeed) -> None:

@@ -246,6 +246,9 @@ def test_what_is_promised_to_another_machine_is_not_available(monkeypatch: pytes
     for aside, available in ((0, 10), (5 * GIB, 7), (0, 10)):
         set_aside(aside)
         assert memory.available_bytes() // GIB == available
+        monkeypatch.setattr(mx, "get_active_memory", lambda: 9 * GIB)
+        assert not memory.is_short()
+        monkeypatch.setattr(mx, "get_active_memory", lambda: 0)
 
 
 def test_of_several_replies_the_longest_ends(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,6 @@ from engine import (
     Speculation,
     TextDelta,
     plan_ranks,
-    set_aside,
 )
 from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse
@@ -78,7 +77,7 @@ from engine.cluster.rank import Rank
 from engine.drafting.drafters import loading_any_draft
 from engine.models import fit
 from engine.models.loading import Part, Progress, Slices
-from engine.models.memory import MemoryNeed, available_bytes, most_bytes
+from engine.models.memory import MemoryNeed, available_bytes
 from engine.runtime import worker
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
 from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
@@ -419,8 +418,9 @@ def test_a_rank_says_when_its_memory_is_short_and_takes_no_more_than_is_lent(
     assert available_bytes() <= GB
     holds.carry_out(Forward(1, 0, (1, 2)), bytearray())
     holds.carry_out(Commit(1, 2), bytearray())
-    set_aside(most_bytes())
-    holds.carry_out(Forward(1, 2, (3,)), bytearray())
+    with monkeypatch.context() as patched:
+        patched.setattr(holds, "_most_bytes", mx.get_active_memory())
+        holds.carry_out(Forward(1, 2, (3,)), bytearray())
     assert heard[-2:] == [Stepped("float32"), Stepped("float32", short=True)]
 
     with monkeypatch.context() as patched:
