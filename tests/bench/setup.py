@@ -39,6 +39,11 @@ class BenchSetup:
         return pairs.stranger(self.draft, self.folder / "stranger")
 
     @cached_property
+    def follower(self) -> Path:
+        """A draft that foresees most of what the main model writes, whatever that is."""
+        return pairs.noised(self.starter / "main", self.folder / "follower", 0.15)
+
+    @cached_property
     def ours(self) -> Ours:
         return self._opened(Ours(self.main, self.draft))
 
