@@ -349,72 +349,11 @@ def test_damaged_presets_cost_only_themselves(tmp_path: Path) -> None:
 # The panel
 
 
-def test_of_models_that_see_or_think_is_asked_in_what_detail_and_how_much(app: AppHarness) -> None:
-    panel, options = opened(app), app.chats.options
-    assert not panel._rows["picture_detail"].isVisible()
-    assert not panel._rows["thinking"].isVisible()
-    panel.show_options(options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
-    detail = panel.fields["picture_detail"].field
-    assert isinstance(detail, DetailField)
-    assert detail.isVisible()
-    assert [(each.text(), each.isChecked()) for each in detail.buttons] == [
-        ("Low", False),
-        ("Normal", True),
-        ("High", False),
-    ]
-    detail.buttons[0].click()
-    assert options.view(Scope.CHAT).own == {"picture_detail": "low"}
-    options.drop(Scope.CHAT)
-
-    view = options.view(Scope.CHAT)
-    panel.show_options(view, "Thinks-8B", thinks=True, limits=True, sees=False)
-    assert panel._rows["thinking"].isVisible()
-    field = panel.fields["thinking"].field
-    assert isinstance(field, ThinkingField)
-    assert field.choice.choices == ["As the model decides", "No", "Briefly", "Up to a limit"]
-    assert (field.choice.text(), field.choice.accessibleName()) == ("No", "Think first")
-    field.choice.chosen.emit("limit")
-    assert options.view(Scope.CHAT).own == {"thinking": 1024}
-    QApplication.processEvents()
-    leave = panel.fields["thinking"].leave
-    assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
-    panel.show_options(options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False, sees=False)
-    assert field.choice.text() == "Up to a limit"  # it is set all the same
-    panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False, sees=False)
-    assert "Up to a limit" not in field.choice.choices
-
-
-def test_a_number_that_is_being_typed_stays_when_the_pair_changes(app: AppHarness) -> None:
-    panel = opened(app)
-    for field in (panel.fields[name].field for name in ("top_k", "temperature", "seed")):
-        assert isinstance(field, WholeField | NumberField | OptionalField)
-        field.setFocus()
-        field.selectAll()
-        QTest.keyClicks(field, "1")
-        app.models.pair_changed.emit()  # as a draft pauses
-        assert field.text() == "1"
-
-
 def opened(app: AppHarness) -> ChatSettings:
     app.window.chat_settings.action.trigger()
     QApplication.processEvents()
     assert app.window.chat_settings.panel.isVisible()
     return app.window.chat_settings.panel
-
-
-def test_in_a_hidden_window_the_panel_follows_and_closes_with_its_chat(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "Hello")
-    panel = opened(app)
-    app.window.hide()
-    app.chats.options.put(CHAT, "temperature", 1.5)
-    app.window.show()
-    temperature = panel.fields["temperature"].field
-    assert isinstance(temperature, NumberField)
-    assert temperature.value() == 1.5
-    app.window.hide()
-    app.chats.new_chat()
-    app.window.show()
-    assert panel.isHidden()
 
 
 def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness, qtbot: QtBot) -> None:
@@ -448,10 +387,28 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     assert button.accessibleName() == name
     assert app.chats.options.own_of(app.chats.chat_id) == {}
 
+    app.window.hide()  # the panel follows all the same, and closes with its chat
+    app.chats.options.put(CHAT, "temperature", 1.5)
+    app.window.show()
+    assert temperature.value() == 1.5
+    app.window.hide()
+    app.chats.new_chat()
+    app.window.show()
+    assert panel.isHidden()
+
 
 def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarness) -> None:
     """And to the seed; at temperature 0, and where nothing is drafted, it makes no difference."""
     panel, options = opened(app), app.chats.options
+    for field in (panel.fields[name].field for name in ("top_k", "temperature", "seed")):
+        assert isinstance(field, WholeField | NumberField | OptionalField)
+        field.setFocus()
+        field.selectAll()
+        QTest.keyClicks(field, "1")
+        app.models.pair_changed.emit()  # as a draft pauses
+        assert field.text() == "1", "what is being typed stays"
+    options.drop(CHAT)
+
     fastest, seed = panel.fields["fastest"].field, panel.fields["seed"].field
     assert fastest.accessibleDescription() == "Same seed, same text · As in Settings"
     assert seed.accessibleDescription() == "As in Settings"
@@ -470,7 +427,9 @@ def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarne
     assert fastest.accessibleDescription() == "No effect while drafting is off"
 
 
-def test_a_preset_is_named_in_the_panel(app: AppHarness) -> None:
+def test_a_preset_is_named_in_the_panel_and_what_is_being_typed_stays_with_its_chat(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     panel = opened(app)
     app.chats.options.put(CHAT, "top_k", 40)
     panel.presets.begin_naming("")
@@ -490,8 +449,30 @@ def test_a_preset_is_named_in_the_panel(app: AppHarness) -> None:
         assert panel.isVisible()
     assert panel.presets.choice.text() == "No preset"
 
+    QTest.keyClick(panel, Qt.Key.Key_Escape)
+    app.window.activateWindow()
+    qtbot.waitUntil(app.window.isActiveWindow)
+    app.ask(qtbot, "First")
+    opened(app)
+    options = app.chats.options  # a shortcut opens another chat, and an input method still composes
+    prompt, seed = panel.fields["system_prompt"].field, panel.fields["seed"].field
+    assert isinstance(prompt, PromptField)
+    prompt.setFocus()
+    compose(prompt, "시인")
+    app.window.menu.new_chat.trigger()
+    assert options.generation(0).system_prompt == ""
+    app.chats.open_chat(1)
+    assert options.generation(1).system_prompt == "시인"
+    opened(app)
+    seed.setFocus()
+    QTest.keyClicks(seed, "42")
+    app.window.menu.new_chat.trigger()
+    assert (options.generation(0).values["seed"], options.generation(1).values["seed"]) == (None, 42)
 
-def test_the_model_has_a_side_of_its_own_that_arrow_keys_lead_to(app: AppHarness) -> None:
+
+def test_the_model_has_a_side_of_its_own_and_one_that_sees_or_thinks_is_asked_in_what_detail_and_how_much(
+    app: AppHarness,
+) -> None:
     panel = opened(app)
     first, second = panel.scopes.buttons
     assert QApplication.focusWidget() is first
@@ -507,24 +488,34 @@ def test_the_model_has_a_side_of_its_own_that_arrow_keys_lead_to(app: AppHarness
     assert temperature.value() == 0.4
     assert not panel.fields["temperature"].leave.isVisible()
 
+    options = app.chats.options
+    assert not any(panel._rows[name].isVisible() for name in ("picture_detail", "thinking"))
+    panel.show_options(options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
+    detail = panel.fields["picture_detail"].field
+    assert isinstance(detail, DetailField)
+    assert detail.isVisible()
+    shown = [(each.text(), each.isChecked()) for each in detail.buttons]
+    assert shown == [("Low", False), ("Normal", True), ("High", False)]
+    detail.buttons[0].click()
+    assert options.view(Scope.CHAT).own == {"picture_detail": "low"}
+    options.drop(Scope.CHAT)
 
-def test_what_is_being_typed_stays_with_the_chat_that_it_was_typed_for(app: AppHarness, qtbot: QtBot) -> None:
-    """A shortcut opens another chat, and an input method still composes."""
-    app.ask(qtbot, "First")
-    panel, options = opened(app), app.chats.options
-    prompt, seed = panel.fields["system_prompt"].field, panel.fields["seed"].field
-    assert isinstance(prompt, PromptField)
-    prompt.setFocus()
-    compose(prompt, "시인")
-    app.window.menu.new_chat.trigger()
-    assert options.generation(0).system_prompt == ""
-    app.chats.open_chat(1)
-    assert options.generation(1).system_prompt == "시인"
-    opened(app)
-    seed.setFocus()
-    QTest.keyClicks(seed, "42")
-    app.window.menu.new_chat.trigger()
-    assert (options.generation(0).values["seed"], options.generation(1).values["seed"]) == (None, 42)
+    view = options.view(Scope.CHAT)
+    panel.show_options(view, "Thinks-8B", thinks=True, limits=True, sees=False)
+    assert panel._rows["thinking"].isVisible()
+    field = panel.fields["thinking"].field
+    assert isinstance(field, ThinkingField)
+    assert field.choice.choices == ["As the model decides", "No", "Briefly", "Up to a limit"]
+    assert (field.choice.text(), field.choice.accessibleName()) == ("No", "Think first")
+    field.choice.chosen.emit("limit")
+    assert options.view(Scope.CHAT).own == {"thinking": 1024}
+    QApplication.processEvents()
+    leave = panel.fields["thinking"].leave
+    assert abs(leave.geometry().center().y() - field.geometry().center().y()) <= 1
+    panel.show_options(options.view(Scope.CHAT), "Odd-8B", thinks=True, limits=False, sees=False)
+    assert field.choice.text() == "Up to a limit"  # it is set all the same
+    panel.show_options(replace(view, own={}), "Odd-8B", thinks=True, limits=False, sees=False)
+    assert "Up to a limit" not in field.choice.choices
 
 
 def test_a_model_that_is_on_its_way_is_asked_as_it_is_to_be_asked(harness: ControllerHarness) -> None:

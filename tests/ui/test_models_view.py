@@ -14,7 +14,7 @@ from app.words.notices import NoticeAction
 from engine import HubModel
 from tests.helpers.app_harness import AppHarness
 
-WIDTHS = [(720, 480), (1120, 760), (2560, 1440)]
+WIDTHS = [(720, 480), (1120, 760)]
 
 
 def shown(harness: AppHarness) -> str:
