@@ -48,18 +48,14 @@ def arrived(bridge: EngineBridge) -> list[Event]:
     return events
 
 
-def test_merge_keeps_kinds_and_requests_apart() -> None:
+def test_merge_keeps_kinds_and_requests_apart_their_ends_in_place_and_only_the_latest_progress() -> None:
     thought = delta("t", kind=SpanKind.THINKING)
     events: list[Event] = [thought, delta("a"), delta("x", request=2), delta("b"), delta("y", request=2)]
     assert merged(events) == [thought, delta("ab"), delta("xy", request=2)]
 
-
-def test_merge_never_moves_text_past_its_end() -> None:
-    events: list[Event] = [Queued(RequestId(1)), delta("a"), finished(), delta("x", request=2)]
+    events = [Queued(RequestId(1)), delta("a"), finished(), delta("x", request=2)]
     assert merged(events) == events
 
-
-def test_merge_keeps_only_the_latest_progress() -> None:
     progress = [PromptProgress(RequestId(1), done, 9) for done in (1, 5, 9)]
     downloads = [DownloadProgress(DownloadId(1), "r", done, 9, 1.0) for done in (1, 5)]
     assert merged([*progress, *downloads]) == [progress[-1], downloads[-1]]

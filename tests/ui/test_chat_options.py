@@ -131,7 +131,7 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
     harness.wait_until_quiet()
 
 
-def test_a_chat_thinks_as_much_as_it_says(harness: ControllerHarness) -> None:
+def test_a_chat_thinks_as_much_drafts_as_fast_and_sees_in_the_detail_that_it_says(harness: ControllerHarness) -> None:
     for value, thinks, tokens, variables in (
         ("off", False, None, {}),
         ("free", True, None, {}),
@@ -146,11 +146,8 @@ def test_a_chat_thinks_as_much_as_it_says(harness: ControllerHarness) -> None:
         told = request.thinking, request.thinking_tokens, request.template_variables
         assert told == (thinks, tokens, variables), value
 
-
-def test_a_chat_is_drafted_fastest_and_shows_its_pictures_in_the_detail_that_it_says(
-    harness: ControllerHarness,
-) -> None:
-    """By default the text is the same with any draft."""
+    harness.chat.new_chat()
+    harness.engine.requests.clear()
     harness.say("One")
     harness.controller.options.put(CHAT, "fastest", True)
     harness.controller.options.put(CHAT, "picture_detail", "high")
@@ -158,11 +155,8 @@ def test_a_chat_is_drafted_fastest_and_shows_its_pictures_in_the_detail_that_it_
     harness.chat.new_chat()
     harness.say("Three")
     usual, own = (Acceptance.COUPLED, PictureDetail.NORMAL), (Acceptance.REJECTION, PictureDetail.HIGH)
-    assert [(each.speculation.acceptance, each.picture_detail) for each in harness.engine.requests] == [
-        usual,
-        own,
-        usual,
-    ]
+    asked = [(each.speculation.acceptance, each.picture_detail) for each in harness.engine.requests]
+    assert asked == [usual, own, usual]  # by default the text is the same with any draft
 
 
 def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> None:
@@ -309,15 +303,13 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
     assert harness.storage.read.states.options(second) == {"system_prompt": "You are a poet.", "temperature": 1.2}
     assert json.loads(json.dumps(harness.settings.presets)) == []
 
-
-def test_a_preset_of_any_id_leaves_its_settings_to_its_chats(harness: ControllerHarness) -> None:
-    """One that was imported brings its own."""
+    harness.chat.new_chat()
     odd = 'a"b\\c%_\n'
     harness.settings.presets = ({"id": odd, "name": "Odd", "values": {"temperature": 0.1}},)
     harness.say("One")
-    harness.controller.options.choose_preset(odd)
+    options.choose_preset(odd)
     harness.settle()
-    harness.controller.options.delete_preset(odd)
+    options.delete_preset(odd)
     harness.settle()
     assert harness.storage.read.states.options(harness.chat.chat_id) == {"temperature": 0.1}
 

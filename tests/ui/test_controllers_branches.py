@@ -49,7 +49,9 @@ def versions(harness: ControllerHarness) -> list[tuple[int, int]]:
     return [(row.sibling, row.siblings) for row in harness.rows]
 
 
-def test_version_comes_with_all_that_followed_it(harness: ControllerHarness) -> None:
+def test_version_comes_with_all_that_followed_it_and_a_deleted_message_is_not_sent_again(
+    harness: ControllerHarness,
+) -> None:
     will_say(harness, "one", "one more", "two")
     harness.say("Question")
     first = harness.rows[1].id
@@ -61,6 +63,13 @@ def test_version_comes_with_all_that_followed_it(harness: ControllerHarness) -> 
     assert harness.texts == ["Question", "one", "And?", "one more"]
     harness.chat.show_version(first, -1)
     assert harness.texts == ["Question", "one", "And?", "one more"]
+
+    harness.chat.new_chat()
+    will_say(harness, "one", "two")
+    harness.say("Question")
+    delete(harness, harness.rows[1].id)
+    harness.say("And?")
+    assert [m.content for m in harness.engine.requests[-1].messages] == ["Question\n\nAnd?"]
 
 
 def test_regenerate_while_generating_stops_the_old_and_starts_the_new(harness: ControllerHarness) -> None:
@@ -75,14 +84,6 @@ def test_regenerate_while_generating_stops_the_old_and_starts_the_new(harness: C
     assert harness.texts == ["Question", "new"]
     harness.chat.show_version(harness.rows[1].id, -1)
     assert (harness.rows[1].id, harness.rows[1].status) == (old, ReplyStatus.STOPPED)
-
-
-def test_deleted_message_is_not_sent_again(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "two")
-    harness.say("Question")
-    delete(harness, harness.rows[1].id)
-    harness.say("And?")
-    assert [m.content for m in harness.engine.requests[-1].messages] == ["Question\n\nAnd?"]
 
 
 def test_delete_of_a_generating_chat_stops_it_and_undo_keeps_its_text(harness: ControllerHarness) -> None:

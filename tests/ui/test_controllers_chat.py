@@ -49,11 +49,6 @@ def test_reply_waits_then_reads_then_streams(harness: ControllerHarness) -> None
     harness.wait_until_quiet()
 
 
-def test_half_of_a_character_in_pasted_text_does_no_harm(harness: ControllerHarness) -> None:
-    harness.say("broken \ud83d emoji")
-    assert harness.rows[0].text == "broken ? emoji"
-
-
 def test_a_stopped_reply_keeps_what_was_written_and_goes_on_in_the_same_row(harness: ControllerHarness) -> None:
     harness.engine.gate.hold()
     harness.chat.send("Hello")
@@ -133,29 +128,6 @@ def test_what_was_refused_in_two_chats_can_be_tried_again_at_once(harness: Contr
     assert len({row["chat_id"] for row in stored}) == len(stored) == 2
 
 
-def test_request_has_system_prompt_branch_and_settings(harness: ControllerHarness) -> None:
-    harness.settings.system_prompt = "Be brief."
-    harness.engine.scripts.append(Script(pieces=("Yes.",), thinking=("Hm. ", "Well.")))
-    reply = harness.say("Is it?")
-    assert reply.thinking == "Hm. Well."
-    assert reply.thinking_s > 0
-    harness.settings.temperature = 0.1
-    harness.models.choose_speculation("fixed", 3)
-    harness.say("Sure?")
-    request = harness.engine.requests[-1]
-    assert [(m.role.value, m.content) for m in request.messages] == [
-        ("system", "Be brief."),
-        ("user", "Is it?"),
-        ("assistant", "Yes."),
-        ("user", "Sure?"),
-    ]
-    assert (request.sampling.temperature, request.speculation.mode, request.speculation.tokens) == (
-        0.1,
-        SpeculationMode.FIXED,
-        3,
-    )
-
-
 def test_title_is_first_line_until_renamed(harness: ControllerHarness) -> None:
     changes = recorded(harness.chat.current_chat_changed)
     harness.say("초안 모델은 무엇인가요?\n자세히 알려 주세요.")
@@ -206,7 +178,7 @@ def test_error_is_said_again_after_a_restart(tmp_path: Path, qtbot: QtBot) -> No
         assert notice_of(harness.rows[-1]) == notice
 
 
-def test_every_reason_to_finish_is_a_status_and_a_limit_offers_to_continue(harness: ControllerHarness) -> None:
+def test_every_reason_to_finish_is_a_status_and_a_parked_draft_is_said_in_the_pair(harness: ControllerHarness) -> None:
     for reason, status in (
         (FinishReason.CONTEXT, ReplyStatus.CONTEXT),
         (FinishReason.MEMORY, ReplyStatus.MEMORY),
@@ -218,6 +190,13 @@ def test_every_reason_to_finish_is_a_status_and_a_limit_offers_to_continue(harne
         assert stored is not None
         assert stored["status"] == status
     assert notice_of(harness.rows[-1]).action is NoticeAction.CONTINUE
+
+    harness.engine.scripts.append(Script(drafting=DraftingState.PARKED))
+    harness.say("Hello")
+    assert harness.models.pair.draft_state == "parked"
+    assert "slower" in pair_reason(harness.models.pair)
+    harness.say("Again")
+    assert harness.models.pair.draft_state == "active"
 
 
 def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: ControllerHarness) -> None:
@@ -233,7 +212,9 @@ def test_reply_whose_model_is_changed_says_so_and_offers_to_continue(harness: Co
     assert (notice.title, notice.action) == ("Model changed", NoticeAction.CONTINUE)
 
 
-def test_a_chat_says_how_full_it_is_and_is_given_the_context_that_was_asked_for(harness: ControllerHarness) -> None:
+def test_a_request_has_the_context_system_prompt_branch_and_settings_and_no_half_of_a_character(
+    harness: ControllerHarness,
+) -> None:
     said = recorded(harness.chat.context_changed)
     harness.say("Hello")
     assert said[-1] == (34, 4096)
@@ -246,14 +227,30 @@ def test_a_chat_says_how_full_it_is_and_is_given_the_context_that_was_asked_for(
     harness.chat.new_chat()
     assert said[-1] == (0, 0)
 
+    harness.settings.system_prompt = "Be brief."
+    harness.engine.scripts.append(Script(pieces=("Yes.",), thinking=("Hm. ", "Well.")))
+    reply = harness.say("Is it?")
+    assert reply.thinking == "Hm. Well."
+    assert reply.thinking_s > 0
+    harness.settings.temperature = 0.1
+    harness.models.choose_speculation("fixed", 3)
+    harness.say("Sure?")
+    request = harness.engine.requests[-1]
+    assert [(m.role.value, m.content) for m in request.messages] == [
+        ("system", "Be brief."),
+        ("user", "Is it?"),
+        ("assistant", "Yes."),
+        ("user", "Sure?"),
+    ]
+    assert (request.sampling.temperature, request.speculation.mode, request.speculation.tokens) == (
+        0.1,
+        SpeculationMode.FIXED,
+        3,
+    )
 
-def test_parked_draft_is_said_in_the_pair(harness: ControllerHarness) -> None:
-    harness.engine.scripts.append(Script(drafting=DraftingState.PARKED))
-    harness.say("Hello")
-    assert harness.models.pair.draft_state == "parked"
-    assert "slower" in pair_reason(harness.models.pair)
-    harness.say("Again")
-    assert harness.models.pair.draft_state == "active"
+    harness.chat.new_chat()
+    harness.say("broken \ud83d emoji")
+    assert harness.rows[0].text == "broken ? emoji"
 
 
 def fill_up(harness: ControllerHarness) -> None:

@@ -95,21 +95,17 @@ def test_a_loaded_model_that_cannot_be_deleted_stays_loaded(harness: ControllerH
     assert (harness.models.pair, harness.settings.main_folder, harness.settings.draft_folder) == before
 
 
-@pytest.mark.parametrize("refuses", [True, False])
 def test_a_model_that_is_to_be_deleted_is_verified_no_more(
-    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch, refuses: bool
+    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library = harness.models.library
-    monkeypatch.setattr(harness.store, "verify", lambda _folder: None)  # it takes minutes
-    harness.store.undeletable = {OTHER.folder} if refuses else set()
-    library.verify(OTHER.folder)
-    harness.models.delete(OTHER.folder)
-    harness.qtbot.waitUntil(lambda: library.upkeep(OTHER.folder) == Upkeep())
-
-
-def test_a_model_that_nobody_can_look_at_says_why(harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not it can be; and one that nobody can look at says why."""
     library, error = harness.models.library, InternalError("x")
-    monkeypatch.setattr(harness.store, "verify", lambda _folder: None)
+    monkeypatch.setattr(harness.store, "verify", lambda _folder: None)  # it takes minutes
     library.verify(OTHER.folder)
     harness.bridge.post(ModelVerified(OTHER.folder, known=False, error=error))
     harness.qtbot.waitUntil(lambda: library.upkeep(OTHER.folder) == Upkeep(UpkeepState.NOT_ASKED, error=error))
+    for undeletable in ({OTHER.folder}, set[str]()):
+        harness.store.undeletable = undeletable
+        library.verify(OTHER.folder)
+        harness.models.delete(OTHER.folder)
+        harness.qtbot.waitUntil(lambda: library.upkeep(OTHER.folder) == Upkeep())

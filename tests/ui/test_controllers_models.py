@@ -67,24 +67,17 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
         yield harness
 
 
-def test_starter_main_comes_with_its_own_draft(tmp_path: Path, qtbot: QtBot) -> None:
+def test_what_comes_with_the_app_has_its_own_draft_and_is_kept_by_name(tmp_path: Path, qtbot: QtBot) -> None:
     starter = StarterPair(tmp_path / "main", tmp_path / "draft")
+    eyes = model_info(str(starter.eyes)), model_info(str(starter.eyes.with_name("draft")))
     infos = [model_info(str(starter.main), digest="s"), model_info(str(starter.draft), 4_000_000_000, digest="s")]
-    models = {info.folder: info for info in (*infos, MAIN, DRAFT)}
+    models = {info.folder: info for info in (*infos, *eyes, MAIN, DRAFT)}
     with open_harness(tmp_path, qtbot, models=models, starter=starter) as harness:
         harness.load_pair()
         harness.models.choose_main(str(starter.main))
         harness.wait_for_pair()
         assert (harness.models.pair.main_name, harness.models.pair.draft_name) == ("main", "draft")
         assert (harness.settings.main_folder, harness.settings.draft_folder) == ("starter", "starter")
-
-
-def test_the_one_that_sees_comes_with_its_draft_and_both_are_kept_by_name(tmp_path: Path, qtbot: QtBot) -> None:
-    starter = StarterPair(tmp_path / "main", tmp_path / "draft")
-    eyes = model_info(str(starter.eyes)), model_info(str(starter.eyes.with_name("draft")))
-    models = {info.folder: info for info in (*eyes, MAIN, DRAFT)}
-    with open_harness(tmp_path, qtbot, models=models, starter=starter) as harness:
-        harness.load_pair()
         harness.models.choose_main(str(starter.eyes))
         harness.wait_for_pair()
         assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == tuple(
@@ -178,7 +171,9 @@ def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtB
         assert [model.name for model in harness.models.models] == ["Alpha", "qwen-2B", "Qwen-2B-4bit", "Qwen-13B"]
 
 
-def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
+def test_no_hub_gets_the_token_of_another_or_in_the_clear_and_a_folder_is_added_once(
+    harness: ControllerHarness,
+) -> None:
     """Neither on the way to the next, nor when all settings are reset: the token stays, and so does its hub."""
     sources, own = harness.models.sources, HubAccess("https://hub.test", "secret")
     sources.set_endpoint(own.endpoint)
@@ -191,9 +186,6 @@ def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
     assert told == {own, HubAccess("https://other.test", "another")}
     assert harness.store.hub == own
 
-
-def test_a_folder_is_added_once_and_the_hub_is_told_what_may_go_to_it_in_the_clear(harness: ControllerHarness) -> None:
-    sources = harness.models.sources
     for _ in range(2):
         sources.add_folder("/shared/models")
     assert (harness.store.folders, harness.settings.model_folders) == (("/shared/models",), ("/shared/models",))
@@ -227,7 +219,9 @@ def with_drafter(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
         yield harness
 
 
-def test_a_drafter_made_for_the_main_model_comes_with_it(with_drafter: ControllerHarness) -> None:
+def test_a_drafter_made_for_the_main_model_comes_with_it_and_one_that_hardly_agrees_is_told(
+    with_drafter: ControllerHarness,
+) -> None:
     models = with_drafter.models
     assert models.pair.draft_name == "Main-8B-DFlash"
     by_name = {choice.model.name: choice for choice in models.drafts_for_main()}
@@ -237,6 +231,11 @@ def test_a_drafter_made_for_the_main_model_comes_with_it(with_drafter: Controlle
     error = by_name["Other"].error
     assert error is not None
     assert notice_for(error).sentence == "It expects 28 layers; this model has 36."
+
+    for folder, per_pass in (("/models/Main-8B-DFlash", 1.7), ("/models/gone", 1.0), ("/models/Main-8B-DFlash", 1.03)):
+        with_drafter.engine._tell(None, DrafterExamined(folder, per_pass))
+    with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
+    assert "Only 1.0 tokens" in with_drafter.notices[0].sentence
 
 
 def options_of(shown: OptionList) -> list[Option]:
@@ -300,13 +299,6 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
         qtbot.waitUntil(partial(_is_checked, models, folder))
         picker.show_models(models.models, models.drafts_for_main(), models.pair)
         assert said in picker.note.text()
-
-
-def test_a_drafter_that_hardly_agrees_is_told(with_drafter: ControllerHarness) -> None:
-    for folder, per_pass in (("/models/Main-8B-DFlash", 1.7), ("/models/gone", 1.0), ("/models/Main-8B-DFlash", 1.03)):
-        with_drafter.engine._tell(None, DrafterExamined(folder, per_pass))
-    with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
-    assert "Only 1.0 tokens" in with_drafter.notices[0].sentence
 
 
 def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:
@@ -389,7 +381,7 @@ def outdated(harness: ControllerHarness) -> list[str]:
     return [model.folder for model in harness.models.models if model.is_outdated]
 
 
-def test_an_updated_main_model_is_loaded_again_when_that_is_asked_for_and_no_reply_is_cut(
+def test_what_is_updated_is_loaded_again_when_that_is_asked_for_and_no_reply_is_cut(
     harness: ControllerHarness, qtbot: QtBot
 ) -> None:
     update(harness, MAIN.folder, changed=False)
@@ -410,8 +402,6 @@ def test_an_updated_main_model_is_loaded_again_when_that_is_asked_for_and_no_rep
     assert harness.engine.loads[loads:] == [(MAIN.folder, DRAFT.folder)]
     assert outdated(harness) == []
 
-
-def test_an_updated_draft_is_loaded_again_without_its_main_model(harness: ControllerHarness) -> None:
     loads = len(harness.engine.loads)
     update(harness, DRAFT.folder)
     assert outdated(harness) == [DRAFT.folder]
@@ -421,8 +411,6 @@ def test_an_updated_draft_is_loaded_again_without_its_main_model(harness: Contro
     assert len(harness.engine.loads) == loads
     assert harness.models.pair.draft_state == "active"
 
-
-def test_a_pair_that_is_updated_is_used_with_its_new_files(harness: ControllerHarness) -> None:
     loads = len(harness.engine.loads)
     harness.models.choose_pair(MAIN.folder, DRAFT.folder)
     assert len(harness.engine.loads) == loads

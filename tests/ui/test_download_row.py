@@ -72,8 +72,6 @@ def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
     row.show_entry(PAIR)
     assert not row.try_button.isVisible()
 
-
-def test_a_half_that_waits_is_told_below_the_pace_of_the_other(row: DownloadRow, qtbot: QtBot) -> None:
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=True), waiting="Main-8B"))
     assert "per second" in read(row.words.text())
     assert read(row.problem.text()) == "Main-8B: Hub busy. Retrying in 8 s"
@@ -83,7 +81,9 @@ def test_a_half_that_waits_is_told_below_the_pace_of_the_other(row: DownloadRow,
     assert not row.problem.isVisible()
 
 
-def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: DownloadRow, qtbot: QtBot) -> None:
+def test_a_half_that_failed_is_told_below_the_progress_of_the_other_or_the_pause_or_with_its_page(
+    row: DownloadRow, qtbot: QtBot
+) -> None:
     row.show_entry(replace(PAIR, error=AccessDenied("org/Draft-1B", gated=True), page="https://hub.test/org/Draft-1B"))
     assert row.bar.isVisible()
     assert read(row.words.text()).startswith("2.0 GB of 5.0 GB")
@@ -94,8 +94,6 @@ def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: Downloa
     row.show_entry(PAIR)
     assert not row.problem.isVisible()
 
-
-def test_a_paused_pair_tells_which_half_failed_and_has_one_button_to_go_on(row: DownloadRow, qtbot: QtBot) -> None:
     error = HubUnreachable("org/Draft-1B", "https://hub.test", "timed out")
     row.show_entry(replace(PAIR, state=DownloadState.PAUSED, error=error))
     assert read(row.words.text()) == "Paused at 2.0 GB of 5.0 GB"
@@ -105,8 +103,6 @@ def test_a_paused_pair_tells_which_half_failed_and_has_one_button_to_go_on(row: 
     with qtbot.waitSignal(row.resume_requested):
         click(row.go_button)
 
-
-def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRow, qtbot: QtBot) -> None:
     error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))
     assert "has terms to accept" in read(row.words.text())

@@ -50,14 +50,15 @@ def wait_for_the_refusal(harness: ControllerHarness, title: str) -> None:
     harness.wait_for_pair()
 
 
-def test_a_folder_that_is_gone_is_refused_and_the_pair_stays(harness: ControllerHarness) -> None:
+def test_a_folder_that_is_gone_is_refused_the_pair_stays_and_the_reply_under_way_goes_on(
+    harness: ControllerHarness,
+) -> None:
     harness.models.choose_main(GONE.folder)
     wait_for_the_refusal(harness, "Model not found")
     check_that_the_pair_works(harness)
     assert len(harness.engine.loads) == 2  # and none to go back
 
-
-def test_the_reply_under_way_goes_on(harness: ControllerHarness, qtbot: QtBot) -> None:
+    harness.problems.clear()
     harness.engine.gate.hold()
     harness.chat.send("Hello")
     harness.models.choose_main(GONE.folder)
