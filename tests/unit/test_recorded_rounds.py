@@ -148,7 +148,7 @@ class Machine:
 
 
 def first_replies(*, recalls: bool) -> tuple[int, int, int]:
-    """Of 100 after a restart: how many say nothing; where something is recalled, how many of the others a race
+    """Of 100 after a restart, how many say nothing; and where something is recalled, how many of the others a race
     contradicts, and how many it was compared with."""
     silent = apart = told = 0
     for seed in range(100):

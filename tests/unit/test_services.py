@@ -9,7 +9,7 @@ import pytest
 
 from app.system import services
 from app.system.objc import ServiceMethod
-from app.system.services import Service, offer_service
+from app.system.services import METHODS, Service, offer_service
 from tests.helpers.fake_objc import FakeObjectiveC
 
 PASTEBOARD, WORDS, APPLICATION = 1000, 2000, 3000
@@ -59,6 +59,13 @@ def test_nothing_that_fails_here_passes_into_macos_or_tells_the_words() -> None:
     mac.choose()
     assert mac.pools == 0
     del service
+
+
+def test_each_call_has_the_prototype_of_its_header() -> None:
+    assert METHODS["setServicesProvider:"] == (None, ctypes.c_void_p)
+    assert METHODS["stringForType:"] == (ctypes.c_void_p, ctypes.c_void_p)
+    assert METHODS["UTF8String"] == (ctypes.c_char_p,)
+    assert all(len(types) - 1 == selector.count(":") for selector, types in METHODS.items())
 
 
 @pytest.mark.expect_log("Services cannot ask Hunch: OSError")

@@ -8,7 +8,7 @@ import pytest
 
 from engine.drafting.controller import History
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.runtime.sharing import Sharing, Way
+from engine.runtime.sharing import Sharing, Way, _Rate
 
 FORWARD_S = {1: 1.0, 2: 1.1, 3: 1.2, 4: 1.3, 8: 2.0, 33: 8.0}
 TWO = (Way.SHARED, Way.TURNS)
@@ -142,6 +142,15 @@ def test_a_shared_step_that_was_measured_replaces_the_estimate_for_as_many_repli
     chooser.observe(Way.SHARED, 2, 30, 10.0)
     assert chooser.choose(2, TWO) is Way.SHARED
     assert chooser.choose(3, TWO) is Way.TURNS
+
+
+def test_the_latest_steps_weigh_most() -> None:
+    rate = _Rate()
+    assert rate.value == 0
+    rate.observe(10, 5.0)
+    assert rate.value == 2
+    rate.observe(6, 1.5)
+    assert rate.value == pytest.approx((9 + 6) / (4.5 + 1.5))
 
 
 def test_without_a_calibration_nothing_is_promised() -> None:
