@@ -280,15 +280,14 @@ def test_the_words_about_the_marks_go_with_them(app: AppHarness, qtbot: QtBot) -
     assert (overlay.shown_once, app.window.banner.isVisible()) == (0, False)
 
 
-def test_it_can_be_kept_from_there(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_can_be_kept_from_there_and_a_key_goes_through_the_modes_and_says_what_is_found(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     app.ask(qtbot, "One?")
     app.window.banner.button.click()
     assert app.application.settings.overlay == "accepted"
 
-
-def test_a_key_goes_through_the_modes_which_are_kept(app: AppHarness, qtbot: QtBot) -> None:
-    app.application.settings.overlay_explained = True
-    app.ask(qtbot, "One?")
+    app.application.settings.overlay = "off"
     overlay = app.window.overlay.overlay
     assert overlay is not None
     keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -299,11 +298,7 @@ def test_a_key_goes_through_the_modes_which_are_kept(app: AppHarness, qtbot: QtB
         assert app.window.overlay.choices[OverlayMode(mode)].isChecked()
         assert bool(overlay._layers) == (mode != "off")
 
-
-def test_a_key_that_finds_nothing_to_mark_says_so_and_a_mode_of_an_older_version_is_understood(
-    app: AppHarness, qtbot: QtBot
-) -> None:
-    app.application.settings.overlay_explained = True
+    app.chats.new_chat()
     wiring, banner = app.window.overlay, app.window.banner
     wiring.cycle.trigger()  # in a chat without a reply
     assert wiring.mode is OverlayMode.FORESEEN

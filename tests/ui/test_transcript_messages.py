@@ -129,7 +129,7 @@ def test_long_code_is_copied_whole_from_its_first_piece(open_transcript: Opener)
 
 @pytest.mark.parametrize("streamed", [True, False])
 def test_wide_code_is_shown_from_its_left_end(open_transcript: Opener, streamed: bool) -> None:
-    code = "```py\n" + "\n".join("x = " + "long " * 80 for _ in range(30)) + "\n```\n"
+    code = "```py\n" + "\n".join("x = " + "long " * 80 for _ in range(8)) + "\n```\n"
     harness = open_transcript([*long_chat(3), reply(900, "" if streamed else code, ReplyStatus.STREAMING)])
     for start in range(0, len(code) if streamed else 0, 300):
         harness.model.append_text(900, code[start : start + 300])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 import pytest
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -33,16 +34,15 @@ def opened(qtbot: QtBot, text: str, scale: float = 1.0, *, grown: bool = False) 
 
 def bars_of(harness: TranscriptHarness) -> list[tuple[int, int, int]]:
     """Left edge, top and bottom of each upright stretch three pixels wide that is a little darker than the ground."""
-    picture = harness.view.viewport().grab().toImage()
-    ground, left = picture.pixelColor(2, 2), 24
+    picture = harness.view.viewport().grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+    row_bytes, pixels = picture.bytesPerLine(), bytes(picture.constBits())
+    ground, left = pixels[2 * row_bytes + 2], 24
     found: list[tuple[int, int, int]] = []
     for x in range(left, left + 100):
-        column = [picture.pixelColor(x, y) for y in range(picture.height())]
         y = 0
-        for color, same in groupby(column):
+        for grey, same in groupby(pixels[x::row_bytes]):
             length = len(list(same))
-            darker = 5 < ground.lightness() - color.lightness() < 40
-            if darker and length > 12:
+            if 5 < ground - grey < 40 and length > 12:
                 found.append((x, y, y + length - 1))
             y += length
     return [(x, top, end) for x, top, end in found if {(x + 1, top, end), (x + 2, top, end)} <= set(found)]
@@ -64,7 +64,7 @@ def test_a_quote_has_one_bar_from_its_top_to_its_bottom(qtbot: QtBot, text: str,
     assert bar[1:] == span(harness, QUOTED)
 
 
-def test_each_quote_of_several_has_its_own(qtbot: QtBot) -> None:
+def test_each_quote_of_several_has_its_own_and_two_are_not_joined(qtbot: QtBot) -> None:
     harness = opened(qtbot, NESTED)
     outer, inner = bars_of(harness)
     assert outer[1:] == span(harness, QUOTED)
@@ -75,7 +75,5 @@ def test_each_quote_of_several_has_its_own(qtbot: QtBot) -> None:
     between = [as_widget(part.widget) for part in harness.parts(PartKind.CODE) if part.widget is not None]
     assert inner[0] < between[0].x() < between[1].x()
 
-
-def test_two_quotes_are_not_joined(qtbot: QtBot) -> None:
     one, other = bars_of(opened(qtbot, TWO))
     assert one[2] + 30 < other[1]

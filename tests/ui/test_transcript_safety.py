@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QImage, QTextCursor, QTextDocument
-from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.markup.blocks import split
@@ -45,26 +42,8 @@ def test_every_address_is_the_same_pixel(text: TextPart, address: str) -> None:
     assert (image.width(), image.height()) == (1, 1)
 
 
-def test_showing_hostile_text_opens_no_file(text: TextPart) -> None:
-    opened: list[str] = []
-    watching = [True]
-
-    def hook(event: str, args: tuple[object, ...]) -> None:
-        if watching[0] and event == "open":
-            opened.append(str(args[0]))
-
-    sys.addaudithook(hook)
-    show(text, "![x](file:///dev/zero) <img src='file:///dev/zero'> <style>@import '/etc/passwd'</style> [y](/etc/x)")
-    text.grab()
-    watching[0] = False
-    assert not [path for path in opened if "zero" in path or "/etc" in path]
-
-
-SCHEMES = ["[x](file:///etc/passwd)", "[x](javascript:alert(1))", "<a href='/x'>x</a>", "[x](#note:1)", "[x](#mark:1)"]
-
-
-@pytest.mark.parametrize("source", SCHEMES)
-def test_other_schemes_are_plain_text(text: TextPart, source: str) -> None:
+@pytest.mark.parametrize("source", ["<a href='/x'>x</a>", "[x](#note:1)", "[x](#mark:1)"])
+def test_what_only_looks_like_a_link_is_plain_text(text: TextPart, source: str) -> None:
     assert show(text, source) == source
     assert not any(each.charFormat().isAnchor() for each in cursors(text))
 
@@ -76,15 +55,6 @@ def cursors(widget: TextPart) -> list[QTextCursor]:
         cursor.setPosition(position)
         result.append(cursor)
     return result
-
-
-def test_a_link_is_only_asked_for(text: TextPart, qtbot: QtBot) -> None:
-    show(text, "[the page](https://example.com/x)")
-    text.show()
-    with qtbot.waitSignal(text.context.link_requested) as asked:
-        QTest.mouseClick(text.windowHandle(), Qt.MouseButton.LeftButton, pos=QPoint(12, 10))
-    assert asked.args == ["https://example.com/x"]
-    assert text.toPlainText() == "the page"
 
 
 def test_bare_addresses_are_links_without_the_sentence_around_them(text: TextPart) -> None:

@@ -206,7 +206,7 @@ def test_a_drag_ends_also_where_nobody_is_told_that_the_button_is_up(
 
 
 def test_it_survives_scrolling_out_of_sight_and_no_other_text_inherits_it(open_transcript: Opener) -> None:
-    harness = open_transcript(long_chat(40))
+    harness = open_transcript(long_chat(12))
     words = "Some words that fill"
     drag(harness, point(harness, words), point(harness, words, behind=True))
     before, text = lit(harness), copied(harness)
