@@ -108,25 +108,7 @@ def press_button(dialog: Dialog | None, text: str) -> None:
     next(button for button in dialog.findChildren(PillButton) if button.text() == text).click()
 
 
-def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
-    app.window.menu.new_folder.trigger()
-    app.wait_until_stored(qtbot)
-    field = app.window.sidebar.chats.findChild(RenameField)
-    assert isinstance(field, RenameField)
-    assert field.text() == "New Folder"
-    QTest.keyClicks(field, "Work")
-    QTest.keyClick(field, Qt.Key.Key_Return)
-    app.wait_until_stored(qtbot)
-    assert listed(app) == ["Folders", "Work"]
-    assert app.application.storage.read.folders.all()[0].parent_id is None
-    app.window.menu.new_folder.trigger()
-    app.wait_until_stored(qtbot)
-    app.window.menu.new_folder.trigger()
-    app.wait_until_stored(qtbot)
-    assert listed(app) == ["Folders", "New Folder", "New Folder 2", "Work"]
-
-
-def test_after_renaming_by_key_the_ring_is_back(app: AppHarness, qtbot: QtBot) -> None:
+def test_after_renaming_by_key_the_ring_is_back_and_return_opens_nothing(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "Whales")
     chats = choose(app, "Whales")
     for by_key in (True, False):
@@ -140,9 +122,6 @@ def test_after_renaming_by_key_the_ring_is_back(app: AppHarness, qtbot: QtBot) -
         QTest.keyClick(field, Qt.Key.Key_Escape)
         assert (chats.hasFocus(), chats.has_ring) == (True, by_key)
 
-
-def test_the_return_that_ends_renaming_opens_nothing(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "Whales")
     folder_id = make_folder(app, qtbot, "Sea")
     app.chats.new_chat()
     app.ask(qtbot, "Birds")
@@ -160,7 +139,9 @@ def test_the_return_that_ends_renaming_opens_nothing(app: AppHarness, qtbot: QtB
     assert (folder.name, folder.opened) == ("Other", True)
 
 
-def test_folders_open_and_close_by_key_and_stay_so(app: AppHarness, qtbot: QtBot) -> None:
+def test_folders_open_and_close_by_key_and_stay_so_and_a_new_one_is_named_in_place(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     chat = make_chats(app, qtbot, "Chat")[0]
     folder = make_folder(app, qtbot, "Folder")
     app.chats.folders.move_chat(chat, folder)
@@ -178,6 +159,22 @@ def test_folders_open_and_close_by_key_and_stay_so(app: AppHarness, qtbot: QtBot
     QTest.mouseClick(app.window.sidebar.chats.viewport(), Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
     assert listed(app) == ["Folders", "Folder"]
     app.wait_until_stored(qtbot)
+
+    app.window.menu.new_folder.trigger()
+    app.wait_until_stored(qtbot)
+    field = app.window.sidebar.chats.findChild(RenameField)
+    assert isinstance(field, RenameField)
+    assert field.text() == "New Folder"
+    QTest.keyClicks(field, "Work")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Folder", "Work"]
+    assert [each.parent_id for each in app.application.storage.read.folders.all()] == [None] * 2
+    app.window.menu.new_folder.trigger()
+    app.wait_until_stored(qtbot)
+    app.window.menu.new_folder.trigger()
+    app.wait_until_stored(qtbot)
+    assert listed(app) == ["Folders", "Folder", "New Folder", "New Folder 2", "Work"]
 
 
 def test_rows_are_dragged_into_folders_and_out_but_nothing_of_other_programs(app: AppHarness, qtbot: QtBot) -> None:
@@ -204,8 +201,10 @@ def test_rows_are_dragged_into_folders_and_out_but_nothing_of_other_programs(app
     assert not event.isAccepted()
 
 
-def test_a_click_ends_on_the_row_it_began_on(app: AppHarness, qtbot: QtBot) -> None:
-    """What is pressed on a heading, or on another row, and let go on a folder leaves it as it is."""
+def test_a_click_ends_on_the_row_it_began_on_and_keys_stop_at_no_heading(app: AppHarness, qtbot: QtBot) -> None:
+    """What is pressed on a heading, or on another row, and let go on a folder leaves it as it is; on a heading no ring
+    shows, and no key means anything.
+    """
     make_folder(app, qtbot, "Folder")
     chats, viewport = app.window.sidebar.chats, app.window.sidebar.chats.viewport()
     opened: list[bool] = []
@@ -222,6 +221,15 @@ def test_a_click_ends_on_the_row_it_began_on(app: AppHarness, qtbot: QtBot) -> N
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
     assert len(opened) == 1
     app.wait_until_stored(qtbot)
+
+    make_chats(app, qtbot, *(f"Chat {number}" for number in range(40)))
+    chats = choose(app, "Chat 20")
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_PageDown, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageUp):
+        QTest.keyClick(chats, key)
+        row: ConversationRow = chats.currentIndex().data(ROW)
+        assert not row.is_heading, key
+    QTest.keyClick(chats, Qt.Key.Key_Home)
+    assert chats.currentIndex().data(ROW).text == "Above"
 
 
 def test_the_menu_moves_a_row_where_it_can_go(app: AppHarness, qtbot: QtBot) -> None:
@@ -400,24 +408,21 @@ def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: Ap
     assert app.chats.title == "Found"
 
 
-def test_today_is_yesterday_when_somebody_is_back_the_next_day(
+def test_today_is_yesterday_the_next_day_and_copies_are_named_after_their_original_in_the_language(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_chats(app, qtbot, "Chat")
+    (chat,) = make_chats(app, qtbot, "Chat")
     assert listed(app) == ["Today", "Chat"]
     monkeypatch.setattr(app.chats.conversations, "_today", lambda: date.today() + timedelta(days=1))
     app.show_settings()
     qtbot.waitUntil(lambda: listed(app) == ["Yesterday", "Chat"])
 
-
-def test_copies_are_named_after_their_original_in_the_language(app: AppHarness, qtbot: QtBot) -> None:
-    chat = make_chats(app, qtbot, "Chat")[0]
     for _ in range(2):
         app.chats.acts.duplicate(chat)
         app.wait_until_stored(qtbot)
     app.chats.acts.duplicate(app.chats.chat_id)  # a copy of "Chat copy 2"
     app.wait_until_stored(qtbot)
-    assert sorted(listed(app)) == ["Chat", "Chat copy", "Chat copy 2", "Chat copy 3", "Today"]
+    assert sorted(listed(app)) == ["Chat", "Chat copy", "Chat copy 2", "Chat copy 3", "Yesterday"]
     for language, name in (("ko", "여행 사본"), ("ja", "여행のコピー"), ("zh_CN", "여행 副本")):
         app.application.settings.language = language
         titles = copy_titles("여행")
@@ -451,32 +456,7 @@ def test_no_word_beside_what_is_found_is_cut(qapp: QApplication) -> None:
         assert metrics.horizontalAdvance(shown) <= width_px
 
 
-def test_a_search_that_was_typed_just_before_the_end_is_given_up(app: AppHarness) -> None:
-    """It asked the closed storage for chats, and was told as a fault of the program."""
-    told: list[object] = []
-    app.window.sidebar.search_changed.connect(told.append)
-    QTest.keyClicks(app.window.sidebar.search, "needle")
-    app.window.close_at_once()
-    assert not app.window.sidebar._delay.isActive()
-    assert told == []
-
-
-def test_down_leads_from_the_search_to_the_first_result_and_escape_back(app: AppHarness, qtbot: QtBot) -> None:
-    make_chats(app, qtbot, "Needle one", "Needle two", "Hay")
-    search, chats = app.window.sidebar.search, choose(app, "Needle one")
-    search.setFocus()
-    QTest.keyClicks(search, "needle")
-    qtbot.waitUntil(lambda: listed(app) == ["Today", "Needle two", "Needle one"])
-    QTest.keyClick(search, Qt.Key.Key_Down)
-    assert (chats.hasFocus(), chats.currentIndex().row()) == (True, 1)
-    QTest.keyClick(chats, Qt.Key.Key_Down)
-    assert chats.currentIndex().row() == 2
-    QTest.keyClick(chats, Qt.Key.Key_Escape)
-    assert (search.hasFocus(), search.text()) == (True, "")
-    qtbot.waitUntil(lambda: "Hay" in listed(app))
-
-
-def test_the_search_is_cleared_by_its_button_and_return_opens_the_first_result_as_soon_as_it_is_found(
+def test_the_search_is_cleared_by_its_button_and_return_opens_the_first_result_and_down_leads_there(
     app: AppHarness, qtbot: QtBot
 ) -> None:
     search = app.window.sidebar.search
@@ -502,6 +482,21 @@ def test_the_search_is_cleared_by_its_button_and_return_opens_the_first_result_a
     QTest.keyClick(search, Qt.Key.Key_Return)
     qtbot.waitUntil(app.window.sidebar.nothing.isVisible)
     assert app.chats.chat_id == 0
+
+    search.clear()
+    qtbot.waitUntil(lambda: bool(app.chats.conversations.rows))
+    make_chats(app, qtbot, "Needle one", "Needle two", "Hay")
+    chats = choose(app, "Needle one")
+    search.setFocus()
+    QTest.keyClicks(search, "needle")
+    qtbot.waitUntil(lambda: listed(app) == ["Today", "Needle two", "Needle one"])
+    QTest.keyClick(search, Qt.Key.Key_Down)
+    assert (chats.hasFocus(), chats.currentIndex().row()) == (True, 1)
+    QTest.keyClick(chats, Qt.Key.Key_Down)
+    assert chats.currentIndex().row() == 2
+    QTest.keyClick(chats, Qt.Key.Key_Escape)
+    assert (search.hasFocus(), search.text()) == (True, "")
+    qtbot.waitUntil(lambda: "Hay" in listed(app))
 
 
 def test_a_long_list_stays_where_it_is_when_a_chat_moves_and_scrolls_under_a_trembling_hand(
@@ -589,35 +584,25 @@ def test_f2_in_the_composer_renames_the_open_chat_in_its_row_also_when_the_text_
     assert (field.text(), field.hasFocus()) == ("Half a na", True)
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-def test_the_chat_does_not_lie_over_it_where_both_have_little_room(
-    app: AppHarness, qtbot: QtBot, language: str
-) -> None:
+def test_the_chat_does_not_lie_over_it_where_both_have_little_room(app: AppHarness, qtbot: QtBot) -> None:
     window, settings = app.window, app.application.settings
     window.resize(1120, 760)
     assert window.sidebar.width() == window.sidebar.maximumWidth()
-    settings.text_scale, settings.language = 2.0, language
+    settings.text_scale = 2.0
     window.resize(720, 480)
     window.focus_search()
-    qtbot.waitUntil(lambda: window.sidebar.width() < window.sidebar.maximumWidth())
-    assert window.sidebar.geometry().right() < window.header.geometry().left()
-    assert window.header.geometry().right() < window.width()
+    for language in ("en", "ja"):
+        settings.language = language
+        QApplication.processEvents()
+        qtbot.waitUntil(lambda: window.sidebar.width() < window.sidebar.maximumWidth())
+        assert window.sidebar.geometry().right() < window.header.geometry().left()
+        assert window.header.geometry().right() < window.width()
 
 
-def test_keys_stop_at_no_heading(app: AppHarness, qtbot: QtBot) -> None:
-    """There no ring shows, and no key means anything."""
-    make_folder(app, qtbot, "Folder")
-    make_chats(app, qtbot, *(f"Chat {number}" for number in range(40)))
-    chats = choose(app, "Chat 20")
-    for key in (Qt.Key.Key_Home, Qt.Key.Key_PageDown, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageUp):
-        QTest.keyClick(chats, key)
-        row: ConversationRow = chats.currentIndex().data(ROW)
-        assert not row.is_heading, key
-    QTest.keyClick(chats, Qt.Key.Key_Home)
-    assert chats.currentIndex().data(ROW).text == "Folder"
-
-
-def test_a_search_that_takes_long_says_so_until_all_of_it_is_listed(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_search_that_takes_long_says_so_until_all_is_listed_and_one_typed_just_before_the_end_is_given_up(
+    app: AppHarness, qtbot: QtBot
+) -> None:
+    """That one asked the closed storage for chats, and was told as a fault of the program."""
     make_chats(app, qtbot, "Lisbon", "Porto")
     sidebar, goes_on = app.window.sidebar, threading.Event()
     sidebar._slow.setInterval(0)
@@ -628,3 +613,10 @@ def test_a_search_that_takes_long_says_so_until_all_of_it_is_listed(app: AppHarn
     goes_on.set()
     qtbot.waitUntil(lambda: not sidebar.still.isVisible())
     assert [row.text for row in app.chats.conversations.rows if row.chat_id] == ["Porto"]
+
+    told: list[object] = []
+    app.window.sidebar.search_changed.connect(told.append)
+    QTest.keyClicks(app.window.sidebar.search, "needle")
+    app.window.close_at_once()
+    assert not app.window.sidebar._delay.isActive()
+    assert told == []
