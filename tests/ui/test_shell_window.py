@@ -38,7 +38,9 @@ def press(widget: QWidget, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.Keyb
     QTest.keyClick(widget, key, modifiers)
 
 
-def test_a_question_is_answered_and_one_that_failed_is_asked_again(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_question_is_answered_asked_again_where_that_failed_and_stopped_by_escape_wherever_the_focus_is(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     window = harness.window
     for panel in (Picker, InspectorPanel, ChatSettings):
         assert not window.findChildren(panel), "made before anybody has opened it"
@@ -60,14 +62,43 @@ def test_a_question_is_answered_and_one_that_failed_is_asked_again(harness: AppH
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
 
+    for place in ("composer", "transcript", "list"):
+        harness.engine.gate.hold()
+        QTest.keyClicks(window.composer.edit, "Long story")
+        press(window.composer.edit, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: harness.chats.generating)
+        focused = {"transcript": window.transcript, "list": window.sidebar.chats}.get(place) or window.composer.edit
+        focused.setFocus()
+        press(focused, Qt.Key.Key_Escape)
+        qtbot.waitUntil(lambda: not harness.chats.generating)
+        assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED, place
+        harness.engine.gate.open()
+        harness.wait_until_quiet(qtbot)
 
-def test_a_message_sent_while_the_model_loads_waits_and_is_answered(tmp_path: Path, qtbot: QtBot) -> None:
+
+def test_a_message_sent_while_the_model_loads_is_answered_and_closing_keeps_what_was_written(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
     with AppHarness(tmp_path) as harness:
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
         assert harness.models.pair.state is PairState.LOADING
         assert "Loading" in harness.window.header.chip.accessibleName()
         assert harness.ask(qtbot, "Quick")
+
+        harness.engine.gate.hold()
+        QTest.keyClicks(harness.window.composer.edit, "Story")
+        press(harness.window.composer.edit, Qt.Key.Key_Return)
+        harness.engine.gate.let_through(1)
+        qtbot.waitUntil(lambda: [row.text for row in harness.chats.transcript.messages[2:]] == ["Story", "A draft "])
+        with qtbot.waitSignal(harness.application.ended):
+            harness.close()
+        assert harness.engine.close()  # its thread has ended
+        database = Database(harness.paths.database)
+        messages = MessageStore(database, ChatStore(database)).branch(ChatStore(database).leaf(1))
+        assert (messages[-1].text, messages[-1].status) == ("A draft ", ReplyStatus.INTERRUPTED)
+        database.close()
+        assert not (harness.paths.data / "running").exists()
 
 
 def test_before_the_engine_is_there_the_window_says_what_will_be_loaded_and_then_a_click_asks_a_question(
@@ -113,23 +144,9 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         harness.window.picker.panel.close()
 
 
-def test_escape_stops_the_reply_wherever_the_focus_is(harness: AppHarness, qtbot: QtBot) -> None:
-    window = harness.window
-    for place in ("composer", "transcript", "list"):
-        harness.engine.gate.hold()
-        QTest.keyClicks(window.composer.edit, "Long story")
-        press(window.composer.edit, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: harness.chats.generating)
-        focused = {"transcript": window.transcript, "list": window.sidebar.chats}.get(place) or window.composer.edit
-        focused.setFocus()
-        press(focused, Qt.Key.Key_Escape)
-        qtbot.waitUntil(lambda: not harness.chats.generating)
-        assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED, place
-        harness.engine.gate.open()
-        harness.wait_until_quiet(qtbot)
-
-
-def test_chats_are_opened_by_key_and_click_and_renamed_by_double_click(harness: AppHarness, qtbot: QtBot) -> None:
+def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_its_row(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.ask(qtbot, "One")
     one, chats = harness.chats.chat_id, harness.window.sidebar.chats
     harness.window.menu.new_chat.trigger()
@@ -152,8 +169,21 @@ def test_chats_are_opened_by_key_and_click_and_renamed_by_double_click(harness: 
     press(field, Qt.Key.Key_Escape)
     assert harness.window.header.title.text() == "One"
 
+    qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
+    chats.start_rename(chats.model().index(harness.chats.conversations.row_of(one) or 0, 0))
+    field = chats.findChild(RenameField)
+    assert field is not None
+    before = field.geometry()
+    harness.chats.acts.pin(one, True)  # which takes its row to the top
+    qtbot.waitUntil(lambda: field.geometry() == place_of(harness, one) != before)
+    harness.chats.delete_chat(one)
+    qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
+    assert harness.chats.conversations.rows[-1].title == "Two"
 
-def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens(harness: AppHarness, qtbot: QtBot) -> None:
+
+def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens_and_shortcuts_move_it(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.ask(qtbot, "One")
     one = harness.chats.chat_id
     harness.chats.new_chat()
@@ -165,14 +195,11 @@ def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens(harne
     assert not harness.window.finding.bar.isVisible()
     assert harness.window.sidebar.search.hasFocus()
 
-
-def test_shortcuts(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "One")
     window = harness.window
-    press(window, Qt.Key.Key_F, CONTROL | Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(window.sidebar.search.hasFocus)
     press(window, Qt.Key.Key_L, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(window.composer.edit.hasFocus)
+    press(window, Qt.Key.Key_F, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(window.sidebar.search.hasFocus)
     press(window, Qt.Key.Key_Backslash, CONTROL)
     assert not window.sidebar.isVisible()
     assert window.header.show_button.isVisible()
@@ -189,41 +216,6 @@ def test_shortcuts(harness: AppHarness, qtbot: QtBot) -> None:
 def place_of(harness: AppHarness, chat_id: int) -> QRect:
     conversations = harness.chats.conversations
     return harness.window.sidebar.chats.visualRect(conversations.index(conversations.row_of(chat_id) or 0))
-
-
-def test_the_field_of_a_name_stays_on_its_row(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Renamed")
-    renamed = harness.chats.chat_id
-    harness.window.menu.new_chat.trigger()
-    harness.ask(qtbot, "Other")
-    chats = harness.window.sidebar.chats
-    chats.start_rename(chats.model().index(harness.chats.conversations.row_of(renamed) or 0, 0))
-    field = chats.findChild(RenameField)
-    assert field is not None
-    before = field.geometry()
-    harness.chats.acts.pin(renamed, True)  # which takes its row to the top
-    qtbot.waitUntil(lambda: field.geometry() == place_of(harness, renamed) != before)
-    harness.chats.delete_chat(renamed)
-    qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
-    assert harness.chats.conversations.rows[-1].title == "Other"
-
-
-def test_closing_while_a_reply_runs_keeps_what_was_written(tmp_path: Path, qtbot: QtBot) -> None:
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
-        harness.engine.gate.hold()
-        QTest.keyClicks(harness.window.composer.edit, "Story")
-        press(harness.window.composer.edit, Qt.Key.Key_Return)
-        harness.engine.gate.let_through(1)
-        qtbot.waitUntil(lambda: [row.text for row in harness.chats.transcript.messages] == ["Story", "A draft "])
-        with qtbot.waitSignal(harness.application.ended):
-            harness.close()
-        assert harness.engine.close()  # its thread has ended
-        database = Database(harness.paths.database)
-        messages = MessageStore(database, ChatStore(database)).branch(ChatStore(database).leaf(1))
-        assert (messages[-1].text, messages[-1].status) == ("A draft ", ReplyStatus.INTERRUPTED)
-        database.close()
-        assert not (harness.paths.data / "running").exists()
 
 
 def test_after_a_kill_the_reply_is_there_as_far_as_it_was_saved_and_the_start_says_so(
@@ -308,7 +300,9 @@ def type_and_send(harness: AppHarness, text: str) -> None:
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarness, qtbot: QtBot) -> None:
+def test_words_that_the_disk_refuses_stay_and_can_be_sent_again_but_not_what_was_sent_after_all(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     storage, window = harness.application.storage, harness.window
     storage.write(fill_up, lambda _: None, lambda _: None)
     words = "precious " * 600
@@ -328,18 +322,14 @@ def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarn
     harness.wait_until_quiet(qtbot)
     assert (window.composer.text(), len(harness.chats.transcript.messages)) == ("", 2)
 
-
-@pytest.mark.expect_log("was not stored: SQLITE_FULL")
-def test_what_was_sent_after_all_is_no_longer_offered_to_be_sent_again(harness: AppHarness, qtbot: QtBot) -> None:
-    storage, window = harness.application.storage, harness.window
     storage.write(fill_up, lambda _: None, lambda _: None)
-    window.composer.set_text("precious " * 600)
+    window.composer.set_text(words)
     press(window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(window.banner.isVisible)
+    qtbot.waitUntil(lambda: window.banner.button.text() == "Try again")
     storage.write(make_room, lambda _: None, lambda _: None)
     press(window.composer.edit, Qt.Key.Key_Return)
     harness.wait_until_quiet(qtbot)
-    assert len(harness.chats.transcript.messages) == 2
+    assert len(harness.chats.transcript.messages) == 4
     assert window.banner.button.text() != "Try again"
 
 
