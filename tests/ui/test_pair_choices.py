@@ -45,16 +45,6 @@ def test_a_tuned_pair_that_was_turned_off_is_off_after_a_restart(tmp_path: Path,
         assert app.engine.requests[-1].speculation.mode == "off"
 
 
-def test_leaving_a_tuned_pair_turns_no_other_on(tmp_path: Path, qtbot: QtBot) -> None:
-    tune(tmp_path)
-    with open_app(tmp_path, qtbot, models=MODELS) as app:
-        choose_draft(app, OTHER.folder, qtbot)
-        app.application.speculation.switch.set_off(True)
-        choose_draft(app, DRAFT.folder, qtbot)
-        choose_draft(app, OTHER.folder, qtbot)
-        assert app.application.speculation.switch.is_off
-
-
 def test_another_way_that_was_chosen_for_a_tuned_pair_stays(tmp_path: Path, qtbot: QtBot) -> None:
     tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
@@ -87,7 +77,9 @@ def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtb
         assert records(app.paths).get(MAIN.folder, OTHER.folder).gain is not None
 
 
-def test_a_pair_that_was_only_tuned_shows_its_gain_in_the_list_of_drafts(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_pair_that_was_only_tuned_shows_its_gain_and_leaving_it_turns_no_other_on(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
     tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
 
@@ -97,3 +89,9 @@ def test_a_pair_that_was_only_tuned_shows_its_gain_in_the_list_of_drafts(tmp_pat
         assert gain() == 1.4
         app.ask(qtbot, "One?")
         assert gain() == records(app.paths).get(MAIN.folder, DRAFT.folder).gain != 1.4  # of the reply
+
+        choose_draft(app, OTHER.folder, qtbot)
+        app.application.speculation.switch.set_off(True)
+        choose_draft(app, DRAFT.folder, qtbot)
+        choose_draft(app, OTHER.folder, qtbot)
+        assert app.application.speculation.switch.is_off

@@ -81,7 +81,9 @@ def files(app: AppHarness) -> list[str]:
     return sorted(each.name for each in app.application.storage.pictures.folder.glob("*"))
 
 
-def test_a_screenshot_is_a_thumbnail_goes_alone_and_comes_to_the_model_as_it_was(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_screenshot_is_a_thumbnail_comes_to_the_model_as_it_was_and_is_looked_at_copied_and_removed(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     paste(app, qtbot, image(40, 20, "#123456"))
     (chip,) = chips(app)
     assert (chip.width(), chip.height()) == (64, 64)
@@ -97,27 +99,6 @@ def test_a_screenshot_is_a_thumbnail_goes_alone_and_comes_to_the_model_as_it_was
     (part,) = app.transcript.findChildren(AttachmentsPart)
     assert part.accessibleName() == "Picture, 40 × 20"
 
-
-def test_a_file_is_dropped_with_text_beside_it_and_the_same_bytes_are_kept_once(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
-) -> None:
-    paths = [tmp_path / "red.png", tmp_path / "also red.png", tmp_path / "note.txt"]
-    for path in paths[:2]:
-        path.write_bytes(rgb_png(3, 2, b"\xff\0\0" * 6))
-    paths[2].write_text("words", encoding="utf-8")
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    app.window.composer.edit.insertFromMimeData(data)
-    wait_until_read(app, qtbot)
-    assert [chip.title() for chip in chips(app)] == ["red.png", "also red.png", "note.txt"]
-    app.window.composer.set_text("What is it?")
-    send(app, qtbot)
-    message = app.engine.requests[0].messages[-1]
-    assert len(message.pictures) == 2
-    assert (len(files(app)), message.content.splitlines()[0]) == (1, "Attachment: note.txt")
-
-
-def test_a_picture_is_looked_at_copied_and_removed(app: AppHarness, qtbot: QtBot) -> None:
     paste(app, qtbot, image(40, 20, "#123456"))
     paste(app, qtbot, image(5, 5))
     first, second = chips(app)
@@ -140,6 +121,25 @@ def test_a_picture_is_looked_at_copied_and_removed(app: AppHarness, qtbot: QtBot
     assert second.hasFocus()
     QTest.keyClick(second, Qt.Key.Key_Delete)
     assert chips(app) == []
+
+
+def test_a_file_is_dropped_with_text_beside_it_and_the_same_bytes_are_kept_once(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [tmp_path / "red.png", tmp_path / "also red.png", tmp_path / "note.txt"]
+    for path in paths[:2]:
+        path.write_bytes(rgb_png(3, 2, b"\xff\0\0" * 6))
+    paths[2].write_text("words", encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    app.window.composer.edit.insertFromMimeData(data)
+    wait_until_read(app, qtbot)
+    assert [chip.title() for chip in chips(app)] == ["red.png", "also red.png", "note.txt"]
+    app.window.composer.set_text("What is it?")
+    send(app, qtbot)
+    message = app.engine.requests[0].messages[-1]
+    assert len(message.pictures) == 2
+    assert (len(files(app)), message.content.splitlines()[0]) == (1, "Attachment: note.txt")
 
 
 def test_a_model_that_cannot_see_keeps_the_picture_and_offers_one_that_can(tmp_path: Path, qtbot: QtBot) -> None:

@@ -86,7 +86,7 @@ def asking(server: ServerController, model: str, **fields: object) -> Asked:
     return Asked(server.port, chat_body("x", model=model, **fields))
 
 
-def test_a_programs_model_comes_while_the_pair_rests_and_goes_for_the_next_message(
+def test_a_programs_model_comes_while_the_pair_rests_and_goes_for_a_message_by_itself_or_where_it_is_damaged(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
     asked = asking(server, "Other-4B")
@@ -103,22 +103,19 @@ def test_a_programs_model_comes_while_the_pair_rests_and_goes_for_the_next_messa
     assert harness.engine.loads == [OWN, THEIRS, OWN]
     assert (harness.models.pair.state, harness.models.pair.draft_folder) == (PairState.READY, DRAFT.folder)
 
+    asked = asking(server, "Other-4B", ttl=0)
+    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
+    assert harness.engine.loads == [OWN, THEIRS, OWN, THEIRS, OWN]
 
-def test_a_reply_of_the_users_is_waited_for(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
-    harness.engine.gate.hold()
-    assert harness.chats.send("Hello")
-    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
-    asked = asking(server, "Other-4B")
-    qtbot.waitUntil(lambda: server.state.requests == 1)
-    qtbot.wait(50)
-    assert (asked.done, harness.engine.loads) == (False, [OWN])
-    harness.engine.gate.open()
-    qtbot.waitUntil(lambda: asked.done)
-    assert " 200 " in asked.answer
-    assert harness.chats.transcript.messages[-1].text
+    harness.engine.damaged.add(HUGE.folder)
+    asked = asking(server, "Huge-70B")
+    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
+    assert [main for main, _ in harness.engine.loads[5:]] == [HUGE.folder, MAIN.folder]
 
 
-def test_a_message_goes_before_a_programs_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
+def test_a_message_goes_before_a_programs_model_and_a_reply_of_the_users_is_waited_for(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
     harness.engine.gate.hold()
     asked = asking(server, "Other-4B", stream=True)
     qtbot.waitUntil(lambda: len(harness.engine.state().running) == 1)
@@ -128,6 +125,18 @@ def test_a_message_goes_before_a_programs_model(harness: AppHarness, server: Ser
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
     assert harness.engine.loads == [OWN, THEIRS, OWN]
+
+    harness.engine.gate.hold()
+    assert harness.chats.send("Hello")
+    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
+    asked = asking(server, "Other-4B")
+    qtbot.waitUntil(lambda: server.state.requests == 1)
+    qtbot.wait(50)
+    assert (asked.done, harness.engine.loads) == (False, [OWN, THEIRS, OWN])
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: asked.done)
+    assert " 200 " in asked.answer
+    assert harness.chats.transcript.messages[-1].text
 
 
 def test_a_reply_is_the_users_models_though_a_programs_came_while_its_chat_was_being_read(
@@ -146,14 +155,6 @@ def test_a_reply_is_the_users_models_though_a_programs_came_while_its_chat_was_b
     assert harness.chats.transcript.messages[-1].text
 
 
-def test_the_pair_comes_back_when_a_programs_model_goes(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
-    asked = asking(server, "Other-4B", ttl=0)
-    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
-    assert harness.engine.loads == [OWN, THEIRS, OWN]
-
-
 def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is_and_is_not_waited_for_later(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
@@ -169,15 +170,6 @@ def test_a_model_that_does_not_fit_leaves_the_pair_where_it_is_and_is_not_waited
     qtbot.waitUntil(lambda: asked.done)
     qtbot.waitUntil(lambda: harness.engine.state().main is None)
     assert harness.models.pair.state is PairState.UNLOADED
-
-
-def test_the_pair_comes_back_when_a_programs_model_turns_out_to_be_damaged(
-    harness: AppHarness, server: ServerController, qtbot: QtBot
-) -> None:
-    harness.engine.damaged.add(HUGE.folder)
-    asked = asking(server, "Huge-70B")
-    qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
-    assert [main for main, _ in harness.engine.loads] == [MAIN.folder, HUGE.folder, MAIN.folder]
 
 
 def test_a_draft_that_is_being_loaded_is_waited_for(

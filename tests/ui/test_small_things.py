@@ -82,8 +82,10 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
     qtbot.waitUntil(lambda: all(button.isVisible() for button in aside))
 
 
-def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) -> None:
-    """Through Qt's own interface, as a screen reader asks."""
+def test_painted_widgets_say_what_they_are_and_every_state_of_a_request_is_read_whole(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    """Through Qt's own interface, as a screen reader asks; and a window of the usual size has room for every column."""
     harness.ask(qtbot, "Hello")
     window = harness.window
     title = QAccessible.queryAccessibleInterface(window.header.title)
@@ -94,10 +96,6 @@ def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) ->
     palette = QAccessible.queryAccessibleInterface(window.tools.palette)
     assert palette.role() == QAccessible.Role.Dialog
 
-
-def test_every_state_of_a_request_is_read_whole(harness: AppHarness, qtbot: QtBot) -> None:
-    """And a window of the usual size has room for every column beside it."""
-    harness.ask(qtbot, "Hello")
     activity(harness)
     assert harness.window.speculation.activity is not None
     table = harness.window.speculation.activity.table

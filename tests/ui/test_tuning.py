@@ -139,8 +139,11 @@ def test_a_double_click_on_measure_does_not_stop_it(setup: TuningSetup, card: Tu
     qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
 
 
-def test_the_chart_tells_each_way_to_those_who_do_not_see_it(setup: TuningSetup, card: TuneCard, qtbot: QtBot) -> None:
+def test_what_was_measured_is_told_to_those_who_do_not_see_it_and_exported_to_a_file(
+    setup: TuningSetup, card: TuneCard, qtbot: QtBot, tmp_path: Path
+) -> None:
     assert not card.chart.isVisible()
+    assert not card.export_button.isVisible()
     measured(setup, card, qtbot)
     qtbot.waitUntil(card.chart.isVisible)
     gains = mean_gains(setup.tuning.view.readings)
@@ -148,13 +151,7 @@ def test_the_chart_tells_each_way_to_those_who_do_not_see_it(setup: TuningSetup,
     told = dict(part.split(": ") for part in card.chart.accessibleName().split(", "))
     assert told == {way_text(way): f"{gain:.2f}×" for way, gain in gains.items()}
 
-
-def test_what_was_measured_is_exported_to_a_file(
-    setup: TuningSetup, card: TuneCard, qtbot: QtBot, tmp_path: Path
-) -> None:
-    assert not card.export_button.isVisible()
-    measured(setup, card, qtbot)
-    qtbot.waitUntil(card.export_button.isVisible)
+    assert card.export_button.isVisible()
     QTest.mouseClick(card.export_button, Qt.MouseButton.LeftButton)
     (dialog,) = card.findChildren(QFileDialog)
     file = tmp_path / "pair.json"
