@@ -77,7 +77,7 @@ def test_a_row_opens_its_chat_at_the_reply_and_by_key_on_its_branch(app: AppHarn
     assert app.chats.transcript.row_of(first) is not None
 
 
-def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
+def test_totals_and_clearing_them_and_the_first_token_of_a_lap_is_one_token(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     page = page_of(app, qtbot)
     page.show_tab(TOTALS)
@@ -91,16 +91,21 @@ def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
     assert app.chats.transcript.messages[-1].stats is not None
     assert not page.totals.nothing.isHidden()
 
+    def figures(tokens: int) -> str:
+        return lap_text(Lap(LapState.RUNNING, stats=RequestStats(generated_tokens=tokens, decode_s=0.5)))
 
-def holds(rows: list[RequestRow], number: int) -> bool:
-    return len(rows) == number
+    assert [figures(tokens).partition(" ·")[0] for tokens in (0, 1, 1234)] == ["0 tokens", "1 token", "1,234 tokens"]
+    same = RaceView(RaceState.DONE, (Lap(LapState.DONE, tokens=(7,)), Lap(LapState.DONE, tokens=(7,))))
+    assert verdict(same).startswith("Same text: the 1 token is identical.")
+    app.application.settings.language = "ko"
+    assert figures(1).startswith("1토큰 · ")
 
 
 def test_requests_are_kept_over_restarts_and_shown_page_by_page(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_app(tmp_path, qtbot) as app:
-        for number in range(5):
+        for number in range(3):
             app.ask(qtbot, f"{number}?")
         live = app.chats.requests.rows[0]
         assert (live.pair, live.status) == (f"{MAIN.name} ← {DRAFT.name}", ReplyStatus.DONE)
@@ -110,40 +115,39 @@ def test_requests_are_kept_over_restarts_and_shown_page_by_page(
         qtbot.waitUntil(lambda: len(rows) == 2)
         row = rows[0]
         assert (row.chat, row.pair, row.status, row.stats) == ("0?", live.pair, live.status, live.stats)
-        assert page.more_button.text() == "Show more (3 older)"
-        for shown in (4, 5):
-            page.more_button.click()
-            qtbot.waitUntil(partial(holds, rows, shown))
+        assert page.more_button.text() == "Show more (1 older)"
+        page.more_button.click()
+        qtbot.waitUntil(lambda: len(rows) == 3)
         numbers = [row.message_id for row in rows]
         assert numbers == sorted(set(numbers), reverse=True)
         assert not page.more_button.isVisibleTo(page)
         app.ask(qtbot, "And?")
         page.show_tab(TOTALS)
-        qtbot.waitUntil(lambda: [total.requests for total in page.totals.totals] == [6])
+        qtbot.waitUntil(lambda: [total.requests for total in page.totals.totals] == [4])
 
 
 def test_of_very_many_requests_the_oldest_leave_the_table_and_those_of_chats_come_back_when_asked_for(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of programs leave it for good."""
-    monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 3)
+    monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 2)
     page, table = page_of(app, qtbot), app.chats.requests
-    for number in range(1, 8):
+    for number in range(1, 5):
         app.ask(qtbot, f"{number}?")
-    assert [row.message_id for row in table.rows] == [14, 12, 10]
-    assert page.more_button.text() == "Show more (4 older)"
+    assert [row.message_id for row in table.rows] == [8, 6]
+    assert page.more_button.text() == "Show more (2 older)"
     page.more_button.click()
-    qtbot.waitUntil(lambda: len(table.rows) == 7)
-    assert [row.message_id for row in table.rows] == [14, 12, 10, 8, 6, 4, 2]
+    qtbot.waitUntil(lambda: len(table.rows) == 4)
+    assert [row.message_id for row in table.rows] == [8, 6, 4, 2]
     assert not page.more_button.isVisibleTo(page)
     for key in (1001, 1002):
         table.put(RequestRow(key, "", "Main", ReplyStatus.DONE, of_program=True))
-    app.ask(qtbot, "8?")
-    assert [row.message_id for row in table.rows] == [16, 0, 0, 14, 12, 10, 8]
+    app.ask(qtbot, "5?")
+    assert [row.message_id for row in table.rows] == [10, 0, 0, 8]
     assert page.more_button.text() == "Show more (3 older)"
     page.more_button.click()
-    qtbot.waitUntil(lambda: len(table.rows) == 10)
-    assert [row.message_id for row in table.rows if not row.of_program] == [16, 14, 12, 10, 8, 6, 4, 2]
+    qtbot.waitUntil(lambda: len(table.rows) == 7)
+    assert [row.message_id for row in table.rows if not row.of_program] == [10, 8, 6, 4, 2]
 
 
 def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
@@ -228,7 +232,7 @@ def test_turning_off_and_a_fixed_length_can_be_undone_from_their_banners(app: Ap
 # From a message
 
 
-def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.ask(qtbot, "Two?")
     first = app.chats.transcript.messages[1].id
@@ -248,6 +252,13 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, q
     assert app.window.inspector.panel.isVisible()
     assert app.window.inspector.message_id == first
 
+    inspector = app.window.inspector
+    follower = inspector.button.nextInFocusChain()
+    while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        follower = follower.nextInFocusChain()
+    assert follower is not None
+    assert inspector.panel.isAncestorOf(follower)
+
 
 def test_the_inspector_comes_below_what_is_open_over_the_chat(tmp_path: Path, qtbot: QtBot) -> None:
     """It is made when it is first asked for, and what is made last lies on top."""
@@ -261,16 +272,6 @@ def test_the_inspector_comes_below_what_is_open_over_the_chat(tmp_path: Path, qt
         top = window.childAt(shared.center())
         assert top is not None
         assert top is over or over.isAncestorOf(top)
-
-
-def test_tab_goes_from_the_button_into_the_inspector(app: AppHarness) -> None:
-    inspector = app.window.inspector
-    inspector.set_wanted(True)
-    follower = inspector.button.nextInFocusChain()
-    while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
-        follower = follower.nextInFocusChain()
-    assert follower is not None
-    assert inspector.panel.isAncestorOf(follower)
 
 
 # Races
@@ -353,20 +354,6 @@ def test_what_the_laps_are_apart_is_what_stands_above_them() -> None:
     assert "saved 2.3 s" in read(verdict(RaceView(RaceState.DONE, laps)))
 
 
-def test_a_race_of_the_fastest_drafting_says_why_the_words_differ(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
-    app.chats.options.put(Scope.CHAT, "fastest", True)
-    asked: list[Request | None] = []
-    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
-    (request,) = asked
-    assert request is not None
-    for greedy in (False, True):
-        race.start(request, greedy=greedy)
-        qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-        assert ("“Fastest drafting”" in verdict(race.view)) is not greedy
-        assert ("rounding" in verdict(race.view)) is greedy
-
-
 def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_ran(qapp: QApplication) -> None:
     """Where the times of the laps say something else, the machine was busy in one of them."""
     plain = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
@@ -388,18 +375,9 @@ def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_r
         assert verdict(view).endswith(said)
 
 
-def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:
-    def figures(tokens: int) -> str:
-        return lap_text(Lap(LapState.RUNNING, stats=RequestStats(generated_tokens=tokens, decode_s=0.5)))
-
-    assert [figures(tokens).partition(" ·")[0] for tokens in (0, 1, 1234)] == ["0 tokens", "1 token", "1,234 tokens"]
-    same = RaceView(RaceState.DONE, (Lap(LapState.DONE, tokens=(7,)), Lap(LapState.DONE, tokens=(7,))))
-    assert verdict(same).startswith("Same text: the 1 token is identical.")
-    app.application.settings.language = "ko"
-    assert figures(1).startswith("1토큰 · ")
-
-
-def test_a_race_gives_way_to_a_reply_and_goes_on(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting_says_why_the_words_differ(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     asked: list[Request | None] = []
@@ -418,8 +396,21 @@ def test_a_race_gives_way_to_a_reply_and_goes_on(app: AppHarness, qtbot: QtBot) 
     assert app.chats.transcript.messages[-1].status is ReplyStatus.DONE
     assert [each.background for each in app.engine.requests].count(True) == 3
 
+    app.chats.options.put(Scope.CHAT, "fastest", True)
+    asked.clear()
+    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    (request,) = asked
+    assert request is not None
+    for greedy in (False, True):
+        race.start(request, greedy=greedy)
+        qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+        assert ("“Fastest drafting”" in verdict(race.view)) is not greedy
+        assert ("rounding" in verdict(race.view)) is greedy
 
-def test_a_double_click_on_race_does_not_stop_it_and_closing_its_window_does(app: AppHarness, qtbot: QtBot) -> None:
+
+def test_a_double_click_on_race_does_not_stop_it_but_closing_its_window_does_or_its_model_going(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     race = race_of(app, qtbot)
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
@@ -444,8 +435,6 @@ def test_a_double_click_on_race_does_not_stop_it_and_closing_its_window_does(app
     app.engine.gate.open()
     qtbot.waitUntil(lambda: not app.engine.state().running)
 
-
-def test_a_race_ends_when_its_model_goes(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
@@ -458,7 +447,9 @@ def test_a_race_ends_when_its_model_goes(app: AppHarness, qtbot: QtBot) -> None:
     assert app.window.speculation.race_window is not None
 
 
-def test_a_race_that_cannot_run_says_why(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_race_says_why_it_cannot_run_loads_what_was_taken_out_of_memory_and_needs_a_draft(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     race = race_of(app, qtbot)
     app.engine.scripts.append(Script(pieces=(), error=ContextTooLong(limit_tokens=4_096, actual_tokens=50_000)))
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
@@ -467,15 +458,16 @@ def test_a_race_that_cannot_run_says_why(app: AppHarness, qtbot: QtBot) -> None:
     assert window is not None
     assert window.sentence.text() == "The race could not run. This chat has 50,000 tokens; the model holds 4,096."
 
-
-def test_a_race_loads_what_was_taken_out_of_memory(app: AppHarness, qtbot: QtBot) -> None:
-    race = race_of(app, qtbot)
     app.models.eject()
     qtbot.waitUntil(lambda: app.engine.state().main is None)
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    qtbot.waitUntil(lambda: race.view.state not in (RaceState.RUNNING, RaceState.WAITING))
-    assert race.view.state is RaceState.DONE
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert [bool(lap.stats.drafted) for lap in race.view.laps] == [False, True]
+
+    app.models.choose_draft(None)
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    assert not window.go_button.isEnabled()
+    assert "Load a pair" in window.sentence.text()
 
 
 def test_a_race_ends_where_another_main_model_comes_between_its_laps(app: AppHarness, qtbot: QtBot) -> None:
@@ -491,13 +483,3 @@ def test_a_race_ends_where_another_main_model_comes_between_its_laps(app: AppHar
     qtbot.waitUntil(lambda: app.models.pair.main_folder == DRAFT.folder and app.models.pair.state == "ready")
     qtbot.waitUntil(lambda: not app.engine.state().running and not app.engine.state().queued)
     assert race.view.state is RaceState.CANCELLED
-
-
-def test_without_a_draft_there_is_no_race(app: AppHarness, qtbot: QtBot) -> None:
-    race_of(app, qtbot)
-    app.models.choose_draft(None)
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    window = app.window.speculation.race_window
-    assert window is not None
-    assert not window.go_button.isEnabled()
-    assert "Load a pair" in window.sentence.text()
