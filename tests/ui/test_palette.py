@@ -77,19 +77,6 @@ def test_it_offers_what_can_act_now_in_one_line_each_and_closes_without_running_
     assert harness.window.sidebar.search.hasFocus()
 
 
-def test_it_runs_also_where_the_field_that_had_the_focus_is_gone(harness: AppHarness, qtbot: QtBot) -> None:
-    """The name of a chat is typed into a field that goes when its focus does."""
-    harness.ask(qtbot, "Hello")
-    palette = harness.window.tools.palette
-    harness.window.menu.rename.trigger()
-    QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
-    qtbot.waitUntil(lambda: harness.window.findChild(RenameField) is None)
-    QTest.keyClicks(palette.field, "sdbr")
-    QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    assert not harness.window.sidebar.isVisible()
-    assert harness.window.composer.edit.hasFocus()
-
-
 def test_looks_are_changed_by_name_what_was_used_lately_comes_first_and_a_setting_is_gone_to_and_lit(
     harness: AppHarness, palette: CommandPalette
 ) -> None:
@@ -117,7 +104,10 @@ def test_looks_are_changed_by_name_what_was_used_lately_comes_first_and_a_settin
     assert light.geometry().contains(row.geometry())
 
 
-def test_a_chat_is_opened_by_its_title_or_restored(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
+def test_a_chat_is_opened_by_its_title_or_restored_and_renaming_one_gives_way(
+    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
+) -> None:
+    """The name of a chat is typed into a field that goes when its focus does."""
     palette.close_palette()
     harness.ask(qtbot, "How many whales")
     first = harness.chats.chat_id
@@ -138,6 +128,15 @@ def test_a_chat_is_opened_by_its_title_or_restored(harness: AppHarness, palette:
     palette.open_palette()
     QTest.keyClicks(palette.field, "Recently Deleted")
     assert shown(palette) == ["Recently Deleted"]
+
+    palette.close_palette()
+    harness.window.menu.rename.trigger()
+    QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
+    qtbot.waitUntil(lambda: harness.window.findChild(RenameField) is None)
+    QTest.keyClicks(palette.field, "sdbr")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not harness.window.sidebar.isVisible()
+    assert harness.window.composer.edit.hasFocus()
 
 
 def test_a_model_is_chosen_but_none_that_usually_drafts(

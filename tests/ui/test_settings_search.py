@@ -146,36 +146,6 @@ def test_how_this_machine_computes_can_be_changed_where_it_can_compute_so(
         assert (settings.use_openblas, settings.light_drafters) == (False, False)
 
 
-def test_screen_readers_are_told_what_each_control_is_and_its_value(window: SettingsWindow) -> None:
-    window.show_page("chat")
-    told = QAccessible.queryAccessibleInterface(window.list)
-    assert told.role() == Role.List
-    pages = [told.child(number) for number in range(told.childCount())]
-    assert [page.role() for page in pages] == [Role.ListItem] * len(window.pages)
-    assert [page.text(QAccessible.Text.Name) for page in pages if page.state().selected] == ["Chat"]
-
-    window.show_page("appearance")
-    segments = window.appearance.appearance
-    assert QAccessible.queryAccessibleInterface(segments).role() == Role.Grouping
-    looks = [QAccessible.queryAccessibleInterface(button) for button in segments.buttons]
-    assert [each.role() for each in looks] == [Role.RadioButton] * 3
-    assert [each.text(QAccessible.Text.Name) for each in looks if each.state().checked] == ["Auto"]
-    segments.buttons[2].click()
-    assert [each.text(QAccessible.Text.Name) for each in looks if each.state().checked] == ["Dark"]
-
-    told = QAccessible.queryAccessibleInterface(window.general.language)
-    assert told.role() == Role.ComboBox
-    assert told.text(QAccessible.Text.Value) == "English"
-    assert told.text(QAccessible.Text.Name) == "Language"
-    assert QAccessibleActionInterface.pressAction() in told.actionInterface().actionNames()
-
-    switch = window.chat.notifications
-    told = QAccessible.queryAccessibleInterface(switch)
-    assert (told.role(), bool(told.state().checked)) == (Role.CheckBox, True)
-    switch.click()
-    assert not told.state().checked
-
-
 def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(harness: AppHarness, qtbot: QtBot) -> None:
     """A row of a model, thinking, and a question about the figures."""
     transcript, meanings = TranscriptHarness([thought()]), Meanings(Theme())
@@ -242,7 +212,9 @@ class _Windows(QObject):
         return False
 
 
-def test_making_the_settings_flashes_no_window(harness: AppHarness) -> None:
+def test_making_the_settings_flashes_no_window_and_screen_readers_are_told_of_each_control(
+    harness: AppHarness,
+) -> None:
     """A part that is shown before it has a parent is a window for a moment, and takes the focus."""
     watch = _Windows()
     app = QApplication.instance()
@@ -251,3 +223,31 @@ def test_making_the_settings_flashes_no_window(harness: AppHarness) -> None:
     harness.application.settings_window()
     app.removeEventFilter(watch)
     assert watch.shown == []
+
+    window = harness.show_settings("chat")
+    told = QAccessible.queryAccessibleInterface(window.list)
+    assert told.role() == Role.List
+    pages = [told.child(number) for number in range(told.childCount())]
+    assert [page.role() for page in pages] == [Role.ListItem] * len(window.pages)
+    assert [page.text(QAccessible.Text.Name) for page in pages if page.state().selected] == ["Chat"]
+
+    window.show_page("appearance")
+    segments = window.appearance.appearance
+    assert QAccessible.queryAccessibleInterface(segments).role() == Role.Grouping
+    looks = [QAccessible.queryAccessibleInterface(button) for button in segments.buttons]
+    assert [each.role() for each in looks] == [Role.RadioButton] * 3
+    assert [each.text(QAccessible.Text.Name) for each in looks if each.state().checked] == ["Auto"]
+    segments.buttons[2].click()
+    assert [each.text(QAccessible.Text.Name) for each in looks if each.state().checked] == ["Dark"]
+
+    told = QAccessible.queryAccessibleInterface(window.general.language)
+    assert told.role() == Role.ComboBox
+    assert told.text(QAccessible.Text.Value) == "English"
+    assert told.text(QAccessible.Text.Name) == "Language"
+    assert QAccessibleActionInterface.pressAction() in told.actionInterface().actionNames()
+
+    switch = window.chat.notifications
+    told = QAccessible.queryAccessibleInterface(switch)
+    assert (told.role(), bool(told.state().checked)) == (Role.CheckBox, True)
+    switch.click()
+    assert not told.state().checked

@@ -126,7 +126,7 @@ def test_where_the_list_has_no_room_a_menu_has_the_pages_and_the_list_what_is_fo
     assert window.index.text() == "Chat"
 
 
-def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
+def test_the_seed_says_how_close_a_tie_is_and_sampling_fields_write_their_options_within_limits_and_are_reset(
     harness: AppHarness, window: SettingsWindow, qtbot: QtBot
 ) -> None:
     pair, times = harness.models.pair, ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041)))
@@ -138,14 +138,6 @@ def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
         harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
         qtbot.waitUntil(lambda: told in explained())  # noqa: B023
 
-
-def _words_of(window: SettingsWindow, beginning: str) -> str:
-    return next(label.text() for label in window.findChildren(TextLabel) if label.text().startswith(beginning))
-
-
-def test_sampling_fields_write_their_options_within_limits_and_go_back_to_the_defaults_but_for_the_prompt(
-    harness: AppHarness, window: SettingsWindow
-) -> None:
     settings, fields = harness.application.settings, window.sampling.fields
     temperature, top_k, seed, thinking = (fields[name] for name in ("temperature", "top_k", "seed", "thinking"))
     assert isinstance(temperature, NumberField)
@@ -187,6 +179,10 @@ def test_sampling_fields_write_their_options_within_limits_and_go_back_to_the_de
     field = window.sampling.fields["temperature"]
     assert isinstance(field, NumberField)
     assert field.value() == settings.temperature
+
+
+def _words_of(window: SettingsWindow, beginning: str) -> str:
+    return next(label.text() for label in window.findChildren(TextLabel) if label.text().startswith(beginning))
 
 
 def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_among_the_installed(
@@ -245,9 +241,31 @@ def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
     assert list(harness.store.folders) == []
 
 
-def test_hub_address_and_token_reach_the_shelf_and_what_was_reset_is_not_kept_again_when_its_field_is_left(
+def test_a_token_is_not_sent_to_another_address_and_what_was_reset_is_not_kept_again_when_its_field_is_left(
     harness: AppHarness, hub: HubCard
 ) -> None:
+    """As a person does it: the token of an earlier run, and only the address is typed anew."""
+    sources = harness.application.models.sources
+    hub.token.setText("hf_secret")
+    hub.token.editingFinished.emit()
+    usual = hub.findChildren(TextLabel)
+    harness.store.hubs.clear()
+    hub.endpoint.setText("mirror.example")
+    hub.endpoint.editingFinished.emit()
+    hub.token.editingFinished.emit()
+    assert set(harness.store.hubs) == {HubAccess("https://mirror.example")}
+    said = [label.text() for label in usual]
+    assert "The token for https://huggingface.co is never sent here." in said
+    assert hub.token.text() == ""
+    hub.token.setText("hf_mirror")
+    hub.token.editingFinished.emit()
+    assert harness.store.hub == HubAccess("https://mirror.example", "hf_mirror")
+    assert not any("never sent here" in label.text() for label in usual)
+    sources.set_endpoint("mirror.example/api")
+    assert (harness.store.hub.token, hub.token.text()) == ("hf_mirror", "hf_mirror")
+    sources.set_endpoint("")
+    assert (harness.store.hub.token, hub.token.text()) == ("hf_secret", "hf_secret")
+
     settings = harness.application.settings
     hub.endpoint.setText("https://hub.example")
     hub.endpoint.editingFinished.emit()
@@ -271,30 +289,6 @@ def test_hub_address_and_token_reach_the_shelf_and_what_was_reset_is_not_kept_ag
     hub.mirrors.editingFinished.emit()
     assert settings.hub_mirrors == ()
     assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
-
-
-def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCard) -> None:
-    """As a person does it: the token of an earlier run, and only the address is typed anew."""
-    sources = harness.application.models.sources
-    hub.token.setText("hf_secret")
-    hub.token.editingFinished.emit()
-    usual = hub.findChildren(TextLabel)
-    harness.store.hubs.clear()
-    hub.endpoint.setText("mirror.example")
-    hub.endpoint.editingFinished.emit()
-    hub.token.editingFinished.emit()
-    assert set(harness.store.hubs) == {HubAccess("https://mirror.example")}
-    said = [label.text() for label in usual]
-    assert "The token for https://huggingface.co is never sent here." in said
-    assert hub.token.text() == ""
-    hub.token.setText("hf_mirror")
-    hub.token.editingFinished.emit()
-    assert harness.store.hub == HubAccess("https://mirror.example", "hf_mirror")
-    assert not any("never sent here" in label.text() for label in usual)
-    sources.set_endpoint("mirror.example/api")
-    assert (harness.store.hub.token, hub.token.text()) == ("hf_mirror", "hf_mirror")
-    sources.set_endpoint("")
-    assert (harness.store.hub.token, hub.token.text()) == ("hf_secret", "hf_secret")
 
 
 def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) -> None:

@@ -117,7 +117,7 @@ def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be
     assert drafts.current_value == STRANGER.folder
 
 
-def test_the_draft_is_changed_without_loading_the_main_model_and_what_is_chosen_is_not_loaded_anew(
+def test_the_draft_is_changed_without_loading_the_main_model_and_keys_choose_none_that_is_refused(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     """A large model would take its time again, and the draft that somebody did without would come back."""
@@ -127,20 +127,15 @@ def test_the_draft_is_changed_without_loading_the_main_model_and_what_is_chosen_
     click(picker.drafts, DRAFT.folder)
     assert (engine.loads, engine.drafts) == (loads, drafts)
     click(picker.drafts, "")
-    qtbot.waitUntil(lambda: harness.models.pair.draft_state == "none")
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.NONE)
     click(picker.mains, MAIN.folder)
     assert (engine.loads, harness.models.pair.draft_folder) == (loads, "")
 
-    loads = list(harness.engine.loads)
-    click(harness.window.picker.panel.drafts, "")
-    qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.NONE)
-    click(harness.window.picker.panel.drafts, DRAFT.folder)
+    click(picker.drafts, DRAFT.folder)
     qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
-    assert harness.engine.loads == loads
+    assert engine.loads == loads
 
-
-def test_keys_lead_through_both_lists_and_choose_no_refused_model(harness: AppHarness, qtbot: QtBot) -> None:
-    panel = harness.window.picker.panel
+    panel = picker
     panel.mains.setFocus()
     QTest.keyClick(panel.mains, Qt.Key.Key_Tab)
     assert (panel.drafts.hasFocus(), panel.drafts.has_ring) == (True, True)
@@ -182,16 +177,30 @@ def test_keys_lead_through_both_lists_and_choose_no_refused_model(harness: AppHa
     assert not panel.isVisible()
 
 
-def test_a_model_that_came_or_went_by_another_program_is_seen_when_the_picker_opens(
-    harness: AppHarness, qtbot: QtBot
+def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_makes_no_list_anew(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Put there by hand, or by LM Studio; it was not listed until the next start."""
+    """By hand, or by LM Studio. With two hundred models lists take four frames; a load tells a hundred steps."""
     picker, new = harness.window.picker, model_info("/models/New-1B", 1_000_000_000)
     picker.panel.close()
     harness.store._models = [installed(MAIN), installed(DRAFT), installed(new)]
     picker.open()
     qtbot.waitUntil(lambda: new.folder in {option.value for option in options(picker.panel.drafts)})
     assert STRANGER.folder not in {option.value for option in options(picker.panel.drafts)}
+
+    asked: list[str] = []
+    drafts = harness.models.drafts_for_main
+
+    def counted() -> list[DraftChoice]:
+        asked.append("drafts")
+        return drafts()
+
+    monkeypatch.setattr(harness.models, "drafts_for_main", counted)
+    for _ in range(5):
+        harness.models.pair_changed.emit()
+    assert asked == []
+    click(harness.window.picker.panel.drafts, "")
+    assert asked
 
 
 def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBot) -> None:
@@ -510,25 +519,6 @@ def test_no_dot_stands_where_a_line_of_details_ends(qtbot: QtBot) -> None:
         assert " · ".join(lines) == text
         assert all(metrics.horizontalAdvance(line) <= width or line in parts for line in lines)
     assert details_in_lines(text, metrics, 2000) == text
-
-
-def test_a_load_that_goes_on_does_not_have_the_open_lists_made_anew(
-    harness: AppHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With two hundred models that takes four frames, and a load tells a hundred steps."""
-    asked: list[str] = []
-    drafts = harness.models.drafts_for_main
-
-    def counted() -> list[DraftChoice]:
-        asked.append("drafts")
-        return drafts()
-
-    monkeypatch.setattr(harness.models, "drafts_for_main", counted)
-    for _ in range(5):
-        harness.models.pair_changed.emit()
-    assert asked == []
-    click(harness.window.picker.panel.drafts, "")
-    assert asked
 
 
 @pytest.mark.parametrize("part", ["main", "draft"])

@@ -174,7 +174,9 @@ def test_restoring_it_goes_on_where_the_reader_was(app: AppHarness, qtbot: QtBot
     assert app.ask(qtbot, "And now?")
 
 
-def test_it_is_deleted_for_good_after_asking(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_deleted_for_good_after_asking_and_what_waited_in_the_composer_is_there_when_it_is_left(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     chat_id = read_deleted(app, qtbot)
     press_button(app.window.trash_bar.ask_to_forget(), "Cancel")
     assert app.chats.reading.chat_id == chat_id
@@ -184,8 +186,6 @@ def test_it_is_deleted_for_good_after_asking(app: AppHarness, qtbot: QtBot) -> N
     assert app.window.composer.isVisible()
     assert not app.application.storage.read.database.rows("SELECT 1 FROM messages")
 
-
-def test_what_waited_in_the_composer_is_there_when_it_is_left(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "Another chat")
     other = app.chats.chat_id
     app.chats.new_chat()
@@ -242,7 +242,9 @@ def test_after_its_time_it_is_read_to_the_end_of_the_run_and_gone_at_the_next_st
         assert app.window.composer.isVisible()
 
 
-def test_other_versions_can_be_read_and_stay_when_it_is_restored(app: AppHarness, qtbot: QtBot) -> None:
+def test_other_versions_and_what_is_attached_can_be_read_and_neither_changed_nor_gone_on_with(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     app.engine.scripts.extend(Script(pieces=(text,)) for text in ("one", "two"))
     app.ask(qtbot, "Find the needle")
     app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
@@ -257,8 +259,7 @@ def test_other_versions_can_be_read_and_stay_when_it_is_restored(app: AppHarness
     app.wait_until_stored(qtbot)
     assert (texts(app)[1], app.chats.transcript.messages[1].read_only) == ("one", False)
 
-
-def test_a_reply_that_was_stopped_by_the_deletion_is_not_offered_to_go_on(app: AppHarness, qtbot: QtBot) -> None:
+    app.chats.new_chat()
     app.engine.gate.hold()
     QTest.keyClicks(app.window.composer.edit, "Find the needle")
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
@@ -269,6 +270,16 @@ def test_a_reply_that_was_stopped_by_the_deletion_is_not_offered_to_go_on(app: A
     qtbot.waitUntil(lambda: app.chats.transcript.messages[-1].status is ReplyStatus.STOPPED)
     reply = app.chats.transcript.messages[-1]
     assert (reply.read_only, reply.can_continue) == (True, False)
+
+    app.chats.new_chat()
+    attachments = app.application.file_wiring.attachments
+    attachments._attached.add_text("pasted words")
+    read_deleted(app, qtbot)
+    view_of(app).attachment_requested.emit(app.chats.transcript.messages[0].id, 0)
+    dialog = app.window.findChild(AttachmentDialog)
+    assert dialog is not None
+    assert [button.text() for button in dialog.findChildren(PillButton) if button.isVisible()] == ["Close"]
+    dialog.close()
 
 
 def test_a_notice_in_it_has_no_button(app: AppHarness, qtbot: QtBot) -> None:
@@ -293,14 +304,3 @@ def test_a_notice_in_it_has_no_button(app: AppHarness, qtbot: QtBot) -> None:
     app.wait_until_stored(qtbot)
     QApplication.processEvents()
     assert notice().button.isVisible()
-
-
-def test_what_is_attached_can_be_opened_and_not_removed(app: AppHarness, qtbot: QtBot) -> None:
-    attachments = app.application.file_wiring.attachments
-    attachments._attached.add_text("pasted words")
-    read_deleted(app, qtbot)
-    view_of(app).attachment_requested.emit(app.chats.transcript.messages[0].id, 0)
-    dialog = app.window.findChild(AttachmentDialog)
-    assert dialog is not None
-    assert [button.text() for button in dialog.findChildren(PillButton) if button.isVisible()] == ["Close"]
-    dialog.close()
