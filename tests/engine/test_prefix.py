@@ -76,37 +76,33 @@ def next_turn(model: LoadedModel, store: PrefixStore, prompt: tuple[int, ...] = 
     return (*prompt, *answer(model, store, prompt).tokens, *QUESTION)
 
 
-def test_the_next_turn_reads_only_what_is_new(model: LoadedModel) -> None:
-    """All of the last turn but its last token, which was drawn and never read."""
-    store = PrefixStore()
-    second = next_turn(model, store)
-    third = next_turn(model, store, second)
-
-    warm = answer(model, store, third, LAST_TOKENS)
-
-    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - 1
-    assert warm.tokens == cold(model, third, LAST_TOKENS)
-
-
-def test_a_request_of_no_chat_leaves_the_store_as_it_is(model: LoadedModel) -> None:
-    """Such as one for a title: even one that shares the whole chat takes nothing from it and leaves nothing there."""
+def test_a_chat_goes_on_from_what_was_read_of_it(model: LoadedModel) -> None:
+    """All of the last turn but its last token, which was drawn and never read; however the next turn comes about."""
     store = PrefixStore(sequences=1)
     second = next_turn(model, store)
-    before = store.nbytes
+    read, before = len(second) - len(QUESTION) - 1, store.nbytes
+
+    # A request of no chat, such as one for a title, takes nothing from the chat that it shares and leaves nothing.
     aside = answer(model, store, second, transient=True)
     assert (aside.stats.cached_tokens, store.nbytes) == (0, before)
     warm = answer(model, store, second)
-    assert warm.stats.cached_tokens == len(second) - len(QUESTION) - 1
-    assert aside.tokens == warm.tokens
+    assert (warm.stats.cached_tokens, warm.tokens) == (read, aside.tokens)
 
-
-def test_a_regenerated_reply_starts_at_the_end_of_the_prompt(model: LoadedModel) -> None:
-    store = PrefixStore()
-    second = next_turn(model, store)
+    # The reply is written anew: from the end of the prompt on, as often as one likes.
     for _ in range(2):
         again = answer(model, store, second)
-    assert again.stats.cached_tokens == len(second) - 1
-    assert again.tokens == cold(model, second)
+        assert (again.stats.cached_tokens, again.tokens) == (len(second) - 1, aside.tokens)
+
+    third = (*second, *again.tokens, *QUESTION)
+    warm = answer(model, store, third)
+    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - 1
+    assert warm.tokens == cold(model, third)
+
+    # An edited turn goes on from the turn before it.
+    edited = (*third[: -len(QUESTION)], 44, 45, 46)
+    warm = answer(model, store, edited, LAST_TOKENS)
+    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - (model.info.model_type == "qwen3_next")
+    assert warm.tokens == cold(model, edited, LAST_TOKENS)
 
 
 def test_thinking_that_the_template_drops_costs_only_the_reply(model: LoadedModel) -> None:
@@ -134,24 +130,10 @@ def test_a_window_goes_back_further_than_it_remembers(models: dict[str, LoadedMo
     assert warm.tokens == cold(model, without, LAST_TOKENS)
 
 
-def test_an_edited_turn_goes_on_from_the_turn_before_it(model: LoadedModel) -> None:
-    store = PrefixStore()
-    second = next_turn(model, store)
-    third = next_turn(model, store, second)
-    answer(model, store, third)
-    edited = (*third[: -len(QUESTION)], 44, 45, 46)
-
-    warm = answer(model, store, edited, LAST_TOKENS)
-
-    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - (model.info.model_type == "qwen3_next")
-    assert warm.tokens == cold(model, edited, LAST_TOKENS)
-
-
 def test_what_is_evicted_comes_back_from_disk(model: LoadedModel, tmp_path: Path) -> None:
-    one = PrefixStore()
-    second = next_turn(model, one)
-    store = PrefixStore(limit_bytes=int(1.6 * one.nbytes), disk=PrefixDisk(tmp_path))
-    answer(model, store, FIRST)
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    second = next_turn(model, store)
+    store._limit_bytes = int(1.6 * store.nbytes)
     answer(model, store, tuple(reversed(FIRST)))
     assert store.over_limit
     settle(store)
