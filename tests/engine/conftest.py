@@ -121,7 +121,7 @@ def dense(models: dict[str, LoadedModel]) -> LoadedModel:
 
 @pytest.fixture(scope="session")
 def thinkers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
-    """A main model that marks its thinking, and a draft close to it. One layer each: caches are not the point."""
+    """A main model that marks its thinking, and a draft that is close to it; one layer will do for grammars."""
     folder, config = tmp_path_factory.mktemp("thinkers"), qwen3_config(vocab_size=WIDTH, num_hidden_layers=1)
     tokenizer = byte_tokenizer()
     tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])

@@ -228,29 +228,11 @@ def test_a_reading_that_falls_behind_is_aborted(
     assert proposer.asked == (2 * len(chats) + 1) * PLACES
 
 
-@pytest.mark.parametrize(("places", "right", "aborted"), [(7, 0, False), (8, 0, True), (8, 7, False), (8, 6, True)])
-def test_a_reading_is_aborted_once_enough_places_show_it(places: int, right: int, aborted: bool) -> None:
-    assert examined._is_much_worse([right] * places, [10] * places) is aborted
-
-
-@pytest.mark.parametrize(("per_pass", "poor"), [(1.0, True), (1.19, True), (1.5, False), (4.0, False)])
-def test_an_ordinary_drafter_is_not_called_poor(per_pass: float, poor: bool) -> None:
-    assert DrafterExamined("/d", per_pass).poor is poor
-
-
 def test_what_may_be_chance_is_no_better_reading() -> None:
     own = [0, 3, 1, 4, 2, 0, 5, 1, 2, 3, 0, 4] * 4
     assert examined._gain([each + 1 for each in own], own) == pytest.approx(1)
     assert examined._gain([each + (at % 24 == 0) for at, each in enumerate(own)], own) == 0  # one in 24
     assert examined._gain([each + (4 if at % 2 else -3) for at, each in enumerate(own)], own) == 0  # now more, now less
-
-
-@pytest.mark.parametrize(("places", "told"), [(100, False), (200, True)])
-def test_so_large_a_gain_is_chance_where_few_places_show_it(places: int, told: bool) -> None:
-    """Two standard errors at 100 places, 2.8 at 200; each is 5/2 over the root of their number."""
-    own = [2] * places
-    gain = examined._gain([each + (3 if at % 2 else -2) for at, each in enumerate(own)], own)
-    assert gain == (pytest.approx(0.5) if told else 0)
 
 
 @pytest.mark.parametrize(("missing", "told"), [(0, True), (1, False)])

@@ -310,10 +310,11 @@ def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
     speculation = Speculation.fixed(5) if drafts else Speculation.off()
     for family in DRAFTING_FAMILIES if drafts else MERGING_FAMILIES:
         harness = Harness(model(family), draft())
-        heard = [harness.submit(asking(prompt(3 + 12 * salt, salt), 90, GREEDY, speculation)) for salt in range(3)]
+        heard = [harness.submit(asking(prompt(3 + 12 * salt, salt), 200, GREEDY, speculation)) for salt in range(3)]
         harness.until_written(heard[2], 3)
         for _ in range(10):
             while harness.batched < 3:
+                assert harness.scheduler.busy
                 harness.scheduler.step()
             harness.scheduler.step()
             harness.scheduler._leave_batch([heard[1].reply])

@@ -65,12 +65,14 @@ class Harness:
     draft: str
 
     def load(self, draft: bool = True) -> None:
+        """The main model, then the draft; each is said to be loading and then to be ready."""
         recorder = Recorder()
         self.engine.load(self.main, recorder, self.draft if draft else None)
-        ready = recorder.until(ModelReady, ModelFailed)
-        assert isinstance(ready, ModelReady), ready
-        if draft:
-            assert isinstance(recorder.until(ModelReady, ModelFailed), ModelReady)
+        roles = [ModelRole.MAIN, ModelRole.DRAFT][: 1 + draft]
+        for _ in roles:
+            recorder.until(ModelReady, ModelFailed)
+        told = [each for each in kinds(recorder) if each[0] is not ModelUnloaded]
+        assert told == [(kind, role) for role in roles for kind in (ModelLoading, ModelReady)]
 
     def hold(self) -> None:
         """The scripted engine would be done before anything is asked of it."""
@@ -111,30 +113,6 @@ def kinds(recorder: Recorder) -> list[tuple[type, object]]:
     return [(type(event), getattr(event, "role", None)) for event in heard]
 
 
-def test_load_tells_of_main_then_of_draft(harness: Harness) -> None:
-    recorder = Recorder()
-    harness.engine.load(harness.main, recorder, harness.draft)
-    recorder.until(ModelReady)
-    recorder.until(ModelReady)
-    assert kinds(recorder) == [
-        (ModelLoading, ModelRole.MAIN),
-        (ModelReady, ModelRole.MAIN),
-        (ModelLoading, ModelRole.DRAFT),
-        (ModelReady, ModelRole.DRAFT),
-    ]
-
-
-@pytest.mark.expect_log("could not load")
-def test_load_of_missing_folder_fails_and_engine_goes_on(harness: Harness) -> None:
-    recorder = Recorder()
-    harness.engine.load("/nowhere/at-all", recorder)
-    failed = recorder.until(ModelFailed)
-    assert isinstance(failed, ModelFailed)
-    assert isinstance(failed.error, ModelNotFound)
-    harness.load()
-    assert harness.ask().finished().stats.generated_tokens > 0
-
-
 def test_draft_for_no_main_model_fails(harness: Harness) -> None:
     recorder = Recorder()
     harness.engine.set_draft(harness.draft, recorder)
@@ -143,11 +121,12 @@ def test_draft_for_no_main_model_fails(harness: Harness) -> None:
     assert (failed.role, type(failed.error)) == (ModelRole.DRAFT, NoModelLoaded)
 
 
-def test_events_of_a_request_come_in_order(harness: Harness) -> None:
+def test_events_of_a_request_come_in_order_and_its_statistics_only_grow(harness: Harness) -> None:
     """Queued first, one terminal event last, progress before text; between the first two perhaps PromptFits."""
     harness.load()
-    recorder = harness.ask()
-    recorder.finished()
+    recorder = harness.ask(replace(LONG, max_tokens=40))
+    end = recorder.finished()
+    assert end.reason is FinishReason.LENGTH
     kinds = [type(event) for event in recorder.heard]
     assert kinds[0] is Queued
     assert kinds.count(Finished) == 1
@@ -156,23 +135,13 @@ def test_events_of_a_request_come_in_order(harness: Harness) -> None:
         [PromptProgress, TextDelta, Finished],
         [PromptProgress, Finished],  # a reply whose bytes never make a character
     )
-
-
-def test_statistics_only_grow_and_add_up(harness: Harness) -> None:
-    harness.load()
-    recorder = harness.ask(replace(LONG, max_tokens=40))
-    last = recorder.finished().stats
+    last = end.stats
     stats = [event.stats for event in recorder.heard if isinstance(event, TextDelta | Finished)]
     assert [s.generated_tokens for s in stats] == sorted(s.generated_tokens for s in stats)
     assert last.accepted <= last.drafted
     assert sum(last.accepted_by_position) == last.accepted
     assert sum(last.drafted_by_position) == last.drafted
     assert last.context_limit_tokens > last.context_tokens > 0
-
-
-def test_limit_of_tokens_ends_a_reply_with_its_reason(harness: Harness) -> None:
-    harness.load()
-    assert harness.ask(replace(LONG, max_tokens=3)).finished().reason is FinishReason.LENGTH
 
 
 def test_unfinished_reply_of_the_assistant_is_continued(harness: Harness) -> None:
@@ -337,36 +306,32 @@ def test_the_state_tells_which_requests_give_way(harness: Harness) -> None:
     assert harness.engine.state().background == ()
 
 
-def test_request_without_model_fails(harness: Harness) -> None:
-    assert isinstance(harness.ask().failed().error, NoModelLoaded)
-
-
 @pytest.mark.expect_log("could not load")
-def test_what_waited_for_a_model_ends_with_the_reason_why_there_is_none(harness: Harness, tmp_path: Path) -> None:
+def test_a_request_without_a_model_fails_with_the_reason_why_there_is_none(harness: Harness, tmp_path: Path) -> None:
     """Say it was deleted in the Finder. Afterwards all is as before."""
+    assert isinstance(harness.ask().failed().error, NoModelLoaded)
     missing = str(tmp_path / "missing")
     heard = Recorder()
     harness.engine.load(missing, heard)
     error = harness.ask().failed().error
     assert isinstance(error, ModelNotFound)
     assert error.folder == missing
-    harness.load(draft=False)
+    assert isinstance(heard.error(ModelFailed), ModelNotFound)
+    harness.load()
     assert harness.ask().finished().stats.generated_tokens > 0
     harness.engine.unload(heard)
+    assert [heard.until(ModelUnloaded) for _ in range(2)] == GONE
     assert isinstance(harness.ask().failed().error, NoModelLoaded)
 
 
-@pytest.mark.parametrize(
-    ("bad", "error"),
-    [
+def test_bad_requests_fail_and_the_engine_goes_on(harness: Harness) -> None:
+    harness.load(draft=False)
+    for bad, error in (
         (Request(), EmptyConversation),
         (Request(messages=(Message(MessageRole.SYSTEM, "Be kind."),)), EmptyConversation),
         (replace(QUESTION, sampling=Sampling(temperature=-1)), InvalidRequest),
-    ],
-)
-def test_bad_request_fails_and_engine_goes_on(harness: Harness, bad: Request, error: type[Exception]) -> None:
-    harness.load(draft=False)
-    assert isinstance(harness.ask(bad).failed().error, error)
+    ):
+        assert isinstance(harness.ask(bad).failed().error, error)
     assert harness.ask().finished().stats.generated_tokens > 0
 
 
@@ -384,14 +349,6 @@ def test_draft_changes_while_a_reply_runs(harness: Harness) -> None:
     assert unloaded.role is ModelRole.DRAFT
     models.until(ModelReady)
     assert reply.finished().reason is not FinishReason.CANCELLED
-
-
-def test_unload_leaves_no_model(harness: Harness) -> None:
-    harness.load()
-    recorder = Recorder()
-    harness.engine.unload(recorder)
-    assert [recorder.until(ModelUnloaded) for _ in range(2)] == GONE
-    assert isinstance(harness.ask().failed().error, NoModelLoaded)
 
 
 @pytest.mark.costly
@@ -448,6 +405,7 @@ def test_every_call_is_answered_after_close(harness: Harness) -> None:
     ]
     assert drop.until(ModelUnloaded) == ModelUnloaded(ModelRole.DRAFT)
     assert unload.until(ModelUnloaded) == ModelUnloaded(ModelRole.MAIN)
+    assert isinstance(counted(harness, "one").error, EngineClosed)
 
 
 def test_subscribers_hear_of_every_model_that_comes_and_goes(harness: Harness) -> None:
@@ -620,9 +578,3 @@ def test_tokens_are_counted_while_a_reply_is_written(harness: Harness) -> None:
 @pytest.mark.parametrize(("text", "error"), [("one", NoModelLoaded), ("one \ud800", InvalidRequest)])
 def test_a_count_that_cannot_be_made_says_why(harness: Harness, text: str, error: type[Exception]) -> None:
     assert isinstance(counted(harness, text).error, error)
-
-
-def test_a_count_is_answered_after_the_end(harness: Harness) -> None:
-    harness.load(draft=False)
-    assert harness.engine.close()
-    assert isinstance(counted(harness, "one").error, EngineClosed)

@@ -475,22 +475,6 @@ def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:
     assert len(drafts._context._store._kept) == 1
 
 
-def test_the_states_of_a_long_prompt_are_read_before_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when nobody has asked for an offer yet: a prompt comes before the first."""
-    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
-    drafts, tokens = proposer(), CHAT[:60]
-    drafts.begin(55, tokens)
-    waiting = []
-    for at in range(0, 60, 3):
-        drafts.receive_states(at, positions(at, at + 3))
-        waiting.append(drafts._context._waiting_bytes)
-    assert max(waiting) <= 40
-    assert drafts._context.caches.position >= 48
-    drafts.offer([*tokens, 7])
-    drafts._context.read()
-    check(drafts._context, [*tokens, 7], 60)
-
-
 def test_the_state_of_the_newest_token_waits_for_the_token_behind_it() -> None:
     """In company a forward over a token is done before that is the newest but one."""
     kept, tokens = context(), CHAT[:20]

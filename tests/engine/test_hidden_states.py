@@ -88,7 +88,7 @@ def build(family: str) -> LoadedModel:
 
 def reply(model: LoadedModel, proposer: EarlyExit | None, speculation: Speculation) -> tuple[Reply, list[Event]]:
     heard: list[Event] = []
-    request = Request(tokens=PROMPT, sampling=Sampling(temperature=0), max_tokens=24, speculation=speculation)
+    request = Request(tokens=PROMPT, sampling=Sampling(temperature=0), max_tokens=16, speculation=speculation)
     made = QueuedReply(RequestId(1), request, heard.append).start(model, PrefixStore(), History())
     if proposer is not None:
         made.draft_with(Drafting([proposer], make_controller(speculation, History())))

@@ -437,12 +437,6 @@ def test_one_is_enough_that_reads_the_next_token(proposers: tuple[Any, ...], rea
     assert drafting(Recording(), *proposers).reads_next_token is reads
 
 
-def test_a_planned_draft_is_made_by_the_planned_proposer() -> None:
-    made = drafting(Recording(), Other(), Listening())
-    assert made.state is DraftingState.NO_DRAFT
-    assert made.propose(Plan("draft", 2), [1, 2], SAMPLER) is DRAFT
-
-
 def test_the_controller_hears_how_many_replies_share_the_forward() -> None:
     controller = Recording()
     made = drafting(controller, Listening())

@@ -76,14 +76,6 @@ def test_between_rounds_one_token_is_unread() -> None:
         sequence.commit([4, 5])
 
 
-def test_a_cache_that_holds_all_of_the_tokens_is_refused() -> None:
-    """It holds 23: one has to be left to feed."""
-    caches = read(model("qwen3")).caches
-    with pytest.raises(CacheMisuse, match="nothing is left"):
-        Sequence(model("qwen3"), PROMPT[:23], caches)
-    assert Sequence(model("qwen3"), PROMPT, caches).uncached == 1
-
-
 def test_the_newest_token_is_read_again_where_the_caches_can_forget_it() -> None:
     sequence = read(model("qwen3"))
     logits = sequence.feed(mx.array([7]))
