@@ -1,19 +1,39 @@
-"""What the engine does to MLX for the whole process; that nothing is compiled is seen in test_engine_thread.py."""
+"""MLX on a CPU would compile C++ into a folder that all users of a machine share; the engine must not let it."""
 
 from __future__ import annotations
 
 import ast
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
 from mlx_lm import models
 
 from engine.caches.replay import COMPILES_MODULES
-from tests.architecture.project import name_of, python_files
+from tests.architecture.project import ROOT, name_of, python_files
+from tests.helpers.tiny_families import save_family
 
+_PROGRAM = """
+import sys
+import mlx.core as mx
+from engine.decoding.sequence import Sequence
+from engine.models.loading import load_model
+from mlx_lm.models.activations import swiglu
+mx.eval(swiglu(mx.ones((4, 4)), mx.ones((4, 4))))
+sequence = Sequence(load_model(sys.argv[1]), list(range(40, 60)))
+sequence.prefill_chunk()
+for kept in (1, 2):
+    mx.eval(sequence.feed(mx.array([5, 6, 7])))
+    sequence.caches.commit(kept)
+    mx.eval(sequence.feed(mx.array([5])))
+    sequence.caches.commit(0)
+"""
 _SWITCHES = {
     "disable_compile": "engine/models/loading.py",
     "enable_compile": "",
@@ -25,10 +45,21 @@ _SWITCHES = {
 }
 
 
+@pytest.mark.skipif(mx.default_device() != mx.cpu, reason="a GPU's kernels are not compiled by g++")
+def test_engine_compiles_nothing_at_run_time(tmp_path: Path) -> None:
+    """Neither an activation of mlx-lm's nor a rollback."""
+    folder = save_family("hybrid", tmp_path / "model")
+    compiled = tmp_path / "compiled"
+    compiled.mkdir()
+    environment = {**os.environ, "TMPDIR": str(compiled)}
+    subprocess.run([sys.executable, "-c", _PROGRAM, folder], cwd=ROOT, env=environment, check=True, timeout=120)
+    assert list(compiled.iterdir()) == []
+
+
 def test_every_switch_of_the_process_has_one_owner() -> None:
     for path in python_files("engine"):
-        called = re.findall(r"\.(\w+)\(", path.read_text("utf-8"))
-        wrong = [name for name in _SWITCHES.keys() & set(called) if _SWITCHES[name] != name_of(path)]
+        named = set(re.findall(r"\.(\w+)\b", path.read_text("utf-8")))
+        wrong = [name for name in named & _SWITCHES.keys() if _SWITCHES[name] != name_of(path)]
         assert not wrong, f"{name_of(path)} sets {wrong}"
 
 
