@@ -103,8 +103,8 @@ def test_a_half_that_failed_is_told_below_the_progress_of_the_other_or_the_pause
     with qtbot.waitSignal(row.resume_requested):
         click(row.go_button)
 
-    error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
-    row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))
+    gated, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
+    row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=gated, page=page))
     assert "has terms to accept" in read(row.words.text())
     assert "add your token in Settings" in read(row.words.text())
     with qtbot.waitSignal(row.page_requested) as asked:

@@ -321,7 +321,7 @@ def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message_u
     asked.act_button.click()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: not machines.entries)
     assert others.known == []
-    assert harness.models.pair.state is PairState.UNLOADED
+    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.UNLOADED)
     assert "2 Macs" not in harness.window.header.chip.accessibleName()
     harness.ask(qtbot, "Again")
     assert harness.engine.helping[-1] == ()
