@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,15 +16,9 @@ from app.portable import own
 from app.views.shell.file_wiring import prompt_in
 from app.views.shell.import_dialog import ImportDialog
 from tests.architecture.project import ROOT
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
 from tests.helpers.portable_chat import CHAT
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
 
 
 @pytest.mark.parametrize(
@@ -46,9 +39,10 @@ def test_words_of_an_address(address: str, prompt: str) -> None:
     assert prompt_in(QUrl(address)) == prompt
 
 
-def test_words_stand_in_the_composer_after_what_is_there_files_are_attached_and_nothing_is_sent(
+def test_words_stand_in_the_composer_after_what_is_there_long_ones_and_files_beside_it_and_nothing_is_sent(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
+    """Long words of a service, too, as with a long paste: the user chose them, so none is cut off."""
     opener, composer = app.application.file_wiring.opener, app.window.composer
     app.show_models("find")
     opener.open(QUrl("hunch://ask?text=Why%3F"))
@@ -70,16 +64,13 @@ def test_words_stand_in_the_composer_after_what_is_there_files_are_attached_and_
     qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["메모.txt"])
     assert app.engine.requests == []
 
-
-def test_words_of_a_service_stand_in_the_composer_and_long_ones_beside_it(app: AppHarness) -> None:
-    """As a long paste does: the user chose them, so none is cut off."""
-    opener, composer = app.application.file_wiring.opener, app.window.composer
+    composer.set_text("")
     opener.open("  Why?\x1b[2J\n")
     assert composer.text() == "Why?"
     opener.open(" \n")
     opener.open("a" * 20_001)
     assert composer.text() == "Why?"
-    assert [len(row.attachment.text) for row in composer.attached_rows() if row.attachment] == [20_001]
+    assert [len(row.attachment.text) for row in composer.attached_rows()[1:] if row.attachment] == [20_001]
     assert app.engine.requests == []
 
 

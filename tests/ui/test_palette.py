@@ -77,9 +77,10 @@ def test_it_offers_what_can_act_now_in_one_line_each_and_closes_without_running_
     assert harness.window.sidebar.search.hasFocus()
 
 
-def test_looks_are_changed_by_name_what_was_used_lately_comes_first_and_a_setting_is_gone_to_and_lit(
-    harness: AppHarness, palette: CommandPalette
+def test_looks_are_changed_by_name_what_was_used_lately_is_first_a_setting_is_lit_and_a_model_chosen(
+    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
 ) -> None:
+    """No model that usually drafts."""
     QTest.keyClicks(palette.field, "larger")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     assert harness.application.settings.text_scale == 1.15
@@ -102,6 +103,20 @@ def test_looks_are_changed_by_name_what_was_used_lately_comes_first_and_a_settin
     row = window.sampling.fields["temperature"].parentWidget()
     assert row is not None
     assert light.geometry().contains(row.geometry())
+
+    draft = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
+    assert draft.drafts_for
+    window.close()
+    palette.open_palette()
+    QTest.keyClicks(palette.field, "use draft-1b")
+    assert "Use Draft 1B" not in shown(palette)
+    palette.field.clear()
+    harness.models.choose_main(draft.folder)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B")
+    palette.refresh()
+    QTest.keyClicks(palette.field, "use main-8b")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-8B")
 
 
 def test_a_chat_is_opened_by_its_title_or_restored_and_renaming_one_gives_way(
@@ -137,22 +152,6 @@ def test_a_chat_is_opened_by_its_title_or_restored_and_renaming_one_gives_way(
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     assert not harness.window.sidebar.isVisible()
     assert harness.window.composer.edit.hasFocus()
-
-
-def test_a_model_is_chosen_but_none_that_usually_drafts(
-    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
-) -> None:
-    draft = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
-    assert draft.drafts_for
-    QTest.keyClicks(palette.field, "use draft-1b")
-    assert "Use Draft 1B" not in shown(palette)
-    palette.field.clear()
-    harness.models.choose_main(draft.folder)
-    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B")
-    palette.refresh()
-    QTest.keyClicks(palette.field, "use main-8b")
-    QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-8B")
 
 
 def test_each_language_is_found_by_its_own_name_and_searched_while_it_is_composed(

@@ -40,38 +40,6 @@ def window(harness: AppHarness) -> SettingsWindow:
     return harness.show_settings()
 
 
-def test_it_changes_its_language_at_once_shows_a_ring_for_keys_and_escape_closes_it(
-    harness: AppHarness, window: SettingsWindow
-) -> None:
-    window.general.language.chosen.emit("ko")
-    QApplication.processEvents()
-    assert harness.application.translation.language == "ko"
-    assert window.general.title.text() != "General"
-    assert harness.window.sidebar.new_button.text() != "New chat"
-    window.general.language.chosen.emit("en")
-    QApplication.processEvents()
-    assert window.general.title.text() == "General"
-    window.appearance.appearance.chosen.emit("dark")
-    window.appearance.text_scale.chosen.emit(2.0)
-    assert (harness.application.theme.dark, harness.application.theme.scale) == (True, 2.0)
-    window.appearance.text_scale.chosen.emit(1.0)
-
-    pages = window.list
-    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
-    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("chat", True, False)
-    QTest.keyClick(pages, Qt.Key.Key_Down)
-    assert (window.shown, pages.has_ring) == ("appearance", True)
-    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
-    assert not pages.has_ring
-
-    window.showMinimized()
-    harness.application.show_settings()
-    assert not window.isMinimized()
-
-    QTest.keyClick(window, Qt.Key.Key_Escape)
-    assert not window.isVisible()
-
-
 @pytest.fixture
 def view(harness: AppHarness) -> ModelsView:
     return harness.show_models("yours")
@@ -108,7 +76,7 @@ def install(view: ModelsView) -> None:
     assert view.yours.isVisible()
 
 
-def test_where_the_list_has_no_room_a_menu_has_the_pages_and_the_list_what_is_found(
+def test_its_pages_are_in_a_menu_where_the_list_has_no_room_and_its_looks_and_language_change_at_once(
     harness: AppHarness, window: SettingsWindow
 ) -> None:
     harness.application.settings.text_scale = 2.0
@@ -124,6 +92,39 @@ def test_where_the_list_has_no_room_a_menu_has_the_pages_and_the_list_what_is_fo
     assert (window.list.isVisible(), window.list.count()) == (True, 1)
     QTest.keyClick(window.search, Qt.Key.Key_Return)
     assert window.index.text() == "Chat"
+
+    window.search.clear()
+    harness.application.settings.text_scale = 1.0
+    window.resize(1000, 700)
+    QApplication.processEvents()
+    assert (window.list.isVisible(), window.index.isVisible()) == (True, False)
+    window.general.language.chosen.emit("ko")
+    QApplication.processEvents()
+    assert harness.application.translation.language == "ko"
+    assert window.general.title.text() != "General"
+    assert harness.window.sidebar.new_button.text() != "New chat"
+    window.general.language.chosen.emit("en")
+    QApplication.processEvents()
+    assert window.general.title.text() == "General"
+    window.appearance.appearance.chosen.emit("dark")
+    window.appearance.text_scale.chosen.emit(2.0)
+    assert (harness.application.theme.dark, harness.application.theme.scale) == (True, 2.0)
+    window.appearance.text_scale.chosen.emit(1.0)
+
+    pages = window.list
+    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
+    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("chat", True, False)
+    QTest.keyClick(pages, Qt.Key.Key_Down)
+    assert (window.shown, pages.has_ring) == ("appearance", True)
+    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
+    assert not pages.has_ring
+
+    window.showMinimized()
+    harness.application.show_settings()
+    assert not window.isMinimized()
+
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.isVisible()
 
 
 def test_the_seed_says_how_close_a_tie_is_and_sampling_fields_write_their_options_within_limits_and_are_reset(

@@ -37,7 +37,9 @@ def begin(harness: AppHarness, qtbot: QtBot, text: str) -> int:
     return harness.chats.chat_id
 
 
-def test_stop_is_answered_while_the_prompt_is_still_read(harness: AppHarness, qtbot: QtBot) -> None:
+def test_stop_is_answered_while_the_prompt_is_read_and_a_reply_that_waits_says_for_how_many(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
     harness.engine.gate.hold()
     begin(harness, qtbot, "Hello")
     qtbot.waitUntil(lambda: "50" in progress(harness))
@@ -47,9 +49,6 @@ def test_stop_is_answered_while_the_prompt_is_still_read(harness: AppHarness, qt
     harness.wait_until_quiet(qtbot)
     assert last_status(harness) == ReplyStatus.STOPPED
 
-
-def test_a_reply_that_waits_says_for_how_many(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.engine.gate.hold()
     first = begin(harness, qtbot, "One")
     begin(harness, qtbot, "Two")
     third = begin(harness, qtbot, "Three")

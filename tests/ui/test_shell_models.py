@@ -308,16 +308,16 @@ def test_korean_initials_find_a_model() -> None:
     assert found_among(named, "zzz") == []
 
 
-def test_two_hundred_models_have_a_line_each_with_the_latest_first(harness: AppHarness, qtbot: QtBot) -> None:
+def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness, qtbot: QtBot) -> None:
     """In the smallest window with the largest text only one of the lists is shown at a time."""
     panel, settings = harness.window.picker.panel, harness.application.settings
-    many = [model_info(f"/models/Other-{number}B", number * 10**9) for number in range(10, 210)]
+    many = [model_info(f"/models/Other-{number}B", number * 10**9) for number in range(10, 60)]
     harness.store._models += [installed(model) for model in many]
-    settings.recent_models = (many[150].folder, MAIN.folder)
+    settings.recent_models = (many[30].folder, MAIN.folder)
     harness.models.records.put_gain(MAIN.folder, DRAFT.folder, 1.84)
     harness.models.refresh()
-    qtbot.waitUntil(lambda: len(options(panel.mains)) > 200)
-    assert [option.text for option in options(panel.mains)[:4]] == ["Recent", "Other 160B", "Main 8B", "All others"]
+    qtbot.waitUntil(lambda: len(options(panel.mains)) > 50)
+    assert [option.text for option in options(panel.mains)[:4]] == ["Recent", "Other 40B", "Main 8B", "All others"]
     assert {option.text: option.aside for option in options(panel.mains)}["Main 8B"] == "1.8×"
     line = QFontMetrics(harness.application.theme.ui_font()).height()
     assert panel.mains.sizeHintForRow(1) < 2 * line

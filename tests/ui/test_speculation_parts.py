@@ -189,7 +189,9 @@ def test_a_pair_that_lost_is_turned_off_and_on_again(app: AppHarness, qtbot: QtB
     assert not cards.off_row.isVisibleTo(cards)
 
 
-def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, qtbot: QtBot) -> None:
+def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_off_and_a_fixed_length(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
     app.window.picker.open()
@@ -204,9 +206,8 @@ def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, 
     app.chats.new_chat()
     app.window.picker.open()
     assert (controls.modes.value, "Only" in controls.explanation.text()) == ("auto", False)
+    app.window.picker.panel.close()
 
-
-def test_turning_off_and_a_fixed_length_can_be_undone_from_their_banners(app: AppHarness, qtbot: QtBot) -> None:
     app.window.inspector.turn_off_requested.emit()
     assert [app.application.speculation.switch.is_off] == [True]
     app.window.banner.button.click()
@@ -216,7 +217,7 @@ def test_turning_off_and_a_fixed_length_can_be_undone_from_their_banners(app: Ap
         choose()
         assert not app.application.speculation.switch.is_off
 
-    controls, settings = app.window.picker.panel.more.speculation, app.application.settings
+    settings = app.application.settings
     app.window.picker.open()
     assert [button.text() for button in controls.modes.buttons] == ["Off", "Auto"]
     app.window.picker.panel.close()
@@ -283,23 +284,7 @@ def race_of(app: AppHarness, qtbot: QtBot) -> Race:
     return app.application.speculation.race
 
 
-def test_a_race_and_its_window_end_with_the_app(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "One?")
-    app.engine.gate.hold()
-    wiring, race = app.window.speculation, app.application.speculation.race
-    assert wiring is not None
-    wiring.race.trigger()
-    qtbot.waitUntil(lambda: race.under_way)
-    shown = wiring.race_window
-    assert shown is not None
-    app.window.close_at_once()
-    app.engine.gate.open()
-    assert not shown.isVisible()
-    assert not race.under_way, "it goes on unseen"
-    QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
-
-
-def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft_and_compares_them(
+def test_a_race_writes_the_same_prompt_plainly_and_drafted_compares_them_and_ends_with_the_app(
     app: AppHarness, qtbot: QtBot
 ) -> None:
     race = race_of(app, qtbot)
@@ -334,6 +319,17 @@ def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft_and_compares_t
     app.engine.requests.clear()
     app.transcript.act_requested.emit(app.chats.transcript.messages[-1].id, RACE)  # of the menu of a message
     qtbot.waitUntil(lambda: len(app.engine.requests) == 3 and race.view.state is RaceState.DONE)
+
+    app.engine.gate.hold()
+    app.window.speculation.race.trigger()
+    qtbot.waitUntil(lambda: race.under_way)
+    shown = app.window.speculation.race_window
+    assert shown is not None
+    app.window.close_at_once()
+    app.engine.gate.open()
+    assert not shown.isVisible()
+    assert not race.under_way, "it goes on unseen"
+    QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
 
 
 @pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.ACTIVE])

@@ -159,21 +159,6 @@ def test_it_is_searched_and_neither_changed_nor_written_in(app: AppHarness, qtbo
     assert edit.text() == "written"
 
 
-def test_restoring_it_goes_on_where_the_reader_was(app: AppHarness, qtbot: QtBot) -> None:
-    app.engine.scripts.append(Script(pieces=("A line of the long reply.\n\n" * 200,)))
-    chat_id = read_deleted(app, qtbot)
-    bar = view_of(app).verticalScrollBar()
-    bar.setValue(bar.maximum() // 2)
-    before = bar.value()
-    QTest.mouseClick(app.window.trash_bar.restore_button, LEFT)
-    app.wait_until_stored(qtbot)
-    assert (app.chats.chat_id, app.chats.reading.chat_id, bar.value()) == (chat_id, 0, before)
-    assert (app.window.composer.isVisible(), app.window.trash_bar.isVisible()) == (True, False)
-    assert app.window.composer.edit.hasFocus()
-    assert footer_buttons(app, 0) == ["copy", "edit", "delete", "more"]
-    assert app.ask(qtbot, "And now?")
-
-
 def test_it_is_deleted_for_good_after_asking_and_what_waited_in_the_composer_is_there_when_it_is_left(
     app: AppHarness, qtbot: QtBot
 ) -> None:
@@ -200,7 +185,9 @@ def test_it_is_deleted_for_good_after_asking_and_what_waited_in_the_composer_is_
     assert app.window.composer.text() == "half a thought"
 
 
-def test_it_is_closed_by_whatever_restores_or_forgets_it_and_by_nothing_else(app: AppHarness, qtbot: QtBot) -> None:
+def test_it_is_closed_by_whatever_restores_or_forgets_it_alone_and_restored_where_the_reader_was(
+    app: AppHarness, qtbot: QtBot
+) -> None:
     chat_id = read_deleted(app, qtbot)
     app.window.menu.undo.trigger()
     app.wait_until_stored(qtbot)
@@ -222,6 +209,19 @@ def test_it_is_closed_by_whatever_restores_or_forgets_it_and_by_nothing_else(app
     press_button(open_trash(app).ask_to_empty(), "Empty")
     app.wait_until_stored(qtbot)
     assert (app.chats.reading.chat_id, texts(app), app.window.composer.isVisible()) == (0, [], True)
+
+    app.engine.scripts.append(Script(pieces=("A line of the long reply.\n\n" * 200,)))
+    chat_id = read_deleted(app, qtbot)
+    bar = view_of(app).verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    before = bar.value()
+    QTest.mouseClick(app.window.trash_bar.restore_button, LEFT)
+    app.wait_until_stored(qtbot)
+    assert (app.chats.chat_id, app.chats.reading.chat_id, bar.value()) == (chat_id, 0, before)
+    assert (app.window.composer.isVisible(), app.window.trash_bar.isVisible()) == (True, False)
+    assert app.window.composer.edit.hasFocus()
+    assert footer_buttons(app, 0) == ["copy", "edit", "delete", "more"]
+    assert app.ask(qtbot, "And now?")
 
 
 def test_after_its_time_it_is_read_to_the_end_of_the_run_and_gone_at_the_next_start(
