@@ -79,11 +79,11 @@ def write(app: Path, version: str) -> None:
     (contents / "Info.plist").write_bytes(plistlib.dumps(info))
     (contents / "PkgInfo").write_bytes(b"APPL????")
     _write_words(contents / "Resources")
+    shutil.copyfile(_ALERTS / ALERT, contents / "Resources" / ALERT)
     write_icns(ROOT / "resources" / "app_icon.svg", contents / "Resources" / "Hunch.icns")
 
 
 def _write_words(resources: Path) -> None:
-    """What macOS itself shows, in each language."""
     for ours, language in LANGUAGES.items():
         folder = resources / f"{language}.lproj"
         folder.mkdir(parents=True)
@@ -92,7 +92,6 @@ def _write_words(resources: Path) -> None:
         (folder / "InfoPlist.strings").write_bytes(plistlib.dumps(strings))
         (folder / "ServicesMenu.strings").write_bytes(plistlib.dumps({_ASK["en"]: _ASK[ours]}))
         shutil.copyfile(_ALERTS / f"{ours}.txt", folder / "Alerts.txt")
-    shutil.copyfile(_ALERTS / ALERT, resources / ALERT)
 
 
 _TYPES = {
