@@ -5415,7 +5415,7 @@
     </message>
     <message>
         <source>for your chat</source>
-        <translation>내 대화 먼저</translation>
+        <translation>내 채팅 먼저</translation>
     </message>
     <message>
         <source>Another program</source>
