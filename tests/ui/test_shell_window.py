@@ -71,7 +71,8 @@ def test_a_question_is_answered_asked_again_where_that_failed_and_stopped_by_esc
         focused.setFocus()
         press(focused, Qt.Key.Key_Escape)
         qtbot.waitUntil(lambda: not harness.chats.generating)
-        assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED, place
+        last = harness.chats.transcript.messages[-1]
+        assert last.status is ReplyStatus.STOPPED, place
         harness.engine.gate.open()
         harness.wait_until_quiet(qtbot)
 
