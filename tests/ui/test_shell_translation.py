@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -88,6 +89,11 @@ def windows(harness: AppHarness) -> tuple[QWidget, SettingsWindow]:
     return harness.window, settings
 
 
+def switch(harness: AppHarness, language: str) -> None:
+    harness.application.settings.language = language
+    QApplication.processEvents()
+
+
 @pytest.mark.parametrize(
     ("text", "changed", "problem"),
     [
@@ -116,8 +122,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
     )
     facts = [json.loads(line) for line in guide.splitlines()]
     for language, key in (("en", "en"), ("ko", "ko"), ("ja", "ja"), ("zh_CN", "zh")):
-        harness.application.settings.language = language
-        QApplication.processEvents()
+        switch(harness, language)
         taught = {question.lower() for fact in facts for question in fact[key]["ask"]}
         asked = [button.text() for button in harness.window.empty_chat.questions]
         assert [question for question in asked if question.lower() not in taught] == []
@@ -128,8 +133,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
     before = [text for window in windows(harness) for text in texts(window)]
     menu_before = harness.window.menu.new_chat.text()
     for language in ("ko", "ja", "zh_CN"):
-        harness.application.settings.language = language
-        QApplication.processEvents()
+        switch(harness, language)
         assert harness.window.menu.new_chat.text() != menu_before
     harness.application.settings.language = "en"
     QApplication.processEvents()
@@ -168,8 +172,7 @@ def test_everything_on_screen_is_translated(harness: AppHarness) -> None:
     name = human_name(harness.models.pair.main_name)
     harness.window.chat_settings.toggle()
     for language in ("ko", "ja", "zh_CN"):
-        harness.application.settings.language = language
-        QApplication.processEvents()
+        switch(harness, language)
         for page in pages(harness):
             shown = texts(page)
             assert len(shown) > 2
@@ -180,25 +183,23 @@ def test_everything_on_screen_is_translated(harness: AppHarness) -> None:
 
 def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
-    reply_id = harness.chats.transcript.messages[-1].id
-    for text in ("", "Half an answer"):
+    reply_id, said = harness.chats.transcript.messages[-1].id, dict[tuple[str, str], str]()
+    for language, text in product(("en", "ko", "ja", "zh_CN"), ("", "Half an answer")):
         harness.chats.transcript.change(reply_id, text=text, stats=None, status=ReplyStatus.MODEL_CHANGED)
-        said = {}
-        for language in ("en", "ko", "ja", "zh_CN"):
-            harness.application.settings.language = language
-            QApplication.processEvents()
-            (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
-            shown = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()]
-            (footer,) = [each for each in shown if each._message_id == reply_id]
-            assert notice.button.isVisible()
-            model = harness.chats.transcript.messages[-1].model
-            assert footer.accessibleName() == model  # and nothing of having been stopped
-            said[language] = notice.words
-        assert len(set(said.values())) == 4
-        assert "Model changed" in said["en"]
-        assert "모델이 바뀌었어요" in said["ko"]
-        assert ".." not in said["en"]  # a title gets a full stop, a sentence has one
-        assert "." not in said["ja"] + said["zh_CN"]
+        switch(harness, language)
+        (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
+        shown = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()]
+        (footer,) = [each for each in shown if each._message_id == reply_id]
+        assert notice.button.isVisible()
+        model = harness.chats.transcript.messages[-1].model
+        assert footer.accessibleName() == model  # and nothing of having been stopped
+        said[language, text] = notice.words
+    for text in ("", "Half an answer"):
+        assert len({words for (_, of), words in said.items() if of == text}) == 4
+        assert "Model changed" in said["en", text]
+        assert "모델이 바뀌었어요" in said["ko", text]
+        assert ".." not in said["en", text]  # a title gets a full stop, a sentence has one
+        assert "." not in said["ja", text] + said["zh_CN", text]
 
 
 def test_a_switch_rebuilds_the_transcript_once(
@@ -217,8 +218,7 @@ def test_a_switch_rebuilds_the_transcript_once(
     monkeypatch.setattr(transcript_view, "MessageItem", CountedItem)
     for language in ("ko", "ja", "en"):
         made.clear()
-        harness.application.settings.language = language
-        QApplication.processEvents()
+        switch(harness, language)
         assert made == [1, 2, 3, 4]
     assert resets == []
 
