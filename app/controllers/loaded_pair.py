@@ -78,16 +78,6 @@ class LoadedPair:
         self.begin_loading("", "")
         self.state = PairState.NO_MODEL
 
-    def is_past(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
-        """Of a model in place of which another, or none, was requested before this arrived."""
-        if isinstance(event, ModelUnloaded):
-            return False
-        if event.role is ModelRole.DRAFT and self.state is PairState.LOADING:
-            return True  # a draft follows its main model
-        folder = event.info.folder if isinstance(event, ModelReady) else event.folder
-        wanted = self.main_folder if event.role is ModelRole.MAIN else self.draft_folder
-        return Path(folder) != Path(wanted)
-
     def rest(self) -> None:
         """Out of memory, to be loaded again when it is needed."""
         self.state, self.main, self.draft, self._draft_loading = PairState.UNLOADED, None, None, False

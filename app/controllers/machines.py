@@ -144,7 +144,7 @@ class MachinesController(QObject):
 
     def remove(self, fingerprint: str) -> None:
         """Neither machine accepts the other any more. A model that it helps with is loaded without it from now on."""
-        self._models.part_from(fingerprint)
+        self._models.helpers.forget(fingerprint)
         if any(self.helps(entry) for entry in self.entries if entry.fingerprint == fingerprint):
             self._models.eject()
         if self.plan.fingerprint == fingerprint:

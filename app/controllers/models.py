@@ -89,7 +89,7 @@ class ModelController(QObject):
         self.last_drafts, self.helpers = self._loading.last_drafts, self._loading.helpers
         self.downloads.paired.connect(self.last_drafts.note)
         self.make_way, self.regain = self._loading.make_way, self._loading.regain  # for programs' models
-        self.part_from, self.pair_use = self._loading.part_from, self._loading.pair_use
+        self.pair_use = self._loading.pair_use
         bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)

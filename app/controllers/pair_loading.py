@@ -154,6 +154,7 @@ class Helpers:
     def __init__(self, settings: Settings, starter: StarterPair) -> None:
         self._settings = settings
         self._starter = starter
+        self._forgotten: set[str] = set()  # fingerprints
 
     def of(self, main: str) -> tuple[Helping, ...]:
         """Machines that are to hold some of its layers."""
@@ -170,7 +171,14 @@ class Helpers:
         for each in helping:
             values = each.machine.name, each.machine.fingerprint, each.machine.address, each.identity
             kept[key] = dict(zip(_HELPING, values, strict=True))
+            self._forgotten.discard(each.machine.fingerprint)
         self._settings.helped_models = kept
+
+    def return_to(self, pair: LoadedPair) -> None:
+        """It is loaded as before, but again where a machine was forgotten since."""
+        if any(each.machine.fingerprint in self._forgotten for each in pair.helping):
+            pair.helping, pair.state = (), PairState.NO_MODEL
+        self.note(pair.main_folder, pair.helping)
 
     def note_address(self, machine: Machine) -> None:
         """Where it was reached last, for all models that it helps with."""
@@ -183,6 +191,7 @@ class Helpers:
 
     def forget(self, fingerprint: str) -> None:
         """That machine helps with no model any more."""
+        self._forgotten.add(fingerprint)
         stored = self._settings.helped_models.items()
         self._settings.helped_models = {name: each for name, each in stored if each.get("fingerprint") != fingerprint}
 
@@ -304,13 +313,6 @@ class PairLoading(QObject):
             self._former.begin_loading(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
             self._former.state = PairState.NO_MODEL
 
-    def part_from(self, fingerprint: str) -> None:
-        """That machine helps with nothing any more, nor with the former pair."""
-        self.helpers.forget(fingerprint)
-        former = self._former
-        if former is not None and fingerprint in (each.machine.fingerprint for each in former.helping):
-            former.helping, former.state = (), PairState.NO_MODEL
-
     def wake(self) -> None:
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
         if self._loaded.main_stays and self._loaded.regain(self._engine.state()):
@@ -377,7 +379,7 @@ class PairLoading(QObject):
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
             return  # this app has requested another model meanwhile
-        if self._loaded.is_past(event):
+        if self._is_former(event):
             return
         self._loaded.apply_event(event)
         if isinstance(event, ModelUnloaded) and self._former is not None:
@@ -405,7 +407,7 @@ class PairLoading(QObject):
         former, self._former = self._former, None
         if former is None or (former.main_folder == failed and former.state is not PairState.READY):
             return
-        self.helpers.note(former.main_folder, former.helping)
+        self.helpers.return_to(former)
         if former.state is PairState.NO_MODEL:  # it had to make room before that was known
             self.load(former.main_folder, former.draft_folder)
             return
@@ -414,6 +416,16 @@ class PairLoading(QObject):
             self._engine.set_draft(former.draft_folder, self._bridge.post)
 
     # Small parts
+
+    def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
+        """Of a model in place of which another, or none, was requested before this arrived."""
+        if isinstance(event, ModelUnloaded):
+            return False
+        if event.role is ModelRole.DRAFT and self._loaded.state is PairState.LOADING:
+            return True  # a draft follows its main model
+        folder = event.info.folder if isinstance(event, ModelReady) else event.folder
+        wanted = self._loaded.main_folder if event.role is ModelRole.MAIN else self._loaded.draft_folder
+        return Path(folder) != Path(wanted)
 
     def _keep_draft(self) -> None:
         self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)

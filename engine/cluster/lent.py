@@ -5,7 +5,6 @@ Each call makes a connection of its own, takes a quarter of a minute at most, an
 
 from __future__ import annotations
 
-import errno
 import secrets
 import socket
 import ssl
@@ -94,7 +93,7 @@ class LentRank:
         threading.Thread(target=self._beat, name="beats", daemon=True).start()
 
     def _beat(self) -> None:
-        """That machine takes back what it lends to one from which nothing arrives."""
+        """That machine takes back what it lends when nothing arrives."""
         with suppress(WireEnded, WireBroken):
             while not self._ended.wait(BEAT_S):
                 self.wire.send(Ping())
@@ -160,9 +159,7 @@ def _refusals(address: str) -> Iterator[None]:
         why = MachineRefusal.UNREACHABLE if cut else MachineRefusal.STRANGER
         raise MachineUnavailable(address, why, str(error)) from error
     except (OSError, WireEnded) as error:
-        no_route = isinstance(error, OSError) and error.errno == errno.EHOSTUNREACH
-        why = MachineRefusal.NO_ROUTE if no_route else MachineRefusal.UNREACHABLE
-        raise MachineUnavailable(address, why, str(error)) from error
+        raise MachineUnavailable(address, MachineRefusal.UNREACHABLE, str(error)) from error
     except WireBroken as error:
         raise MachineUnavailable(address, MachineRefusal.MISBEHAVED, str(error)) from error
 

@@ -47,7 +47,7 @@ from engine.models.loading import Progress as Read
 from engine.models.memory import is_nearly, is_short, most_bytes, set_limits
 
 MOST_HELD = 4096  # sequences and checkpoints
-# Of the memory that it may use, at which rank 0 has run steps after a reply that said that memory is short.
+# Of the memory that it may use: rank 0, which each step says that this is short, has not stopped before.
 _OVER = 1.05
 _WIDE_TOKENS = 64  # after wider steps MLX's spare buffers are given back, as in prefill on one machine
 
