@@ -358,7 +358,8 @@ def test_macos_is_told_in_each_language_why_hunch_reaches_into_the_local_network
 
 
 def test_the_icon_has_every_size_that_macos_asks_for(app: Path) -> None:
-    icns, found = (app / "Contents" / "Resources" / "Hunch.icns").read_bytes(), {}
+    icns = (app / "Contents" / "Resources" / "Hunch.icns").read_bytes()
+    found: dict[str, bytes] = {}
     assert struct.unpack_from(">4sI", icns) == (b"icns", len(icns))
     at = 8
     while at < len(icns):
