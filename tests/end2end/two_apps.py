@@ -73,7 +73,7 @@ def lend(folder: Path, model: Path) -> None:
 
 
 def use(folder: Path, model: Path) -> None:
-    command = [sys.executable, "-m", __spec__.name, "lend", str(folder / "there"), str(model)]
+    command = [sys.executable, "-m", "tests.end2end.two_apps", "lend", str(folder / "there"), str(model)]
     other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         person = person_with(folder / "here", model)
