@@ -5,6 +5,7 @@ Each call makes a connection of its own, takes a quarter of a minute at most, an
 
 from __future__ import annotations
 
+import errno
 import secrets
 import socket
 import ssl
@@ -159,7 +160,9 @@ def _refusals(address: str) -> Iterator[None]:
         why = MachineRefusal.UNREACHABLE if cut else MachineRefusal.STRANGER
         raise MachineUnavailable(address, why, str(error)) from error
     except (OSError, WireEnded) as error:
-        raise MachineUnavailable(address, MachineRefusal.UNREACHABLE, str(error)) from error
+        no_route = isinstance(error, OSError) and error.errno == errno.EHOSTUNREACH
+        why = MachineRefusal.NO_ROUTE if no_route else MachineRefusal.UNREACHABLE
+        raise MachineUnavailable(address, why, str(error)) from error
     except WireBroken as error:
         raise MachineUnavailable(address, MachineRefusal.MISBEHAVED, str(error)) from error
 
