@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,6 +24,12 @@ def on_day(day: float, start: Callable[[], object]) -> None:
 
 
 def nearly_overdue(database: Connection) -> None:
-    """As if a start on each of the last days had seen what is in the Trash: the next one forgets it for good."""
+    """As if a start on each of the last days had seen what is in the Trash: the next one forgets it for good.
+
+    For any thread: the clock by which a test waits is as it was.
+    """
     for day in range(-DAYS, 0):
-        on_day(day, Trash(database).purge)
+        moment = time.time() + day * DAY_S
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("app.storage.ages.time", SimpleNamespace(time=lambda moment=moment: moment))
+            Trash(database).purge()
