@@ -4071,6 +4071,26 @@
         <source>Add folder…</source>
         <translation>フォルダを追加…</translation>
     </message>
+    <message>
+        <source>Your models</source>
+        <translation>マイモデル</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>モデルはメインウインドウのサイドバーにあります。</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>モデルを探す</translation>
+    </message>
+    <message>
+        <source>Search the hub, install, recommended.</source>
+        <translation>ハブの検索、リポジトリのインストール、おすすめ。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
 </context>
 <context>
     <name>ModelsView</name>

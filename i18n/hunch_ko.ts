@@ -4071,6 +4071,26 @@
         <source>Add folder…</source>
         <translation>폴더 추가…</translation>
     </message>
+    <message>
+        <source>Your models</source>
+        <translation>내 모델</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>모델은 메인 창의 사이드바에 있습니다.</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>모델 찾기</translation>
+    </message>
+    <message>
+        <source>Search the hub, install, recommended.</source>
+        <translation>허브 검색, 저장소 설치, 추천.</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
 </context>
 <context>
     <name>ModelsView</name>

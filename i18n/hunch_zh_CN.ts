@@ -4071,6 +4071,26 @@
         <source>Add folder…</source>
         <translation>添加文件夹…</translation>
     </message>
+    <message>
+        <source>Your models</source>
+        <translation>我的模型</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>模型在主窗口的侧边栏中。</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>查找模型</translation>
+    </message>
+    <message>
+        <source>Search the hub, install, recommended.</source>
+        <translation>搜索 Hub、安装仓库、推荐。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
 </context>
 <context>
     <name>ModelsView</name>

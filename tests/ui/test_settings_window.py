@@ -113,15 +113,20 @@ def test_its_pages_are_in_a_menu_where_the_list_has_no_room_and_its_looks_and_la
 
     pages = window.list
     QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
-    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("chat", True, False)
+    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("models", True, False)
     QTest.keyClick(pages, Qt.Key.Key_Down)
-    assert (window.shown, pages.has_ring) == ("appearance", True)
+    assert (window.shown, pages.has_ring) == ("chat", True)
     QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
     assert not pages.has_ring
 
     window.showMinimized()
     harness.application.show_settings()
     assert not window.isMinimized()
+
+    window.show_page("models")  # where nothing is set: it leads to the models
+    QTest.mouseClick(window.pages["models"].buttons["find"], Qt.MouseButton.LeftButton)  # type: ignore[attr-defined]
+    assert harness.window.models_view.is_shown
+    assert harness.window.models_view.view.tab == "find"
 
     QTest.keyClick(window, Qt.Key.Key_Escape)
     assert not window.isVisible()

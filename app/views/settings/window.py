@@ -22,6 +22,7 @@ from app.views.settings.advanced import AdvancedPage
 from app.views.settings.appearance import AppearancePage
 from app.views.settings.general import GeneralPage
 from app.views.settings.machines import MachinesPage
+from app.views.settings.models import ModelsPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
@@ -36,6 +37,7 @@ _LIST_PX, _LIST_GROWS_PX = 200, 100
 _PAGE_PX, _PAGE_GROWS_PX = 460, 80  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {
     "general": "settings",
+    "models": "box",
     "chat": "message-square",
     "appearance": "sun",
     "server": "globe",
@@ -45,7 +47,7 @@ _ICONS = {
 
 
 class SettingsWindow(Translated, SideWindow):
-    elsewhere_requested = Signal(str)  # another window's place that the search leads to: a tab of the models, activity
+    elsewhere_requested = Signal(str)  # another window's place: a tab of the models, activity
 
     def __init__(
         self,
@@ -69,15 +71,15 @@ class SettingsWindow(Translated, SideWindow):
         self.advanced = AdvancedPage(theme, settings, models, speculation, paths)
         self.pages: dict[str, Page] = {
             "general": self.general,
+            "models": ModelsPage(theme, self.elsewhere_requested.emit),
             "chat": self.sampling,
             "appearance": self.appearance,
             "server": self.server,
             "machines": MachinesPage(theme, machines, models),
             "advanced": self.advanced,
         }
-        self.shown = "general"
+        self.shown, self._list_px = "general", 0
         self._found: list[Place] | None = None  # None: the list has the pages
-        self._list_px = 0
         self._stack = QStackedWidget()
         self._side = PagesSide(theme, self, self._stack)
         self.index, self.search = self._side.index, self._side.search
@@ -132,7 +134,8 @@ class SettingsWindow(Translated, SideWindow):
 
     def places(self) -> list[Place]:
         """Everything that can be gone to; also for the command palette."""
-        return [*places(self.pages, self._titles()), *self._places_elsewhere()]
+        pages = {name: page for name, page in self.pages.items() if name != "models"}
+        return [*places(pages, self._titles()), *self._places_elsewhere()]
 
     def _places_elsewhere(self) -> list[Place]:
         """Whoever looks for models or figures here is led there."""
@@ -187,6 +190,7 @@ class SettingsWindow(Translated, SideWindow):
     def _titles(self) -> dict[str, str]:
         return {
             "general": self.tr("General"),
+            "models": self.tr("Models"),
             "chat": self.tr("Chat"),
             "appearance": self.tr("Appearance"),
             "server": self.tr("Server"),
