@@ -35,7 +35,10 @@ _CUT_SHORT = (
     ReplyStatus.CONTEXT,
     ReplyStatus.MEMORY,
 )
-_STARTER_REFUSALS = ("Settings → Models", "설정 → 모델", "設定 → モデル", "设置 → 模型")  # each of them names the way
+_STARTER_REFUSALS = (  # each of them names the way; in older chats it led through Settings
+    *("Models → Find", "모델 → 찾기", "モデル → 探す", "模型 → 查找"),
+    *("Settings → Models", "설정 → 모델", "設定 → モデル", "设置 → 模型"),
+)
 _NOT_ON_DISK = (ReplyStatus.UNSAVED, ReplyStatus.UNREADABLE)
 _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,6 +24,14 @@ OFFERED = {
     "better-answers": "How do I get better answers?",
 }
 LANGUAGES = ("en", "ko", "ja", "zh")
+WAYS = {
+    ("MenuBar", "Settings…"): ("SettingsWindow", "General", "Chat", "Appearance", "Server", "Other Macs", "Advanced"),
+    ("MenuBar", "Models"): ("ModelsView", "Yours", "Find"),
+    ("MenuBar", "File"): ("MenuBar", "Attach…", "Import…", "Export…"),
+    ("MenuBar", "Chat"): ("MenuBar", "Recently Deleted"),
+    ("MenuBar", "Window"): ("MenuBar", "Activity"),
+    ("MenuBar", "Help"): ("MenuBar", "Keyboard Shortcuts"),
+}  # where one can go, and from there
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +74,39 @@ def test_what_the_empty_chat_offers_to_ask_was_taught(facts: dict[str, Any], lan
         assert question.casefold() in {asked.casefold() for asked in facts[fact][language]["ask"]}
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_way_that_it_tells_is_there(facts: dict[str, Any], language: str) -> None:
+    """ "Settings → Server" and the like, in the words of the screen."""
+    refusals = json.loads((GUIDE / "offtopic.json").read_text("utf-8"))[language]["answers"]
+    told = [*refusals, *(fact[language]["answer"] for fact in facts.values())]
+    ways = {
+        f"{shown(language, *start)} → {shown(language, context, end)}"
+        for start, (context, *ends) in WAYS.items()
+        for end in ends
+    }
+    assert sum(text.count(" → ") for text in told) > 15
+    assert [text for text in told if text.count(" → ") != sum(text.count(way) for way in ways)] == []
+
+
 def offered(language: str) -> dict[str, str]:
     """The questions of the empty chat as its translation has them, by fact."""
-    if language == "en":
-        return OFFERED
-    name = {"zh": "zh_CN"}.get(language, language)
-    messages = ElementTree.parse(ROOT / "i18n" / f"hunch_{name}.ts").iter("message")
-    known = {message.findtext("source"): message.findtext("translation") or "" for message in messages}
-    return {fact: known[question] for fact, question in OFFERED.items()}
+    return {fact: shown(language, "EmptyChat", question) for fact, question in OFFERED.items()}
+
+
+def shown(language: str, context: str, source: str) -> str:
+    """What the screen says, without the dots of what opens something."""
+    text = source if language == "en" else translations({"zh": "zh_CN"}.get(language, language))[context, source]
+    return text.rstrip("…")
+
+
+@cache
+def translations(name: str) -> dict[tuple[str, str], str]:
+    contexts = ElementTree.parse(ROOT / "i18n" / f"hunch_{name}.ts").iter("context")
+    return {
+        (context.findtext("name", ""), message.findtext("source", "")): message.findtext("translation", "")
+        for context in contexts
+        for message in context.iter("message")
+    }
 
 
 @pytest.mark.slow
