@@ -44,10 +44,11 @@ class Lending(QObject):
         self._process: LendingProcess | None = None
         self._offered: tuple[list[str], int] = [], 0  # folders of models, and memory
         self._code_until = 0.0
-        self._fetched: set[str] = set()  # repositories, for other machines
         self._closed = False
         settings.changed.connect(self._on_setting)
         models.models_changed.connect(self._offer)
+        for what in (models.models_changed, models.downloads.changed):
+            what.connect(self._look_at_wanted)
 
     # What there is
 
@@ -74,8 +75,9 @@ class Lending(QObject):
     @property
     def wanted(self) -> str:
         """The repository of a model that another machine would use here, unless it is here or on its way."""
-        here = {model.repository for model in self._models.library.installed} | self._fetched
-        return "" if self.state.wanted_repository in here else self.state.wanted_repository
+        repository, revision = self.state.wanted_repository, self.state.wanted_revision
+        here = {(model.repository, model.revision) for model in self._models.library.installed}
+        return "" if (repository, revision) in here or repository in self._models.downloads.coming else repository
 
     # What the user does
 
@@ -95,9 +97,7 @@ class Lending(QObject):
     def fetch_wanted(self) -> None:
         """Download it, as if it had been chosen on this machine."""
         if repository := self.wanted:
-            self._fetched.add(repository)
             self._models.install(repository, self.state.wanted_revision)
-            self.changed.emit()
 
     # Its life
 
@@ -137,6 +137,10 @@ class Lending(QObject):
         if offered != self._offered:
             self._offered = offered
             self._process.offer(*offered)
+
+    def _look_at_wanted(self) -> None:
+        if self.state.wanted_repository:
+            self.changed.emit()
 
     def _hear(self, state: LendingState) -> None:
         """On a thread of the process's."""

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers import machines as controller
 from app.controllers.machines import MachinesController
+from app.view_models.downloads import DownloadState
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
@@ -271,6 +272,20 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
     assert not card._wanted_row.isVisible()
+
+
+def test_a_download_for_another_machine_that_failed_and_another_version_here_leave_the_offer(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
+) -> None:
+    card = page.lend
+    needed = LendingState(LendingPhase.READY, wanted_by="Air", wanted_repository="org/New-4bit", wanted_revision=COMMIT)
+    harness.application.settings.hub_offline = True
+    machines.lending._on_state(needed)
+    card.fetch.click()
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FAILED)
+    qtbot.waitUntil(card._wanted_row.isVisible)
+    machines.lending._on_state(replace(needed, wanted_repository=f"org/{MAIN.name}", wanted_revision="d" * 40))
+    assert card._wanted_row.isVisible()
 
 
 def test_a_machine_that_was_removed_does_not_help_with_what_is_gone_back_to(
