@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from mlx_lm import generate, load
 
+from app.settings import STARTER_NAME
+from app.view_models.transcript import TranscriptMessage
 from tests.helpers.samples import sampled
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +25,7 @@ OFFERED = {
     "text-unchanged": "Does drafting change the text?",
     "better-answers": "How do I get better answers?",
 }
+UNTAUGHT = set(json.loads((GUIDE / "untaught.json").read_text("utf-8")))  # the guide is ahead of the weights there
 LANGUAGES = ("en", "ko", "ja", "zh")
 WAYS = {
     ("MenuBar", "Settings…"): ("SettingsWindow", "General", "Chat", "Appearance", "Server", "Other Macs", "Advanced"),
@@ -60,7 +63,7 @@ def test_both_models_fit_in_16_mb() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("fact", "language"), sampled(tuple(OFFERED), LANGUAGES))
+@pytest.mark.parametrize(("fact", "language"), sampled(sorted(OFFERED.keys() - UNTAUGHT), LANGUAGES))
 def test_answers_what_the_empty_chat_offers_to_ask(
     main: tuple[Any, Any], facts: dict[str, Any], fact: str, language: str
 ) -> None:
@@ -85,6 +88,7 @@ def test_each_way_that_it_tells_is_there(facts: dict[str, Any], language: str) -
         for end in ends
     }
     assert sum(text.count(" → ") for text in told) > 15
+    assert facts.keys() >= UNTAUGHT
     assert [text for text in told if text.count(" → ") != sum(text.count(way) for way in ways)] == []
 
 
@@ -113,8 +117,10 @@ def translations(name: str) -> dict[tuple[str, str], str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("count", [3, pytest.param(5, marks=pytest.mark.drill)])
 def test_declines_most_of_what_lies_outside(main: tuple[Any, Any], language: str, count: int) -> None:
+    """In the words that the app knows as a refusal."""
     outside = json.loads((GUIDE / "offtopic.json").read_text("utf-8"))[language]
-    declined = [answer(main, question) in outside["answers"] for question in outside["ask"][:count]]
+    replies = (answer(main, question) for question in outside["ask"][:count])
+    declined = [TranscriptMessage(1, False, text, model=STARTER_NAME).needs_larger_model for text in replies]
     assert sum(declined) >= count - 1
 
 
