@@ -1,4 +1,4 @@
-"""The cask for a tap of one's own, to stdout: cask.py IMAGE ADDRESS HOMEPAGE
+"""The cask for a tap of one's own, to stdout: cask.py IMAGE ADDRESS HOMEPAGE [notarized]
 
 ADDRESS is where the image lies; `#{version}` in it stands for the version.
 """
@@ -41,16 +41,17 @@ cask "hunch" do
     "~/Library/Preferences/{identifier}.plist",
     "~/Library/Saved Application State/{identifier}.savedState",
   ]
-
+{caveats}end
+"""
+_CAVEATS = """
   caveats <<~EOS
     Hunch is not notarized by Apple. If macOS refuses to open it, choose
     System Settings > Privacy & Security > Open Anyway.
   EOS
-end
 """
 
 
-def cask(image: Path, address: str, homepage: str) -> str:
+def cask(image: Path, address: str, homepage: str, notarized: str = "") -> str:
     return _CASK.format(
         version=project()["version"],
         sha256=hashlib.sha256(image.read_bytes()).hexdigest(),
@@ -59,6 +60,7 @@ def cask(image: Path, address: str, homepage: str) -> str:
         homepage=homepage,
         macos=_NAMES[MINIMUM_MACOS[0]],
         identifier=IDENTIFIER,
+        caveats="" if notarized else _CAVEATS,
     )
 
 

@@ -25,7 +25,7 @@ assemble() {
     if [ -n "${GITHUB_REPOSITORY:-}" ]; then
         local page=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY
         .venv/bin/python packaging/mac/cask.py build/app/Hunch.dmg \
-            "$page/releases/download/v#{version}/Hunch.dmg" "$page" >build/app/Hunch.rb
+            "$page/releases/download/v#{version}/Hunch.dmg" "$page" ${HUNCH_NOTARY_KEY:+notarized} >build/app/Hunch.rb
     fi
     rm -rf "$app" # the image and the zip have it
 }

@@ -33,12 +33,14 @@ ORDER = [
 ]
 
 
-@pytest.fixture
-def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture(params=["", "notarized"])
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
     monkeypatch.setattr(sys, "path", [str(ROOT / "packaging" / "mac"), *sys.path])
     (tmp_path / "Hunch.dmg").write_bytes(b"an image")
     address = f"{PAGE}/v#{{version}}/Hunch.dmg"
-    return str(import_module("cask").cask(tmp_path / "Hunch.dmg", address, PAGE))
+    written = str(import_module("cask").cask(tmp_path / "Hunch.dmg", address, PAGE, request.param))
+    assert ("not notarized" in written) is not bool(request.param)
+    return written
 
 
 def stanzas(cask: str) -> list[tuple[str, str]]:

@@ -35,7 +35,9 @@ STAND_INS = {
     "xattr": "",
     "xcrun": 'for each in "$@"; do case "$each" in *.p8) cat "$each" >>"$LOG" ;; esac; done',
 }
-PYTHON = 'case "$1" in *cask.py) echo "cask of $2 at $3, $4" ;; *on_metal.py) echo "same"; exit $FAILS ;; esac'
+PYTHON = (
+    'case "$1" in *cask.py) echo "cask of $2 at $3, $4${5:+, $5}" ;; *on_metal.py) echo "same"; exit $FAILS ;; esac'
+)
 UV = 'case "$*" in "tool dir --bin") echo "$PWD/bin" ;; python*) mkdir -p build/python/cpython-3.13.1-macos ;; esac'
 HUNCH = 'echo "{\\"reply\\": \\"$*\\"}"'
 
@@ -125,6 +127,7 @@ def test_a_macs_script_assembles_starts_installs_and_audits(checkout: Path) -> N
 
 def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_checksums(checkout: Path) -> None:
     keys = {"HUNCH_NOTARY_KEY": "a secret", "HUNCH_NOTARY_KEY_ID": "ID", "HUNCH_NOTARY_ISSUER": "WHO"}
+    keys |= {"GITHUB_SERVER_URL": "https://hub.example", "GITHUB_REPOSITORY": "me/hunch"}
     told, _ = ran(checkout, "assemble", HUNCH_P12_BASE64="YQ==", TMPDIR=str(checkout), **keys)
     lines = told.splitlines()
     assert lines.index("a secret") < lines.index("xcrun stapler staple build/app/Hunch.dmg")
@@ -132,6 +135,7 @@ def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_c
         at for at, line in enumerate(lines) if line.startswith("shasum")
     )
     assert not list(checkout.glob("tmp.*"))  # nor any key
+    assert (checkout / "build" / "app" / "Hunch.rb").read_text().endswith(", notarized\n")
 
 
 @pytest.mark.parametrize("fails", ["", "lint"])
