@@ -99,7 +99,8 @@ class _Child:
         state = LendingState(LendingPhase.READY, offered_bytes=self.lender.memory_bytes, paired=self._paired)
         if left_s:
             state = replace(state, code=self._code, code_s=left_s)
-        if (wanted := self.lender.wanted) is not None:
+        wanted = self.lender.wanted
+        if wanted is not None and wanted.machine.fingerprint in {machine.fingerprint for machine in known}:
             source = wanted.source
             state = replace(state, wanted_by=wanted.machine.name)
             state = replace(state, wanted_repository=source.repository, wanted_revision=source.revision)

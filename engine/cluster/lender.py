@@ -237,15 +237,16 @@ class Lender:
         return None
 
     def _look_for(self, asked: Ask, machine: Machine) -> None:
-        before, self.wanted = self.wanted, None
+        wanted: Wanted | None = None
         try:
             self._folder_of(asked.digest)
         except Declined:
             if _REPOSITORY.fullmatch(asked.repository) and _COMMIT.fullmatch(asked.revision):
-                self.wanted = Wanted(machine, HubSource(asked.repository, asked.revision))
+                wanted = Wanted(machine, HubSource(asked.repository, asked.revision))
             raise
         finally:
-            if self.wanted != before:
+            before, self.wanted = self.wanted, wanted  # until here what is shown stays: files may have to be read
+            if wanted != before:
                 self._on_change()
 
     def _folder_of(self, digest: str) -> str:

@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,7 @@ from engine.__main__ import main
 from engine.cluster import identity, lender, lent, pairing
 from engine.cluster import relay as relaying
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
+from engine.cluster.lend_child import _Child
 from engine.cluster.lender import MOST_CONNECTIONS, Lender, Wanted
 from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Pong, Proof, Refused, Response, Share, Start
@@ -201,7 +202,9 @@ def test_files_that_have_not_changed_are_read_once_however_often_is_asked(tmp_pa
     assert content_digest(tmp_path / "model") != first
 
 
-def test_a_model_that_is_not_there_is_known_there_until_it_is(lending: Lending, tmp_path: Path) -> None:
+def test_a_model_that_is_not_there_is_known_there_until_it_is(
+    lending: Lending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     helping = lending.paired()
     shutil.copytree(STARTER_MAIN, changed := tmp_path / "changed")
     (changed / "config.json").write_text((changed / "config.json").read_text() + " ")
@@ -210,9 +213,29 @@ def test_a_model_that_is_not_there_is_known_there_until_it_is(lending: Lending, 
     for source in (*odd, known):
         assert lending.lender.wanted is None
         assert refusal(partial(machine_offer, helping, changed, source)) is MachineRefusal.NO_MODEL
-    assert lending.lender.wanted == Wanted(lending.identity.machines()[0], known)
+    wanted = Wanted(lending.identity.machines()[0], known)
+    assert lending.lender.wanted == wanted
+    folders, meanwhile = lending.lender._folders, list[Wanted | None]()
+
+    def looked_through() -> Iterable[Path]:
+        meanwhile.append(lending.lender.wanted)
+        return folders()
+
+    monkeypatch.setattr(lending.lender, "_folders", looked_through)
+    assert refusal(partial(machine_offer, helping, changed, known)) is MachineRefusal.NO_MODEL
+    assert meanwhile == [wanted]
     machine_offer(helping, STARTER_MAIN)
     assert lending.lender.wanted is None
+
+
+def test_what_a_machine_wants_is_forgotten_with_it(tmp_path: Path) -> None:
+    child, air = _Child(tmp_path / "helper"), Identity(tmp_path / "main")
+    machine = Machine("Air", air.fingerprint, "")
+    child.lender.wanted = Wanted(machine, HubSource("owner/model", "c" * 40))
+    child._identity.pair_with(machine, air.certificate)
+    assert child._state().wanted_by == "Air"
+    child._identity.remove(machine.fingerprint)
+    assert child._state().wanted_by == ""
 
 
 @pytest.mark.parametrize("removed_by", ["main", "helper"])
