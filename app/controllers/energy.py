@@ -83,7 +83,8 @@ class EnergyController(QObject):
     def _activity(self) -> Activity | None:
         if self._lending.state.user or any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.DOWNLOAD
-        is_helped = self._models.pair.state is PairState.READY and self._models.pair.helper is not None
+        pair = self._models.pair
+        is_helped = pair.state in (PairState.LOADING, PairState.READY) and pair.helper is not None
         return Activity.REPLY if self._replies.chats() or self._server.is_asked or is_helped else None
 
     def _works(self) -> bool:

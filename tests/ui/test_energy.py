@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.energy import EnergyController
 from app.system.energy import Activity, Heat, Power
+from app.view_models.model_list import PairState
 from app.view_models.tuning import TuningState
 from app.views.settings import speculation
 from app.views.settings.tune import tuning_sentence
@@ -100,7 +101,10 @@ def test_an_app_whose_model_another_machine_helps_with_does_not_nap(
     helping = Helping(Machine("Studio", "f" * 64, "10.0.0.7:7791"), "here")
     app.models.helpers.note(MAIN.folder, (helping,))
     app.models.reload(MAIN.folder)
-    qtbot.waitUntil(lambda: machine.held == [Activity.REPLY])
+    assert app.models.pair.state is PairState.LOADING  # which may take minutes
+    assert machine.held == [Activity.REPLY]
+    qtbot.waitUntil(lambda: app.models.pair.state is PairState.READY)
+    assert machine.held == [Activity.REPLY]
     app.models.eject()
     assert machine.held == [Activity.REPLY, None]
 
