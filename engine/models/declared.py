@@ -23,7 +23,7 @@ _SEARCH_S = 0.1  # of processor time
 _MOST_FIELDS = 16
 _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
 _THINKING = ("reasoning_content", "thinking", "reasoning")  # in the templates that are about
-_PARTS = re.compile(r"\\.|.", re.DOTALL)
+_PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
 _MEANING = frozenset(".^$*+?{}[]|()")  # characters of a pattern that do not stand for themselves
 
 _log = logging.getLogger(__name__)

@@ -75,6 +75,9 @@ LIST = '<|START_ACTION|>[{"tool": "look", "parameters": {"far": 1}}, {"tool": "g
 ELEMENT = "<call name=look><arg far> 3 </arg><arg at>the sky</arg></args>\n</call>"
 
 
+CODED = ELEMENTS["fields"]["tool_calls"] | {"close_pattern": r"</args>\s*</call\x3e"}
+
+
 def declaring(model: LoadedModel, declared: dict[str, Any]) -> LoadedModel:
     theirs = model.tokenizer
     tokenizer = TokenizerWrapper(theirs._tokenizer, type(theirs._detokenizer), theirs.eos_token_ids)
@@ -112,8 +115,9 @@ def theirs(declared: dict[str, Any], text: str) -> dict[str, Any]:
         (LISTED, "<|START_RESPONSE|>Well.<|END_RESPONSE|>"),
         (ELEMENTS, f"Well.\n{ELEMENT}\n{ELEMENT}"),
         (ELEMENTS, "a < b and <call of duty>"),
+        (ELEMENTS | {"fields": ELEMENTS["fields"] | {"tool_calls": CODED}}, ELEMENT.replace("the sky", "3e5")),
     ],
-    ids=["channels", "call", "calls", "list", "answer", "elements", "text"],
+    ids=["channels", "call", "calls", "list", "answer", "elements", "text", "coded"],
 )
 def test_a_reply_is_read_as_transformers_reads_it(main: LoadedModel, declared: dict[str, Any], text: str) -> None:
     expected = theirs(declared, text)
