@@ -160,7 +160,7 @@ def _refusals(address: str) -> Iterator[None]:
         why = MachineRefusal.UNREACHABLE if cut else MachineRefusal.STRANGER
         raise MachineUnavailable(address, why, str(error)) from error
     except (OSError, WireEnded) as error:
-        no_route = isinstance(error, OSError) and error.errno == errno.EHOSTUNREACH
+        no_route = isinstance(error, OSError) and error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH)
         why = MachineRefusal.NO_ROUTE if no_route else MachineRefusal.UNREACHABLE
         raise MachineUnavailable(address, why, str(error)) from error
     except WireBroken as error:

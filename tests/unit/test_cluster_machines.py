@@ -400,11 +400,14 @@ def test_nothing_that_listens_is_out_of_reach(tmp_path: Path) -> None:
     assert refusal(lambda: pair_machines(tmp_path, address, "1")) is MachineRefusal.UNREACHABLE
 
 
-def test_where_the_system_has_no_way_that_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Mac answers so where its user has not let the program into the local network."""
+@pytest.mark.parametrize("number", [errno.EHOSTUNREACH, errno.ENETUNREACH])
+def test_where_the_system_has_no_way_that_is_told_apart(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first also where a Mac's user has not let the program into the local network; the second without any."""
 
     def refuse(*_: object) -> None:
-        raise OSError(errno.EHOSTUNREACH, "No route to host")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(socket, "create_connection", refuse)
     assert refusal(lambda: pair_machines(tmp_path, "10.0.0.7", "1")) is MachineRefusal.NO_ROUTE
