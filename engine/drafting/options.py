@@ -37,9 +37,7 @@ class Option:
 
 
 class Record:
-    """Tokens of a source's drafted rounds, and the seconds that they would have taken under each policy. Older ones
-    decay.
-    """
+    """What a source's drafted rounds would have brought under each policy, and taken. Older ones decay."""
 
     def __init__(self) -> None:
         self._sums = dict.fromkeys(Policy, (0.0, 0.0))  # (tokens, seconds)
@@ -78,18 +76,12 @@ class Choice:
         return Option(plan, lead * self.fixed.tokens, self.fixed.seconds)
 
     def teach(self, record: Record, outcome: Outcome) -> None:
-        """Add to each policy's record the accepted tokens of a drafted round, and the seconds they would have taken.
-
-        A policy with shorter drafts needs several rounds for the same tokens. Counted a round each, it would look slow
-        exactly where everything is accepted.
-        """
+        """Add to each policy's record the tokens that a drafted round would have brought under it, and its price."""
         drafts = {Policy.FIXED: min(self.fixed.plan.length, outcome.drafted)}
         if self.rule.worth and outcome.probabilities:
             drafts[Policy.STOPPING] = self.rule.would_draft(outcome.probabilities)
         for policy, drafted in drafts.items():
-            tokens = outcome.accepted + 1
-            rounds = max(1.0, tokens / (drafted + 1))
-            record.learn(policy, tokens, rounds * self._seconds[drafted])
+            record.learn(policy, min(outcome.accepted, drafted) + 1, self._seconds[drafted])
 
 
 def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:

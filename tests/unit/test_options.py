@@ -70,17 +70,17 @@ def test_a_draft_that_was_never_to_stop_by_itself_says_nothing_of_stopping() -> 
 
 
 @pytest.mark.parametrize(
-    ("drafted", "accepted", "cost"),
+    ("drafted", "accepted", "tokens", "cost"),
     [
-        (7, 7, 2 * 1.3),  # eight tokens: two rounds of three drafted ones and one more
-        (7, 5, 1.5 * 1.3),  # six of them: the second round goes on with what comes next
-        (7, 3, 1.3),
-        (2, 2, 1.2),  # the reply ended within it, and behind its end nothing is known
-        (7, 1, 1.3),  # two tokens, for the price of a whole round
+        (7, 7, 4, 1.3),  # three of the seven would have been drafted
+        (7, 2, 3, 1.3),
+        (2, 2, 3, 1.2),  # the reply ended within it, and behind its end nothing is known
+        (7, 1, 2, 1.3),  # two tokens, for the price of a whole round
     ],
 )
-def test_a_length_is_judged_by_what_the_same_tokens_would_have_cost(drafted: int, accepted: int, cost: float) -> None:
-    """A round of seven that all stood is no merit of seven beside three, which would have had two such rounds."""
+def test_a_length_is_judged_by_what_a_round_of_it_would_have_brought(
+    drafted: int, accepted: int, tokens: int, cost: float
+) -> None:
     seconds = [1.0 + 0.1 * drafted if drafted <= 3 else 4.0 for drafted in range(8)]
     record, rates = Record(), AcceptRates()
     for _ in range(200):
@@ -88,7 +88,7 @@ def test_a_length_is_judged_by_what_the_same_tokens_would_have_cost(drafted: int
     choice = Choice(Plan("draft"), rates, seconds, hopeful=False)
     assert choice.fixed.plan.length == 3
     choice.teach(record, Outcome(drafted, accepted))
-    assert record._sums[Policy.FIXED] == pytest.approx((accepted + 1, cost))
+    assert record._sums[Policy.FIXED] == pytest.approx((tokens, cost))
 
 
 def _seen(right: int, of: int) -> AcceptRates:
