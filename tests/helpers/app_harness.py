@@ -84,8 +84,10 @@ class AppHarness:
         return self.window.transcript
 
     def show_settings(self, page: str = "") -> SettingsWindow:
-        window = self.application.show_settings(page)
+        window = self.application.show_settings()
         assert window is not None
+        if page:
+            window.show_page(page)
         return window
 
     def show_models(self, tab: str = "") -> ModelsView:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from app.views.link_dialog import ask_to_open
 from tests.helpers.app_harness import AppHarness
 
-SETTINGS_PAGES = ("general", "chat", "appearance", "server", "machines", "advanced")
+SETTINGS_PAGES = ("general", "models", "chat", "appearance", "server", "machines", "advanced")
 
 
 def dialog() -> QWidget:
@@ -19,8 +19,7 @@ def dialog() -> QWidget:
 
 def settings_page(name: str) -> Callable[[AppHarness], QWidget]:
     def show(app: AppHarness) -> QWidget:
-        window = app.application.show_settings(name)
-        assert window is not None
+        window = app.show_settings(name)
         window.resize(window.minimumSize())
         return window
 
