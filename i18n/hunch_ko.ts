@@ -4077,7 +4077,7 @@
     </message>
     <message>
         <source>Models are in the sidebar of the main window.</source>
-        <translation>모델은 메인 창의 사이드바에 있습니다.</translation>
+        <translation>모델은 메인 창의 사이드바에 있어요.</translation>
     </message>
     <message>
         <source>Find models</source>
