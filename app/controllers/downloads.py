@@ -91,6 +91,14 @@ class DownloadController(QObject):
         """How far main models are that were asked for and did not fail."""
         return {entry.repository: entry.state for entry in self.entries if entry.state is not DownloadState.FAILED}
 
+    def brings(self, repository: str, revision: str) -> bool:
+        """Whether a download that was asked for and did not fail brings that state of it, or is to end first."""
+        halves = (half for row in self._rows.values() for half in row.halves if half.repository == repository)
+        return any(
+            half.state in _RUNNING or (half.revision == revision and half.state is not DownloadState.FAILED)
+            for half in halves
+        )
+
     def install(self, repository: str, revision: str = NEWEST, *, draft_for: str = "") -> int:
         return self._install((repository.strip(),), revision, draft_for=draft_for)
 

@@ -77,7 +77,8 @@ class Lending(QObject):
         """The repository of a model that another machine would use here, unless it is here or on its way."""
         repository, revision = self.state.wanted_repository, self.state.wanted_revision
         here = {(model.repository, model.revision) for model in self._models.library.installed}
-        return "" if (repository, revision) in here or repository in self._models.downloads.coming else repository
+        comes = (repository, revision) in here or self._models.downloads.brings(repository, revision)
+        return "" if comes else repository
 
     # What the user does
 

@@ -134,7 +134,8 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     """Until a signal ends it."""
     identity = Identity(options.identity)
     ended = threading.Event()
-    lender = Lender(identity, lambda: _folders(scan(options.models)), lambda: _say_state(lender, say), options.memory)
+    told = _Told(say)
+    lender = Lender(identity, lambda: _folders(scan(options.models)), lambda: told.tell(lender), options.memory)
     host, port = host_and_port(options.listen)
     try:
         port = lender.start(host, port)
@@ -154,13 +155,26 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     return 0
 
 
-def _say_state(lender: Lender, say: Say) -> None:
-    lending, wanted = lender.lending, lender.wanted
-    if wanted is not None:
-        say(f"{wanted.machine.name} would use {wanted.source.repository}, which is not here")
-    say(
-        "nobody uses this machine" if lending is None else f"{lending.machine.name} uses this machine: {lending.folder}"
-    )
+class _Told:
+    """What a lender's user was told last; nothing is said twice. Any thread."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._lock = threading.Lock()
+        self._wanted = self._use = ""
+
+    def tell(self, lender: Lender) -> None:
+        lending, wanted = lender.lending, lender.wanted
+        needs, use = "", "nobody uses this machine"
+        if wanted is not None:
+            needs = f"{wanted.machine.name} would use {wanted.source.repository}, which is not here"
+        if lending is not None:
+            use = f"{lending.machine.name} uses this machine: {lending.folder}"
+        with self._lock:
+            for line in (needs * (needs != self._wanted), use * (use != self._use)):
+                if line:
+                    self._say(line)
+            self._wanted, self._use = needs, use
 
 
 def _folders(models: Iterable[InstalledModel]) -> Iterator[Path]:

@@ -6,7 +6,6 @@ The rank's process gets the plain end of the connection; this process carries th
 from __future__ import annotations
 
 import logging
-import re
 import socket
 import subprocess
 import threading
@@ -27,16 +26,13 @@ from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
+from engine.models.names import is_commit, is_repository
 
 END_S = 3.0
 MOST_CONNECTIONS = 16
 TAKEN_BACK_S = 600.0  # for which nothing is lent once its user has stopped that
 LOOK_S = 1.0  # between two looks whether the machine that is helped is still paired
 _AGAIN_S = 0.5  # until a connection is accepted again after a failure: no descriptor was free, say
-
-# Of a hub, as it came from elsewhere: it is shown, and downloaded if this machine's user wants that.
-_REPOSITORY = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 _log = logging.getLogger(__name__)
 
@@ -231,6 +227,8 @@ class Lender:
                 self._look_for(value, machine)
                 wire.send(Offer(self.memory_bytes))
             case Start(digest=digest) if machine is not None and self._is_paired(machine):
+                if not value.memory_bytes:
+                    raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
                 return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
             case _:
                 raise Declined(MachineRefusal.STRANGER)
@@ -241,7 +239,7 @@ class Lender:
         try:
             self._folder_of(asked.digest)
         except Declined:
-            if _REPOSITORY.fullmatch(asked.repository) and _COMMIT.fullmatch(asked.revision):
+            if is_repository(asked.repository) and is_commit(asked.revision):
                 wanted = Wanted(machine, HubSource(asked.repository, asked.revision))
             raise
         finally:

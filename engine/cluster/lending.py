@@ -93,6 +93,8 @@ class LendingProcess:
         assert process.stdout is not None
         last = LendingState(LendingPhase.STARTING)
         for line in process.stdout:
+            if not line.endswith(b"\n"):  # it was ended in the middle of it
+                break
             last = _state(line)
             self._on_state(last)
         if last.phase is not LendingPhase.FAILED:

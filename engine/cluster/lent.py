@@ -79,7 +79,7 @@ def _round_trip_s(wire: Wire) -> float:
 class LentRank:
     """A rank's process on another machine, which ends it when the connection closes."""
 
-    def __init__(self, helping: Helping, digest: str, memory_bytes: int = 0, process: str = _PROCESS) -> None:
+    def __init__(self, helping: Helping, digest: str, memory_bytes: int, process: str = _PROCESS) -> None:
         """`memory_bytes`: that it needs. `process`: only tests are two at once."""
         self.machine = helping.machine.name
         with _refusals(helping.machine.address):

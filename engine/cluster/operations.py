@@ -186,7 +186,7 @@ class Start:
     """Start a rank with that model; after the answer, Offer, the connection is the rank's own.
 
     `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one.
-    `memory_bytes`: that the rank needs with a chat of useful length.
+    `memory_bytes`: that the rank needs with a chat of useful length; 0 is refused.
     """
 
     digest: str

@@ -24,11 +24,10 @@ from engine.api.types import (
     ModelInfo,
 )
 from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
-from engine.hub.repository import is_repository
 from engine.models.compatibility import RECOMMENDED_SHARE
 from engine.models.fit import estimated_weight_bytes, fit_together
 from engine.models.model_files import MIB, FileError, read_object
-from engine.models.names import stem
+from engine.models.names import is_repository, stem
 
 CATALOG_LIMIT_BYTES = 1 * MIB
 PAIR_CONTEXT_TOKENS = 8192  # of a chat that must fit beside a recommended pair

@@ -28,7 +28,7 @@ from engine.api.errors import (
     TokenInClear,
 )
 from engine.api.hub import PUBLIC_HUB, HubAccess
-from engine.hub.repository import RemoteFile, choose_files, is_commit, parts_of
+from engine.hub.repository import RemoteFile, choose_files, parts_of
 from engine.hub.stop import (
     BEFORE_ANY_ANSWER,
     Connections,
@@ -42,6 +42,7 @@ from engine.hub.stop import (
     without_password,
 )
 from engine.models.model_files import KIB, MIB
+from engine.models.names import is_commit
 
 if TYPE_CHECKING:
     import httpcore2

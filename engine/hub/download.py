@@ -30,7 +30,7 @@ from engine.api.events import DownloadProgress
 from engine.api.hub import FileProgress, Retry
 from engine.api.types import DownloadId
 from engine.hub.client import Hub, HubClient
-from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision, is_commit
+from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
 from engine.hub.staging import (
     FILES,
     RECORD,
@@ -55,6 +55,7 @@ from engine.hub.stop import LEAST_BYTES_PER_S, Patience, Retries, StopKind, Stop
 from engine.hub.writer import fetch_file, is_right, part_path
 from engine.models.inspect import check_config, read_config
 from engine.models.model_files import MIB
+from engine.models.names import is_commit
 
 # Counts a download's bytes from all its threads and reports them, rarely enough to be displayed.
 

@@ -20,7 +20,7 @@ from typing import Any
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
 from engine.api.events import InstalledModel
 from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelInfo, ModelSource
-from engine.hub.repository import is_commit, is_source
+from engine.hub.repository import is_source
 from engine.hub.staging import read_manifest, repository_of
 from engine.models.inspect import inspect_model, model_name
 from engine.models.kept_files import read_kept, write_kept
@@ -33,7 +33,7 @@ from engine.models.model_files import (
     stamp,
     start_of,
 )
-from engine.models.names import is_drafter_folder
+from engine.models.names import is_commit, is_drafter_folder
 
 MAX_ENTRIES = 2_000  # of one folder: no home folder is searched whole
 _log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from engine.models.model_files import (
     TOKENIZER_CONFIG_LIMIT_BYTES,
     TOKENIZER_LIMIT_BYTES,
 )
-from engine.models.names import is_drafter_folder
+from engine.models.names import is_drafter_folder, is_repository
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -42,8 +42,6 @@ _MOST_BYTES = {  # of files that are read when a model is loaded
     "tiktoken.model": TOKENIZER_LIMIT_BYTES,
     "tokenizer_config.json": TOKENIZER_CONFIG_LIMIT_BYTES,
 }
-_PART = r"\w(?:[\w.-]{0,94}\w)?"
-_REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
 _REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][\w.+-]{0,199}", re.ASCII)
 _CHECKSUM = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -65,10 +63,6 @@ class RemoteFile:
         if len(self.checksum) == 64:
             return hashlib.sha256()
         return hashlib.sha1(b"blob %d\0" % self.size_bytes, usedforsecurity=False)
-
-
-def is_repository(name: object) -> bool:
-    return isinstance(name, str) and bool(_REPOSITORY.fullmatch(name)) and ".." not in name and "--" not in name
 
 
 def is_source(name: object) -> bool:
@@ -98,10 +92,6 @@ def check_repository(repository: str) -> None:
 def check_revision(repository: str, revision: str) -> None:
     if not _REVISION.fullmatch(revision) or ".." in revision:
         raise RepositoryNotFound(repository)
-
-
-def is_commit(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{40}", value) is not None
 
 
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:

@@ -30,11 +30,11 @@ from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults,
 from engine.api.hub import HubKind, HubModel, HubPage, HubQuery, HubSort, SearchId
 from engine.api.types import DrafterKind, ModelInfo
 from engine.hub.client import Hub, HubClient, from_any
-from engine.hub.repository import drafter_in, is_repository, listed_files
+from engine.hub.repository import drafter_in, listed_files
 from engine.hub.stop import Jobs, Patience, StopKind, Stopped, StopSignal, without_password
 from engine.models.drafters import drafter_kind
 from engine.models.model_files import KIB, JsonObject, object_at
-from engine.models.names import is_named_after, stem
+from engine.models.names import is_named_after, is_repository, stem
 from engine.models.sight import tower_of
 
 _STEP_MODELS = 40  # a step ends after so many models …

@@ -28,7 +28,6 @@ from engine.hub.repository import (
     MAX_TOTAL_BYTES,
     RemoteFile,
     check_repository,
-    is_commit,
     is_source,
     parts_of,
 )
@@ -40,6 +39,7 @@ from engine.models.model_files import (
     object_at,
     object_in,
 )
+from engine.models.names import is_commit
 
 STAGING = ".downloads"
 FILES = "files"

@@ -12,11 +12,12 @@ from pathlib import Path
 from engine.api.errors import EngineError, HubOffline
 from engine.api.events import ModelVerified, UpdateChecked, VerifyProgress
 from engine.hub.client import Hub, HubClient, from_any
-from engine.hub.repository import RemoteFile, is_checksum, is_commit
+from engine.hub.repository import RemoteFile, is_checksum
 from engine.hub.staging import read_manifest, repository_of
 from engine.hub.stop import Patience, StopKind, Stopped, StopSignal
 from engine.hub.writer import is_right
 from engine.models.model_files import JsonObject, object_at
+from engine.models.names import is_commit
 
 _log = logging.getLogger(__name__)
 _REPORTS = 100

@@ -1,4 +1,6 @@
-"""Names of models: conversions of one model, a drafter's main model, and a drafter's folder within a model's."""
+"""Names of models: conversions of one model, a drafter's main model, a drafter's folder within a model's, and what a
+hub calls a model and its state.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,8 @@ _DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _DRAFTER_FOLDER = re.compile(
     r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dfly|dspark|eagle-?3|speculator", re.IGNORECASE
 )
+_PART = r"\w(?:[\w.-]{0,94}\w)?"
+_REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
 _MAKERS = "meta-"  # in names of some models, but not of their drafters
 
 
@@ -35,6 +39,14 @@ def is_named_after(drafter: str, main: str) -> bool:
 def is_drafter_folder(name: str) -> bool:
     """Whether a folder within a main model's has a name that is used for its drafters."""
     return _DRAFTER_FOLDER.fullmatch(name) is not None
+
+
+def is_repository(name: object) -> bool:
+    return isinstance(name, str) and bool(_REPOSITORY.fullmatch(name)) and ".." not in name and "--" not in name
+
+
+def is_commit(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{40}", value) is not None
 
 
 def _letters(name: str) -> str:

@@ -287,6 +287,16 @@ def test_a_download_for_another_machine_that_failed_and_another_version_here_lea
     machines.lending._on_state(replace(needed, wanted_repository=f"org/{MAIN.name}", wanted_revision="d" * 40))
     assert card._wanted_row.isVisible()
 
+    harness.application.settings.hub_offline = False
+    machines.lending._on_state(older := replace(needed, wanted_repository="org/Old-4bit", wanted_revision="e" * 40))
+    card.fetch.click()
+    assert not card._wanted_row.isVisible()
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FINISHED)
+    assert not card._wanted_row.isVisible()
+    machines.lending._on_state(replace(older, wanted_revision=COMMIT))
+    harness.models.library.installed = ()  # the next look at the disk is still to come
+    assert machines.lending.wanted == "org/Old-4bit"
+
 
 def test_a_machine_that_was_removed_does_not_help_with_what_is_gone_back_to(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot

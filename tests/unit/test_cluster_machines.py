@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import queue
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -17,10 +19,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Helping, HubSource, InvalidRequest, Machine, MachineRefusal, MachineUnavailable
+from engine import (
+    Helping,
+    HubSource,
+    InvalidRequest,
+    LendingPhase,
+    LendingProcess,
+    LendingState,
+    Machine,
+    MachineRefusal,
+    MachineUnavailable,
+)
 from engine.__main__ import main
 from engine.cluster import identity, lender, lent, pairing
+from engine.cluster import lending as lending_process
 from engine.cluster import relay as relaying
+from engine.cluster.command import _Told
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lend_child import _Child
 from engine.cluster.lender import MOST_CONNECTIONS, Lender, Wanted
@@ -209,6 +223,7 @@ def test_a_model_that_is_not_there_is_known_there_until_it_is(
     shutil.copytree(STARTER_MAIN, changed := tmp_path / "changed")
     (changed / "config.json").write_text((changed / "config.json").read_text() + " ")
     odd = [HubSource(), HubSource("owner/model", "main"), HubSource("../model", "c" * 40), HubSource("a/b\n", "c" * 40)]
+    odd += [HubSource("owner/a--b", "c" * 40), HubSource("owner/model.", "c" * 40)]  # of which no folder can be made
     known = HubSource("owner/model", "c" * 40)
     for source in (*odd, known):
         assert lending.lender.wanted is None
@@ -349,13 +364,13 @@ def until_it_ends(rank: LentRank) -> None:
 def test_only_one_machine_is_helped_at_a_time_and_only_as_long_as_it_is_paired(lending: Lending) -> None:
     """Whoever asks again has lost its rank, which makes room."""
     helping, digest = lending.paired(), content_digest(STARTER_MAIN)
-    lost = LentRank(helping, digest)
+    lost = LentRank(helping, digest, GB)
     with pytest.raises(MachineUnavailable) as refused:
-        LentRank(helping, digest, process="another process")
+        LentRank(helping, digest, GB, process="another process")
     assert refused.value.why is MachineRefusal.BUSY
     assert refused.value.detail == lending.identity.machines()[0].name
 
-    again = LentRank(helping, digest)
+    again = LentRank(helping, digest, GB)
     until_it_ends(lost)
     assert lending.lender.lending is not None
 
@@ -369,7 +384,7 @@ def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monk
     """Stopped, asleep or unplugged: its sockets end nowhere. What it says while all is well it says by itself."""
     for module, name, value in ((lent, "BEAT_S", 0.01), (relaying, "_LOOK_S", 0.01), (lender, "SILENT_S", 0.5)):
         monkeypatch.setattr(module, name, value)
-    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN))
+    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN), GB)
     assert isinstance(rank.wire.receive()[0], Pong)
     assert lending.lender.lending is not None
 
@@ -383,11 +398,12 @@ def test_no_more_is_promised_than_is_lent_by_then(lending: Lending) -> None:
     helping, digest = lending.paired(), content_digest(STARTER_MAIN)
 
     assert refusal(lambda: LentRank(helping, digest, 3 * GB + 1)) is MachineRefusal.MEMORY
+    assert refusal(lambda: LentRank(helping, digest, 0)) is MachineRefusal.MISBEHAVED
     assert lending.lender.lending is None
 
 
 def test_what_is_lent_can_be_taken_back(lending: Lending) -> None:
-    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN))
+    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN), GB)
     lending.lender.take_back()
     until_it_ends(rank)
     rank.end(0)
@@ -574,6 +590,28 @@ def test_where_another_listens_lend_says_so(tmp_path: Path, capfd: pytest.Captur
         assert main(["lend", *options]) == 1
 
     assert "AddressInUse" in capfd.readouterr().err
+
+
+def test_what_is_lent_is_said_when_it_changes(tmp_path: Path) -> None:
+    said: list[str] = []
+    told, lender = _Told(said.append), Lender(Identity(tmp_path), list)
+    air, source = Machine("Air", "a" * 64, ""), HubSource("owner/model", "c" * 40)
+    for wanted in (None, None, Wanted(air, source), Wanted(air, source), None):
+        lender.wanted = wanted
+        told.tell(lender)
+
+    assert said == ["nobody uses this machine", "Air would use owner/model, which is not here"]
+
+
+def test_a_state_that_ends_in_the_middle_is_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process was killed while it wrote."""
+    monkeypatch.setattr(lending_process, "command", lambda *_: [sys.executable, "-c", "print('{\"pha', end='')"])
+    states: queue.SimpleQueue[LendingState] = queue.SimpleQueue()
+    process = LendingProcess(tmp_path, "127.0.0.1:1", states.put)
+    process.start()
+
+    assert [states.get(timeout=60).phase for _ in range(2)] == [LendingPhase.STARTING, LendingPhase.FAILED]
+    assert process.stop(60)
 
 
 def test_a_key_is_this_users_alone(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from app.view_models.downloads import repository_in, revision_in
 from engine import HubMisbehaved, NothingToInstall
-from engine.hub.repository import MAX_FILES, choose_files, is_repository, is_source
+from engine.hub.repository import MAX_FILES, choose_files, is_source
 from engine.hub.staging import staging_of, target_of
+from engine.models.names import is_repository
 
 NAMES = [
     *("config.json", "model.safetensors", "tokenizer.json", "a/b.json", "../x.json", "x.py", "", "."),
