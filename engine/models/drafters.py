@@ -31,6 +31,7 @@ BODY = -1  # in place of a layer: the input of the main model's head
 _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
+SEEN_ROWS, _SHORT_TEXTS = 4096, (DrafterKind.DFLASH, DrafterKind.DSPARK)
 ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 _MARKOV_HEADS = ("vanilla", "gated")
@@ -102,6 +103,7 @@ class EagleConfig:
     info: DrafterInfo
     backbone: Backbone
     draft_vocabulary: int  # 0: the main model's
+    windows: tuple[int, ...]  # of each layer, 0: all of the context
     norm_before_residual: bool = False
     norm_before_fc: bool = False
     norms_of_layers: bool = False  # a norm for each layer of the main model that it reads
@@ -109,7 +111,6 @@ class EagleConfig:
     norms_of_heads: bool = False  # of queries and keys
     own_embedding: bool = False  # if its width is not the main model's
     own_head: bool = True
-    windows: tuple[int, ...] = ()  # of each layer, 0: all of the context; (): of none
     softcap: float = 0.0  # of its own head
 
 
@@ -200,7 +201,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         block_rows=rows,
         anchor_first=_first_row_drafts(kind, flat, rows),
         mask_token=mask,
-        windows=windows,
+        windows=_at_most_seen(windows) if kind in _SHORT_TEXTS else windows,
         causal=tuple(_causal(flat, slides=window > 0) for window in windows),
         draft_vocabulary=_reduced_vocabulary(flat),
         softcap=real(flat, "final_logit_softcapping", 0.0),
@@ -239,7 +240,8 @@ def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -
     named = {**object_at(config, "eagle_config"), **flat}
     backbone, layers = _backbone(flat), _layers(named, of_inputs="speculators_model_type" in flat)
     info, names = _info(DrafterKind.EAGLE3, flat, backbone, layers), {name.removeprefix("model.") for name in tensors}
-    reduced = _reduced_vocabulary(flat)
+    reduced, types = _reduced_vocabulary(flat), entries(flat, "layer_types")
+    windows = _windows(flat, backbone.layers) if len(types) == backbone.layers else (0,) * backbone.layers
     widths_differ = info.main_width != backbone.width
     if widths_differ and tensors and "embed_tokens.weight" not in names:
         raise FileError("embed_tokens.weight is missing")
@@ -256,7 +258,7 @@ def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -
         norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in names),
         own_embedding=widths_differ,
         own_head=not tensors or "lm_head.weight" in names,
-        windows=_windows(flat, backbone.layers) if len(entries(flat, "layer_types")) == backbone.layers else (),
+        windows=_at_most_seen(windows),
         softcap=real(flat, "final_logit_softcapping", 0.0),
     )
 
@@ -397,6 +399,11 @@ def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
     if _SLIDING_LAYER in types and window < 1:
         raise FileError("config.json: no sliding_window")
     return tuple(window if kind == _SLIDING_LAYER else 0 for kind in types)
+
+
+def _at_most_seen(windows: tuple[int, ...]) -> tuple[int, ...]:
+    """A window for all layers where none has one, in kinds that are trained on texts of about that length."""
+    return windows if any(windows) else (SEEN_ROWS,) * len(windows)
 
 
 def _causal(flat: dict[str, Any], *, slides: bool) -> bool:

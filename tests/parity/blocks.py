@@ -18,7 +18,7 @@ from mlx.utils import tree_unflatten
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.dflash import BlockDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import BlockConfig, drafter_config
+from engine.models.drafters import SEEN_ROWS, BlockConfig, drafter_config
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 
@@ -73,7 +73,7 @@ def _compare(network: Any, module: str, config: dict[str, Any]) -> tuple[int, in
 
 
 def _rows(config: BlockConfig, turn: int) -> int:
-    return 2 + 5 * turn % 6 if any(config.windows) else 1 + 5 * turn % 7
+    return 2 + 5 * turn % 6 if 0 < max(config.windows) < SEEN_ROWS else 1 + 5 * turn % 7
 
 
 def _recorded(theirs: Any) -> list[mx.array]:

@@ -173,7 +173,7 @@ def test_z_lab_counts_layers_by_their_output_and_drops_the_first_row() -> None:
     assert config.info == DrafterInfo(DrafterKind.DFLASH, 2560, 36, 151_936, (1, 9, 17, 25, 33))
     assert (config.tokens, config.anchor_first, config.mask_token) == (15, False, 151_669)
     assert config.causal == (False,) * 5
-    assert config.windows == (0,) * 5
+    assert config.windows == (4096,) * 5
 
 
 def test_layers_of_dspark_have_a_name_of_their_own_in_some_configs() -> None:
@@ -242,7 +242,7 @@ def test_one_flag_makes_all_layers_slide_and_sinks_have_a_place() -> None:
     sinks = [f"layers.{layer}.self_attn.attention_sink_bias" for layer in range(5)]
     assert unplaced(config, sinks) == ""
     assert unplaced(block(DEEPSPEC), sinks) == sinks[0]
-    assert block(NEMOTRON, dflash_config=NEMOTRON["dflash_config"] | {"use_swa": False}).windows == (0,) * 5
+    assert block(NEMOTRON, dflash_config=NEMOTRON["dflash_config"] | {"use_swa": False}).windows == (4096,) * 5
 
 
 def test_a_drafter_that_a_dflash_was_the_start_of_has_a_vocabulary_and_a_first_row_like_deepspecs() -> None:
@@ -293,6 +293,7 @@ def test_eagle_reads_three_layers_by_their_input() -> None:
     assert isinstance(config, EagleConfig)
     assert config.info.layers == (1, 17, 32)
     assert config.draft_vocabulary == 32_000
+    assert config.windows == (4096,) * config.backbone.layers
     assert default_eagle_layers(36) == (1, 17, 32)
 
 

@@ -3,7 +3,8 @@
 A row combines the main model's states at a token, fused into one vector, with the embedding of the next token. The
 first layer attends over both; its residual is the state alone.
 
-Many were trained on chats much shorter than the main model's (2048 tokens), so a row attends to as many rows at most.
+Many were trained on chats much shorter than the main model's (2048 tokens), so a row attends to as many rows at most,
+and never to more than `SEEN_ROWS` unless some layers have windows of their own.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class EagleDrafter(nn.Module):
 
     def _mask(self, layer: int, rows: int, cache: KVCache) -> Any:
         context, windows = self._config.backbone.context_tokens, self._config.windows
-        window = min(context, (windows and windows[layer]) or context)
+        window = min(context, windows[layer] or context)
         return cache.make_mask(rows, window_size=window if cache.offset + rows > window else None, return_array=False)
 
     def _forward(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
