@@ -36,6 +36,7 @@ MODEL_TYPES: dict[str, dict[str, str]] = {
     "gpt-oss": {"": "gpt_oss"},
     "GLM-4.7-Flash": {"": "glm4_moe_lite"},
     "LFM2.5": {"": "lfm2"},
+    "MiniCPM": {"": "llama"},
     "SmolLM": {"": "llama"},
     "SmolLM2": {"": "llama"},
     "SmolLM3": {"": "smollm3"},
