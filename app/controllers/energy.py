@@ -60,8 +60,9 @@ class EnergyController(QObject):
         """At the machine, and again later while there is work or a reason to put it off."""
         before, power = self.power, self._machine.power()
         self.power = power  # set first: what follows may call this again
+        if (power.spares, power.on_battery) != (before.spares, before.on_battery):
+            self._engine.set_sparing(power.spares, on_battery=power.on_battery)
         if power.spares != before.spares:
-            self._engine.set_sparing(power.spares)
             self._tuning.set_sparing(power.spares)
         if power != before:
             self.changed.emit()

@@ -78,8 +78,10 @@ class ChatEngine(Protocol):
         Running replies of those go on, but nothing of them is kept. Requests without a conversation are not affected.
         """
 
-    def set_sparing(self, on: bool) -> None:
-        """While on, forwards are not timed and drafters not examined: the machine is hot or saves energy."""
+    def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
+        """While on, forwards are not timed and drafters not examined: the machine is hot or saves energy. On battery no
+        more of a pair is measured than its first prices take.
+        """
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         """Send every model event to `sink` from now on, also those of other callers' commands. Call the result to

@@ -79,6 +79,11 @@ class Tuner:
         return self._slices is not None or self._has_news
 
     @property
+    def refines(self) -> bool:
+        """Whether what is measured next only makes known prices surer."""
+        return self._slices is not None and self._costs.calibrated
+
+    @property
     def _has_news(self) -> bool:
         """Whether the base lines of this pair's replies are worth writing down for the next run."""
         passes = self._costs.baselines.passes if self._path is not None and self._costs.calibrated else 0

@@ -92,9 +92,10 @@ class KeepOnly:
 
 @dataclass(frozen=True, slots=True)
 class SetSparing:
-    """Measure nothing, or go on with it."""
+    """Measure nothing, only first prices, or all."""
 
     on: bool
+    on_battery: bool
 
 
 @dataclass(frozen=True, slots=True)

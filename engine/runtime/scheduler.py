@@ -62,6 +62,7 @@ class Scheduler:
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
         self.spares = False  # nothing is measured: the machine is hot or saves energy
+        self.on_battery = False  # no more is measured than first prices
         self.load: BackgroundLoad | None = None  # in progress
         self.why_no_main: EngineError = NoModelLoaded()  # the error of replies while there is none
         self._recall_costs()
@@ -82,7 +83,7 @@ class Scheduler:
 
     @property
     def _may_measure(self) -> bool:
-        return self._tuner.pending and not self.spares
+        return self._tuner.pending and not (self.spares or (self.on_battery and self._tuner.refines))
 
     def set_main(self, main: LoadedModel | None) -> None:
         """Set another main model, without a draft: running replies end, queued ones will use the new model."""

@@ -159,8 +159,8 @@ class Engine:
                 meanwhile.append(command)
         self._send(command)
 
-    def set_sparing(self, on: bool) -> None:
-        self._send(SetSparing(on))
+    def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
+        self._send(SetSparing(on, on_battery))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

@@ -143,7 +143,7 @@ class Worker:
             case KeepOnly():
                 self._scheduler.keep_only(command.conversations)
             case SetSparing():
-                self._scheduler.spares = command.on
+                self._scheduler.spares, self._scheduler.on_battery = command.on, command.on_battery
 
     def step(self) -> None:
         """A slice of pending work. An error that is no single reply's ends all replies."""

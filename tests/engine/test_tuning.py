@@ -224,6 +224,22 @@ def test_a_machine_that_spares_measures_nothing_until_it_is_over(main: LoadedMod
     assert measured.folder == main.info.folder
 
 
+def test_on_battery_a_pair_has_prices_and_the_rest_is_measured_on_mains(main: LoadedModel, tmp_path: Path) -> None:
+    tuner = Tuner(tmp_path)
+    scheduler = Scheduler(tuner)
+    scheduler.on_battery = True
+    scheduler.set_main(main)
+    assert not tuner.refines
+    while scheduler.has_idle_work:
+        scheduler.idle_step()
+    assert tuner.refines
+    assert not list(tmp_path.iterdir())
+    scheduler.on_battery = False
+    while scheduler.has_idle_work:
+        scheduler.idle_step()
+    assert list(tmp_path.iterdir())
+
+
 def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
     """An update has the same folder, name and size, and other weights: how they round, and agree, is not known."""
     for models in ((replace(main, identity="new"), draft), (main, replace(draft, identity="new"))):

@@ -172,7 +172,7 @@ class FakeEngine:
         self.loads: list[tuple[str, str | None]] = []
         self.helping: list[tuple[Helping, ...]] = []  # machines, of each of the loads
         self.drafts: list[str | None] = []
-        self.sparing: list[bool] = []  # what it was told of that
+        self.sparing: list[tuple[bool, bool]] = []  # what it was told of that, and of the battery
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self.answers_now: list[RequestId] = []
@@ -258,8 +258,8 @@ class FakeEngine:
     def keep_only(self, conversations: Collection[str]) -> None:
         self.kept.append(frozenset(conversations))
 
-    def set_sparing(self, on: bool) -> None:
-        self.sparing.append(on)
+    def set_sparing(self, on: bool, *, on_battery: bool = False) -> None:
+        self.sparing.append((on, on_battery))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

@@ -115,7 +115,7 @@ def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: Qt
     assert not energy.poll.isActive()
     machine.now = HOT
     app.ask(qtbot, "Why?")
-    assert app.engine.sparing == [True]
+    assert app.engine.sparing == [(True, False)]
     assert energy.poll.isActive()
     assert "this Mac is hot" in footer(app)
     assert app.engine.requests[-1].speculation.mode is SpeculationMode.AUTO
@@ -124,7 +124,7 @@ def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: Qt
     assert tuning.view.state is TuningState.WAITING
     assert "hot" in tuning_sentence(tuning.view)
     becomes(app, machine, Power())
-    assert app.engine.sparing == [True, False]
+    assert app.engine.sparing == [(True, False), (False, False)]
     qtbot.waitUntil(lambda: len(app.engine.requests) > 1)
     tuning.cancel()
     app.ask(qtbot, "And now?")
@@ -137,6 +137,7 @@ def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
     app: AppHarness, qtbot: QtBot, machine: ScriptedMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     becomes(app, machine, Power(on_battery=True))
+    assert app.engine.sparing == [(False, True)]
     app.ask(qtbot, "With a draft?")
     monkeypatch.setattr(speculation, "knows_battery", lambda: True)
     (cards,) = app.show_settings("advanced").findChildren(speculation.SpeculationCards)
