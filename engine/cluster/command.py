@@ -171,9 +171,10 @@ class _Told:
         if lending is not None:
             use = f"{lending.machine.name} uses this machine: {lending.folder}"
         with self._lock:
-            for line in (needs * (needs != self._wanted), use * (use != self._use)):
-                if line:
-                    self._say(line)
+            if needs and needs != self._wanted:
+                self._say(needs)
+            if use != self._use:
+                self._say(use)
             self._wanted, self._use = needs, use
 
 

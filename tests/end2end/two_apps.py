@@ -1,7 +1,8 @@
 """`make cluster-demo`: two apps on one machine, each with a folder and a loopback port, used with the screen's pointer.
 
-They are paired, a model runs over both and writes what it wrote alone, and the one that lends is killed. The same with
-one app, and without a screen, is `test_two_macs.py`.
+Each is given 60 % of the memory that the model needs, so it fits neither. They are paired, the model runs over both and
+writes what it wrote alone before, and the one that lends is killed. The same with one app, and without a screen, is
+`test_two_macs.py`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,22 @@ from app.system.qt_application import qt_application
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
+from engine import memory_fit
+from engine.models import fit, memory
+from engine.models.inspect import inspect_model
 from tests.end2end.person import Person, wait, x11_pointer
 from tests.helpers.lent import free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
+
+SHARE = 0.6  # of what the model needs with a chat
+
+
+def limit_memory(model: Path) -> None:
+    """From now on this process has too little for the model."""
+    most = int(SHARE * memory_fit(inspect_model(model), fit.LEAST_CONTEXT_TOKENS, 1 << 40).needed_bytes)
+    fit.physical_bytes = lambda: fit.SYSTEM_BYTES + most  # type: ignore[assignment]
+    memory.most_bytes = lambda: most  # type: ignore[assignment]
 
 
 def person_with(folder: Path, model: Path) -> Person:
@@ -33,9 +46,7 @@ def person_with(folder: Path, model: Path) -> Person:
     settings.language, settings.automatic_titles, settings.max_tokens = "en", False, 24
     settings.temperature, settings.seed, settings.main_folder = 0.8, 7, str(main)
     settings.save()
-    person = Person(folder, x11_pointer)
-    wait(lambda: is_ready(person))
-    return person
+    return Person(folder, x11_pointer)
 
 
 def is_ready(person: Person) -> bool:
@@ -59,6 +70,7 @@ def reply(person: Person) -> str:
 
 def lend(folder: Path, model: Path) -> None:
     """Until it is killed."""
+    limit_memory(model)
     person = person_with(folder, model)
     page, lending = machines_page(person), person.application.machines.lending
     lending.host, lending.port = "127.0.0.1", free_port()
@@ -77,10 +89,18 @@ def use(folder: Path, model: Path) -> None:
     other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         person = person_with(folder / "here", model)
+        models = person.application.models
+        wait(lambda: is_ready(person))
         alone = reply(person)
+        models.eject()
+        wait(lambda: models.pair.state is PairState.UNLOADED)
+        limit_memory(model)
+        models.wake()
+        wait(lambda: models.pair.state is PairState.FAILED)
+        sys.stdout.write(f"alone: {person.application.window.banner.sentence.text()}\n")
         assert other.stdout is not None
         address, code = other.stdout.readline().split()
-        page, machines, models = machines_page(person), person.application.machines, person.application.models
+        page, machines = machines_page(person), person.application.machines
         for field, words in ((page.pairing.address, address), (page.pairing.code, code)):
             person.click(field)
             QTest.keyClicks(field, words)
@@ -105,4 +125,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["lend"]:
         lend(*map(Path, sys.argv[2:]))
     with tempfile.TemporaryDirectory(prefix="hunch-two-apps-") as made:
-        use(Path(made), rank_folder("qwen2", Path(made), vocab_size=VOCABULARY)[0])
+        sizes = {"vocab_size": VOCABULARY, "intermediate_size": 4096}  # weights are most of what is needed
+        use(Path(made), rank_folder("qwen2", Path(made), **sizes)[0])
