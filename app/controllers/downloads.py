@@ -84,7 +84,7 @@ class DownloadController(QObject):
 
     @property
     def entries(self) -> list[DownloadEntry]:
-        return [self._entry(row) for row in self._rows.values()]
+        return [_entry(row, self._settings.hub_endpoint) for row in self._rows.values()]
 
     @property
     def coming(self) -> dict[str, DownloadState]:
@@ -93,10 +93,9 @@ class DownloadController(QObject):
 
     def brings(self, repository: str, revision: str) -> bool:
         """Whether a download that was asked for and did not fail brings that state of it, or is to end first."""
-        halves = (half for row in self._rows.values() for half in row.halves if half.repository == repository)
         return any(
             half.state in _RUNNING or (half.revision == revision and half.state is not DownloadState.FAILED)
-            for half in halves
+            for _, half in self._named(repository)
         )
 
     def install(self, repository: str, revision: str = NEWEST, *, draft_for: str = "") -> int:
@@ -315,35 +314,6 @@ class DownloadController(QObject):
         self._rows[number] = replace(row, halves=halves)
         self.changed.emit()
 
-    def _entry(self, row: _Row) -> DownloadEntry:
-        error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
-        going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
-        running = [half.progress for half in row.halves if half.progress is not None]
-        left = [progress.seconds_left for progress in running]
-        waits = [progress for progress in running if progress.retry is not None]
-        files = [_named(progress, len(row.halves) > 1) for progress in running]
-        return DownloadEntry(
-            id=row.id,
-            repositories=_names(row),
-            done_bytes=sum(half.done_bytes for half in going),
-            total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
-            bytes_per_second=sum(progress.bytes_per_second for progress in running),
-            seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
-            retry=waits[0].retry if waits else None,
-            waiting=waits[0].repository.rpartition("/")[2] if 0 < len(waits) < len(running) else "",
-            files=tuple(file for some in files for file in some),
-            state=_state(row),
-            error=error,
-            offline=any(half.offline for half in row.halves),
-            page=self._page(error),
-        )
-
-    def _page(self, error: EngineError | None) -> str:
-        if not isinstance(error, AccessDenied) or not error.gated:
-            return ""
-        page = "/".join(error.repository.split("/")[:2])  # a drafter's folder is on its main model's
-        return f"{self._settings.hub_endpoint.rstrip('/') or PUBLIC_HUB}/{page}"
-
     def _other_pairs(self, pair: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(each for each in self._settings.pair_downloads if each != " ".join(pair))
 
@@ -357,6 +327,37 @@ class DownloadController(QObject):
             main, draft = row.draft_for or row.halves[0].folder, row.halves[-1].folder
             if main != draft:
                 self.paired.emit(main, draft)
+
+
+def _entry(row: _Row, hub: str) -> DownloadEntry:
+    error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
+    going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
+    running = [half.progress for half in row.halves if half.progress is not None]
+    left = [progress.seconds_left for progress in running]
+    waits = [progress for progress in running if progress.retry is not None]
+    files = [_named(progress, len(row.halves) > 1) for progress in running]
+    return DownloadEntry(
+        id=row.id,
+        repositories=_names(row),
+        done_bytes=sum(half.done_bytes for half in going),
+        total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
+        bytes_per_second=sum(progress.bytes_per_second for progress in running),
+        seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
+        retry=waits[0].retry if waits else None,
+        waiting=waits[0].repository.rpartition("/")[2] if 0 < len(waits) < len(running) else "",
+        files=tuple(file for some in files for file in some),
+        state=_state(row),
+        error=error,
+        offline=any(half.offline for half in row.halves),
+        page=_page(error, hub),
+    )
+
+
+def _page(error: EngineError | None, hub: str) -> str:
+    if not isinstance(error, AccessDenied) or not error.gated:
+        return ""
+    page = "/".join(error.repository.split("/")[:2])  # a drafter's folder is on its main model's
+    return f"{hub.rstrip('/') or PUBLIC_HUB}/{page}"
 
 
 def _split(going: str) -> tuple[str, str]:

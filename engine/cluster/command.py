@@ -134,8 +134,8 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     """Until a signal ends it."""
     identity = Identity(options.identity)
     ended = threading.Event()
-    told = _Told(say)
-    lender = Lender(identity, lambda: _folders(scan(options.models)), lambda: told.tell(lender), options.memory)
+    spoken = _Spoken(say)
+    lender = Lender(identity, lambda: _folders(scan(options.models)), lambda: spoken.say(lender), options.memory)
     host, port = host_and_port(options.listen)
     try:
         port = lender.start(host, port)
@@ -155,15 +155,15 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     return 0
 
 
-class _Told:
-    """What a lender's user was told last; nothing is said twice. Any thread."""
+class _Spoken:
+    """What was said last of a lender; nothing is said twice. Any thread."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
         self._lock = threading.Lock()
         self._wanted = self._use = ""
 
-    def tell(self, lender: Lender) -> None:
+    def say(self, lender: Lender) -> None:
         lending, wanted = lender.lending, lender.wanted
         needs, use = "", "nobody uses this machine"
         if wanted is not None:

@@ -15,7 +15,7 @@ _MOST_LINES_OF = {ast.ClassDef: 250, ast.FunctionDef: 40, ast.AsyncFunctionDef: 
 _LONGER = {  # today
     "MainWindow": 406,
     "ModelController": 359,
-    "DownloadController": 286,
+    "DownloadController": 264,
     "Settings": 277,
     "DiscoverPanel": 263,
     "Application": 253,
