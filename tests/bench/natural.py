@@ -200,7 +200,7 @@ def traces_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:
     """Auto on texts of a real pair beside the fixed length that was best on others of their kind; the worst of machine
     and kind counts, greedy and sampled together.
     """
-    from tests.helpers.traces import about, compared
+    from tests.helpers.traces import KINDS, about, compared
 
     found = compared(range(6))
     fair = {cell: each.auto / each.fixed for cell, each in found.items()}
@@ -210,6 +210,11 @@ def traces_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:
         f"worst of {len(found)}: {worst}; mean {statistics.fmean(fair.values()):.3f}; against the length that is best"
     )
     detail += f" on the same texts worst {min(hindsight.values()):.3f}, mean {statistics.fmean(hindsight.values()):.3f}"
+    gains = {cell: each.auto for cell, each in found.items()}  # a plain round is one token
+    for kind in KINDS:
+        of_kind = [cell for cell in found if cell.endswith(kind)]
+        gain, share = (statistics.fmean(told[cell] for cell in of_kind) for told in (gains, fair))
+        detail += f"; {kind} {gain:.2f} of plain decoding, {share:.3f}"
     return Row("engine.traces.vs_best_fixed", fair[worst], "ratio", "≥ 1.00", f"{detail}; {about()}", [*fair.values()])
 
 

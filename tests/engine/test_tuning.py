@@ -340,7 +340,9 @@ def test_a_first_reply_has_prices_soon(
 
     tuner.begin(slow(main, 1.0), slow(draft, 0.25), costs)
     while not costs.calibrated:
+        before = clock.now
         tuner.step()
+        assert clock.now - before <= 16, "a reply that starts waits for one forward, here over 16 tokens at most"
     assert clock.now <= 60, "in plain forwards"
     assert [costs.price_s("", 0), costs.price_s("draft", 3), costs.price_s("draft", 7)] == pytest.approx(
         [1, 4.75, 9.75]
