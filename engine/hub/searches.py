@@ -71,6 +71,7 @@ _DRAFTER_NAMES = {
     "dflash": DrafterKind.DFLASH,
     "eagle3": DrafterKind.EAGLE3,
     "eagle-3": DrafterKind.EAGLE3,
+    "muse-glimmer-30b-assistant": DrafterKind.DFLASH,
 }
 _SEARCHED = ("DFlash", "DFly", "DSpark", "EAGLE3")
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)

@@ -19,6 +19,7 @@ _UNUSED = re.compile(
     r"|[td]2[dt]|(?:[\w.]+\.)?rotary_emb\.inv_freq"
 )
 _ANGELSPEC = {"context_proj": "fc", "context_norm": "hidden_norm", "final_norm": "norm"}
+_MUSE = {"encoder.fc": "fc", "encoder.output_norm_enc": "hidden_norm"}
 _CORRECTION = ("hidden_norm", "embed_norm", "gate_proj", "up_proj", "down_proj")
 _LONGEST_NAME = 100  # characters, in an error
 _PACKED = (".scales", ".biases")
@@ -70,6 +71,8 @@ def usual(name: str) -> str:
     name = name.removeprefix("model.")
     part, dot, rest = name.partition(".")
     name = f"{_ANGELSPEC.get(part, part)}{dot}{rest}"
+    part, dot, rest = name.rpartition(".")
+    name = f"{_MUSE.get(part, part)}{dot}{rest}"
     return f"{name}.weight" if name.endswith("_codebook") else name
 
 

@@ -6,6 +6,7 @@ differ in what they call a layer, and in whether the first row of a block is the
 - z-lab: layer i is the output of i; a block of n rows drafts n - 1 tokens, row 0 is the token before them.
 - DeepSpec: layer i is the output of i; a block of n rows drafts n tokens.
 - speculators: layer i is the input of i; the block is as `sample_from_anchor` or the tokens say.
+- Meta: as z-lab, but a window counts how far a row sees back, in a block of its own also forward.
 - AngelSpec: as z-lab, but `num_target_layers` is how many layers are read, and three tensors have other names.
 
 A wrong reading shows only in a lower accept rate.
@@ -37,6 +38,7 @@ ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_doubl
 _MARKOV_HEADS = ("vanilla", "gated")
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _GEMMA = "gemma4"
+_MUSE = "muse_glimmer_assistant"
 _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma 4 has
@@ -172,7 +174,7 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
         DrafterKind.DFLY: "dfly" in classes or config.get("model_arch") == "dfly",
         DrafterKind.DFLASH2: "dflash2" in classes or "selector_rank" in block,
         DrafterKind.DSPARK: "dspark" in classes or markov,
-        DrafterKind.DFLASH: "dflash" in classes or "dflare" in classes or block,
+        DrafterKind.DFLASH: "dflash" in classes or "dflare" in classes or block or model_type == _MUSE,
         DrafterKind.EAGLE3: "eagle3" in classes or marked or "eagle_config" in config,
         DrafterKind.MTP: model_type.endswith("_mtp") or model_type in ASSISTANTS,
     }
@@ -398,7 +400,8 @@ def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
     window = whole(flat, "swa_window_size") or whole(flat, "sliding_window")
     if _SLIDING_LAYER in types and window < 1:
         raise FileError("config.json: no sliding_window")
-    return tuple(window if kind == _SLIDING_LAYER else 0 for kind in types)
+    reach = window + (flat.get("model_type") == _MUSE)
+    return tuple(reach if kind == _SLIDING_LAYER else 0 for kind in types)
 
 
 def _at_most_seen(windows: tuple[int, ...]) -> tuple[int, ...]:
@@ -408,7 +411,7 @@ def _at_most_seen(windows: tuple[int, ...]) -> tuple[int, ...]:
 
 def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
     """The first entry that exists: for all layers, for the block; else sliding layers are causal."""
-    if flag(flat, "sliding_window_non_causal"):
+    if flag(flat, "sliding_window_non_causal") or flat.get("model_type") == _MUSE:
         return False
     said = [flag(flat, key) for key in ("is_causal", "causal", "dflash_query_causal") if flat.get(key) is not None]
     return said[0] if said else slides

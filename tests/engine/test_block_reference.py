@@ -34,6 +34,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "causal windows": tiny.dflash_config(
         layer_types=["sliding_attention", "full_attention"], sliding_window=4, is_causal=True
     ),
+    "windows as Meta counts them": tiny.muse_config(),
     "scaled": tiny.dflash_config(input_embedding_scale=2.0, final_logit_softcapping=5.0, output_multiplier=2.0),
     "sinks": tiny.nemotron_block_config(),
     "mixtures and corrections": tiny.dfly_config(hidden_correction_intermediate_size=40),

@@ -32,6 +32,7 @@ KINDS = {
     "dspark": (tiny.dspark_config(), tiny.block_weights),
     "dflash2": (tiny.dflash2_config(), tiny.block_weights),
     "dfly": (tiny.dfly_config(), tiny.dfly_weights),
+    "muse": (tiny.muse_config(), tiny.muse_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
 }
 

@@ -39,6 +39,19 @@ def dflash_config(**changes: Any) -> dict[str, Any]:
     }
 
 
+def muse_config(**changes: Any) -> dict[str, Any]:
+    """As Meta publishes one for Muse Glimmer."""
+    sliding = {"layer_types": ["sliding_attention"] * SIZES["num_hidden_layers"], "sliding_window": 9}
+    rope = {"rope_parameters": {"rope_theta": 500_000.0, "rope_type": "default"}}
+    classes = {"architectures": ["MuseGlimmerAssistantModel"], "model_type": "muse_glimmer_assistant"}
+    return dflash_config(**classes, **sliding, **rope, **changes)
+
+
+def muse_weights(config: dict[str, Any]) -> dict[str, mx.array]:
+    names = {"fc.weight": "encoder.fc.weight", "hidden_norm.weight": "encoder.output_norm_enc.weight"}
+    return {names.get(name, name): weight for name, weight in block_weights(config).items()}
+
+
 def dspark_config(**changes: Any) -> dict[str, Any]:
     """As DeepSpec publishes them: all in one object, and the first row of a block drafts."""
     return {

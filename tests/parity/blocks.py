@@ -18,6 +18,7 @@ from mlx.utils import tree_unflatten
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.dflash import BlockDrafter
 from engine.models.access import ModelAccess
+from engine.models.drafter_tensors import usual
 from engine.models.drafters import SEEN_ROWS, BlockConfig, drafter_config
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
@@ -32,6 +33,7 @@ CASES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("DeepSpec DSpark", "dspark", tiny.dspark_config()),
     ("DeepSpec DSpark, interleaved rotation", "dspark", tiny.dspark_config(rope_is_neox_style=False)),
     ("DSpark, row 0 drafts nothing", "dspark", tiny.dspark_config(sample_from_anchor=False)),
+    ("Muse Glimmer's assistant", "muse_glimmer_assistant", tiny.muse_config()),
     ("DFlash2, full layers", "dflash2", tiny.dflash2_config(layer_types=["full_attention"] * 2)),
 )
 
@@ -43,7 +45,7 @@ def block_cases() -> Iterator[tuple[str, int, int, float]]:
 
 
 def _compare(network: Any, module: str, config: dict[str, Any]) -> tuple[int, int, float]:
-    weights = tiny.block_weights(config)
+    weights = (tiny.muse_weights if module.startswith("muse") else tiny.block_weights)(config)
     ours = _ours(config, weights, network)
     theirs = _theirs(module, config, weights, network)
     seen = _recorded(theirs)
@@ -82,8 +84,8 @@ def _recorded(theirs: Any) -> list[mx.array]:
     run = type(theirs)._hidden
     drops = not getattr(theirs.config, "sample_from_anchor", False)
 
-    def record(self: Any, *arguments: Any) -> Any:
-        hidden = run(self, *arguments)
+    def record(self: Any, *arguments: Any, **named: Any) -> Any:
+        hidden = run(self, *arguments, **named)
         seen.append(hidden[0, int(drops) :])
         return hidden
 
@@ -93,8 +95,7 @@ def _recorded(theirs: Any) -> list[mx.array]:
 
 def _ours(config: dict[str, Any], weights: dict[str, mx.array], network: Any) -> BlockDrafter:
     ours = BlockDrafter(_parsed(config), ModelAccess(network))
-    names = {name if not name.endswith("_codebook") else f"{name}.weight": w for name, w in weights.items()}
-    ours.load_weights(list(names.items()), strict=True)
+    ours.load_weights([(usual(name), weight) for name, weight in weights.items()], strict=True)
     return ours
 
 
@@ -118,5 +119,7 @@ def _theirs(module: str, config: dict[str, Any], weights: dict[str, mx.array], n
     theirs = package.Model(package.ModelConfig.from_dict(said))
     theirs.update(tree_unflatten(list(theirs.sanitize(weights).items())))
     network.rollback_speculative_cache = None  # theirs asks for it, and needs it only in its own loop
+    if module.startswith("muse"):
+        theirs.validate_target_compatibility = lambda target: None  # its main model's family and size
     theirs.bind(network)
     return theirs

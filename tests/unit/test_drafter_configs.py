@@ -235,6 +235,13 @@ def test_sliding_layers_are_causal_unless_the_config_says_otherwise() -> None:
     assert block(Z_LAB, dflash_config=said_in_block).causal == (True,) * 5
 
 
+def test_metas_windows_are_how_far_a_row_sees_back_and_in_its_block_forward() -> None:
+    sliding = {"layer_types": ["sliding_attention"] * 5, "sliding_window": 2048}
+    config = block(Z_LAB, architectures=[], model_type="muse_glimmer_assistant", **sliding)
+    assert (config.info.kind, config.windows, config.causal) == (DrafterKind.DFLASH, (2049,) * 5, (False,) * 5)
+    assert unplaced(config, ["encoder.fc.weight", "encoder.output_norm_enc.weight"]) == ""
+
+
 def test_one_flag_makes_all_layers_slide_and_sinks_have_a_place() -> None:
     config = block(NEMOTRON)
     assert (config.windows, config.causal, config.sinks) == ((1024,) * 5, (True,) * 5, True)

@@ -156,7 +156,7 @@ def test_what_has_no_size_is_not_said_to_fit() -> None:
         ("mlx-community/gemma-4-E4B-it-assistant-bf16", DrafterKind.MTP),
         ("mlx-community/gemma-4-12B-it-qat-assistant-4bit", DrafterKind.MTP),
         ("somebody/gemma-4-12B-korean-assistant", None),  # a chat model
-        ("meta-models/Muse-Glimmer-30B-assistant", None),
+        ("meta-models/Muse-Glimmer-30B-assistant", DrafterKind.DFLASH),
         ("mlx-community/Qwen3-8B-4bit", None),
         ("rapid-mlx/Qwen3-8B-4bit-MTP-MLX", None),  # the whole model with its head: it has that size
     ],
