@@ -1,7 +1,7 @@
 """The bytes of pictures: one file for each, named by its SHA-256, in a folder beside the database. Any thread.
 
-A file is written before the first row that names it, and goes once no row does: after a deletion for good, and at a
-start. What is in hand, attached by the user and not yet in a row, stays.
+A file is written before the first row that names it, and goes once no row does, here or in a daily copy: after a
+deletion for good, and at a start. What is in hand, attached by the user and not yet in a row, stays.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import logging
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 from app.storage.attachments import digests_in
 from app.storage.database import Connection
-from app.storage.rescue import damaged_files
+from app.storage.rescue import all_copies, damaged_files
 from engine import write_atomically
 
 _FOLDER = "pictures"
@@ -82,7 +83,7 @@ class Pictures:
     def sweep(self, database: Connection) -> None:
         """Deletes what no row names and the user does not have in hand. By the thread that writes rows.
 
-        Not while a damaged database is kept: what was not saved of it may name some.
+        Not while a damaged database is kept, or a copy cannot be read: what was not saved of it may name some.
         """
         try:
             if not (self.all_stay or damaged_files(self._database)):
@@ -92,13 +93,18 @@ class Pictures:
 
     def _sweep(self, database: Connection) -> None:
         files = [] if self._memory is not None else [each for each in self._files() if _NAME.fullmatch(each.name)]
-        named = _named(database) if files else set()
-        for file in files:
-            if file.suffix == ".png" and file.stem in named:
-                continue
+        left = _without(_named(database.rows) if files else set(), files)
+        for file in _without(self._named_in_copies() if left else set(), left):
             with self._lock, suppress(OSError):  # the next start tries again
                 if file.stem.partition(".")[0] not in self._new | self._in_hand:
                     file.unlink()
+
+    def _named_in_copies(self) -> set[str]:
+        named: set[str] = set()
+        for copy in all_copies(self._database):
+            with closing(sqlite3.connect(f"{copy.as_uri()}?mode=ro", uri=True)) as connection:
+                named |= _named(connection.execute)
+        return named
 
     def _files(self) -> list[Path]:
         try:
@@ -110,10 +116,15 @@ class Pictures:
         return self.folder / f"{digest}.png"
 
 
-def _named(database: Connection) -> set[str]:
-    """Those of the Trash too, as long as they can be brought back."""
+def _without(named: set[str], files: Iterable[Path]) -> list[Path]:
+    return [file for file in files if file.suffix != ".png" or file.stem not in named]
+
+
+def _named(rows: Callable[[str], Iterable[Any]]) -> set[str]:
+    """Those of the Trash too, as long as they can be brought back. Copies of earlier versions lack columns."""
     named: set[str] = set()
     for table in _TABLES:
-        sql = f"SELECT attachments FROM {table} WHERE instr(attachments, '\"digest\"')"
-        named.update(*(digests_in(row["attachments"]) for row in database.rows(sql)))
+        if any(column[1] == "attachments" for column in rows(f"PRAGMA table_info({table})")):
+            sql = f"SELECT attachments FROM {table} WHERE instr(attachments, '\"digest\"')"
+            named.update(*(digests_in(row[0]) for row in rows(sql)))
     return named

@@ -214,6 +214,11 @@ def copies_of(path: Path) -> list[Path]:
     return sorted(_folder(path).glob(f"{path.stem}-*.db"), key=lambda copy: (_number(copy), copy.name))
 
 
+def all_copies(path: Path) -> list[Path]:
+    """With those that were made before an update of the tables."""
+    return [*copies_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]
+
+
 def copy_to(connection: sqlite3.Connection, target: Path) -> None:
     """Copies the whole database atomically, for the owner's eyes only."""
     partial = target.with_name(target.name + ".new")
@@ -268,7 +273,7 @@ def forget_in_copies(path: Path, purged: Purged) -> None:
     if not purged:
         return
     left: sqlite3.Error | None = None
-    for copy in [*copies_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]:
+    for copy in all_copies(path):
         try:
             with closing(sqlite3.connect(copy, timeout=_BUSY_S, isolation_level=None)) as connection:
                 _forget_in(connection, purged)

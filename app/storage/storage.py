@@ -289,14 +289,18 @@ class Storage:
             purged = choose(stores.trash)
             if self._database is not None:
                 self._database.empty_log()
-                self.pictures.sweep(self._database)
             return purged
 
         def forgotten(purged: Purged) -> None:
-            clean = partial(self._ask, self._copier, self._clean_copies, lambda _are_clean: done(purged), _ignore)
+            sweep = partial(self._ask, self._writer, self._sweep_pictures, lambda _swept: done(purged), _ignore)
+            clean = partial(self._ask, self._copier, self._clean_copies, lambda _are_clean: sweep(), _ignore)
             self._ask(self._searcher, self._index.drop, lambda _dropped: clean(), lambda _error: clean())
 
         self.write(change, forgotten, refused)
+
+    def _sweep_pictures(self) -> None:
+        if self._database is not None:
+            self.pictures.sweep(self._database)
 
     def settle(self) -> None:
         """Puts what was written into the database itself and the search index, and makes the copy of the day."""

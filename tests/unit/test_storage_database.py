@@ -13,7 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, Purged, ReplyStatus, Stores, opening, rescue
+from app.storage import (
+    ChatStore,
+    Database,
+    DatabaseTooNew,
+    MessageStore,
+    Pictures,
+    Purged,
+    ReplyStatus,
+    Stores,
+    opening,
+    rescue,
+)
 from app.storage.salvage import Pages
 from engine import MessageRole
 
@@ -279,6 +290,29 @@ def test_a_clock_that_is_another_at_each_start_leaves_the_copy_of_another_day(
         for copy in set(rescue.copies_of(path)) - before:
             os.utime(copy, (now, now))
     assert (len(rescue.copies_of(path)), rescue.copies_of(path)[0]) == (3, yesterday)
+
+
+@pytest.mark.expect_log("pictures that no row names stay")
+@pytest.mark.parametrize("damaged", [False, True])
+def test_what_a_copy_names_stays_and_goes_with_it(path: Path, damaged: bool) -> None:
+    """So whoever puts a copy in the database's place has its pictures too; one that cannot be read may name any."""
+    fill(path)
+    pictures = Pictures(path)
+    digest = pictures.put(b"picture")
+    pictures.give_up(digest)
+    with closing(Database(path)) as database:
+        change = "UPDATE messages SET attachments = ? WHERE id = 7"
+        database.execute(change, (f'[{{"digest": "{digest}"}}]',))
+        rescue.copy_if_due(path)
+        (copy,) = rescue.copies_of(path)
+        database.execute(change, (None,))
+        if damaged:
+            copy.write_bytes(b"no database" * 1000)
+        pictures.sweep(database)
+        assert pictures.get(digest) == b"picture"
+        copy.unlink()
+        pictures.sweep(database)
+        assert pictures.get(digest) is None
 
 
 @pytest.mark.expect_log("a copy could not be cleaned and is deleted")
