@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QRect, Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
+from PySide6.QtGui import QDrag, QGuiApplication, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -18,6 +19,7 @@ from pytestqt.qtbot import QtBot
 from app.storage import AttachmentKind, Purged
 from app.storage.trash import Trash
 from app.view_models.transcript import ReplyStatus
+from app.views.shell import picture_viewer
 from app.views.shell.composer import UnseenNote
 from app.views.shell.picture_viewer import PictureViewer
 from app.views.transcript.status_parts import AttachmentsPart
@@ -29,6 +31,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 from tests.helpers.picture_files import image, rgb_png
 
+NO_KEY = Qt.KeyboardModifier.NoModifier
 SEES = replace(MAIN, folder="/models/Eyes-4B", name="Eyes-4B", parameters=4_000_000_000, sees=True)
 MODELS = {each.folder: each for each in (MAIN, DRAFT, SEES)}
 INSTALLED = [InstalledModel(each.folder, each.name, "", ModelSource.OWN, 10, each, None) for each in MODELS.values()]
@@ -77,12 +80,23 @@ def send(app: AppHarness, qtbot: QtBot) -> None:
     app.wait_until_quiet(qtbot)
 
 
+class Dragged(QDrag):
+    """Ends at once, with what the system would be given."""
+
+    all: ClassVar[list[tuple[QImage, list[QUrl], QSize, Qt.DropAction]]] = []
+
+    def exec(self, action: Qt.DropAction) -> Qt.DropAction:  # type: ignore[override]
+        data = self.mimeData()
+        self.all.append((data.imageData(), data.urls(), self.pixmap().size(), action))
+        return action
+
+
 def files(app: AppHarness) -> list[str]:
     return sorted(each.name for each in app.application.storage.pictures.folder.glob("*"))
 
 
 def test_a_screenshot_is_a_thumbnail_comes_to_the_model_as_it_was_and_is_looked_at_copied_and_removed(
-    app: AppHarness, qtbot: QtBot
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paste(app, qtbot, image(40, 20, "#123456"))
     (chip,) = chips(app)
@@ -110,6 +124,17 @@ def test_a_screenshot_is_a_thumbnail_comes_to_the_model_as_it_was_and_is_looked_
     (viewer,) = app.window.findChildren(PictureViewer)
     qtbot.waitUntil(lambda: not viewer.page.image.isNull())
     assert (viewer.windowTitle(), viewer.facts.text()) == ("Picture", "40 × 20")
+    monkeypatch.setattr(picture_viewer, "QDrag", Dragged)
+    left = Qt.MouseButton.LeftButton
+    QTest.mousePress(viewer.page, left, pos=QPoint(100, 100))
+    for x in (101, 160, 170):
+        at = QPointF(x, 100)
+        moved = QMouseEvent(QEvent.Type.MouseMove, at, viewer.page.mapToGlobal(at), left, left, NO_KEY)
+        QApplication.sendEvent(viewer.page, moved)
+    ((dragged, (url,), size, action),) = Dragged.all
+    assert (dragged.size(), dragged.pixelColor(3, 3).name()) == (QSize(40, 20), "#123456")
+    assert Path(url.toLocalFile()).name == files(app)[0]
+    assert (size, action) == (QSize(128, 64), Qt.DropAction.CopyAction)
     viewer.copy.click()
     assert QGuiApplication.clipboard().image().pixelColor(3, 3).name() == "#123456"
     QTest.keyClick(viewer.page, Qt.Key.Key_Space)

@@ -26,7 +26,7 @@ from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.translated import Translated
 
 _LEAST, _MOST_SHARE = QSize(360, 240), 0.8  # of the screen
-_DRAGGED_PX = 128
+_DRAGGED = QSize(128, 128)
 
 
 class Page(QWidget):
@@ -77,7 +77,7 @@ class Page(QWidget):
             self._pressed = None
             drag = QDrag(self)
             drag.setMimeData(self.data())
-            drag.setPixmap(QPixmap.fromImage(self.image.scaledToWidth(_DRAGGED_PX)))
+            drag.setPixmap(QPixmap.fromImage(self.image.scaled(_DRAGGED, Qt.AspectRatioMode.KeepAspectRatio)))
             drag.exec(Qt.DropAction.CopyAction)
 
 
