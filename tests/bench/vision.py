@@ -23,11 +23,12 @@ from engine.vision.values import readable, spans_in
 from tests.bench import pairs
 from tests.bench.opponents import Ours, Run, interleaved
 from tests.bench.pairs import HEADS, HIDDEN, INTERMEDIATE, LAYERS
-from tests.bench.rows import GREEDY, LENGTH, Measure, Row
+from tests.bench.rows import GREEDY, Measure, Row
 from tests.bench.setup import BenchSetup
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
-_SIDE, _PICTURES = 256, 4  # pixels; a thousand tokens each
+_SIDE, _PICTURES = 256, 2  # pixels; a thousand tokens each
+_ANSWER = 64  # tokens
 _TEXT = {
     "hidden_size": HIDDEN,
     "intermediate_size": INTERMEDIATE,
@@ -86,7 +87,7 @@ def vision_spec_vs_plain(setup: BenchSetup, runs: int) -> Row:
 
 
 def _all(engine: Ours, how: Speculation, chats: Sequence[tuple[Message, ...]]) -> list[Run]:
-    return [engine.run((), LENGTH, how, GREEDY, messages=chat) for chat in chats]
+    return [engine.run((), _ANSWER, how, GREEDY, messages=chat) for chat in chats]
 
 
 def _decoded(runs: Sequence[Run]) -> float:
