@@ -11,8 +11,7 @@ import pytest
 from app.documents.problems import NotAttached, WhyNot
 from app.storage import ReplyStatus
 from app.words.notices import NoticeAction, action_text, drafting_sentence
-from app.words.notices_for_errors import TABLE, notice_for
-from app.words.notices_for_files import not_attached
+from app.words.notices_for_errors import TABLE, not_attached, notice_for
 from app.words.replies import reply_notice
 from engine import (
     AccessDenied,

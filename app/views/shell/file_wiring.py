@@ -28,7 +28,7 @@ from app.views.shell.main_window import MainWindow
 from app.views.shell.picture_viewer import PictureViewer
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.drop_target import DropTarget, TakesDrops
-from app.words.notices_for_files import not_attached
+from app.words.notices_for_errors import not_attached
 
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
