@@ -57,10 +57,20 @@ class StateProposer(Proposer, Protocol):
 
 @runtime_checkable
 class FreeProposer(Proposer, Protocol):
-    """A proposer whose draft needs no work of the device, so accept rates are learnt from its unused offers too."""
+    """A proposer whose draft needs no work of the device, so accept rates are learnt from its unused offers too.
+
+    Each offer reads the tokens that were committed.
+    """
 
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
         """The tokens that `propose` would draft after `tokens`."""
+
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
+
+    def commit(self, emitted: Sequence[int]) -> None: ...
+
+    def close(self) -> None: ...
 
 
 @runtime_checkable

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle, islice, takewhile
 
-import mlx.core as mx
-
 from engine.api.types import MAX_DRAFT_TOKENS
-from engine.decoding.accept import Draft
-from engine.decoding.sampling import Sampler
-from engine.drafting.plans import Offer, Plan
+from engine.drafting.plans import Offer
+from engine.drafting.proposers.base import FreeProposer
 from engine.vision.values import FIRST_NAME
 
 _SHORTEST_MATCH = 3  # shorter runs recur all the time, and predict nothing
 _LONGEST_MATCH = 32
 
 
-class LookupProposer:
+class LookupProposer(FreeProposer):
     """Remembers where each run of three tokens ended last, the prompt included.
 
     >>> the tokens so far: a b c d e … a b c    the longest run that recurs: a b c    drafted: d e …
@@ -38,12 +35,6 @@ class LookupProposer:
         self._found, match = self._find(tokens)
         most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
         return Offer(self.name, len(self.propose_tokens(tokens, most)), grade=min(match, 8) // 2, free=True)
-
-    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
-
-    def commit(self, emitted: Sequence[int]) -> None:
-        """The next offer indexes them."""
 
     def close(self) -> None:
         self._ends.clear()

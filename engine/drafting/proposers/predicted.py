@@ -5,18 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-import mlx.core as mx
-
 from engine.api.types import MAX_DRAFT_TOKENS
-from engine.decoding.accept import Draft
-from engine.decoding.sampling import Sampler
-from engine.drafting.plans import Offer, Plan
+from engine.drafting.plans import Offer
+from engine.drafting.proposers.base import FreeProposer
 
 _RUN = 3  # tokens by which a place is found again
 _SURE = 8  # a match so long is a copy in progress
 
 
-class PredictedProposer:
+class PredictedProposer(FreeProposer):
     """Follows the reply through the prediction: from its beginning, and after a difference from where the latest
     tokens come next in it.
     """
@@ -37,14 +34,6 @@ class PredictedProposer:
         self._follow(tokens)
         most = min(2 * self._match, MAX_DRAFT_TOKENS)
         return Offer(self.name, len(self.propose_tokens(tokens, most)), grade=min(self._match, _SURE) // 2, free=True)
-
-    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
-
-    def commit(self, emitted: Sequence[int]) -> None:
-        """The next offer reads them."""
-
-    def close(self) -> None: ...
 
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
         return self._prediction[self._next : self._next + most] if self._match else []
