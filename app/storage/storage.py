@@ -292,15 +292,13 @@ class Storage:
             return purged
 
         def forgotten(purged: Purged) -> None:
-            sweep = partial(self._ask, self._writer, self._sweep_pictures, lambda _swept: done(purged), _ignore)
-            clean = partial(self._ask, self._copier, self._clean_copies, lambda _are_clean: sweep(), _ignore)
+            def sweep(_are_clean: bool) -> None:
+                self._ask(self._writer, lambda: self.pictures.sweep(self._database), lambda _: done(purged), _ignore)
+
+            clean = partial(self._ask, self._copier, self._clean_copies, sweep, _ignore)
             self._ask(self._searcher, self._index.drop, lambda _dropped: clean(), lambda _error: clean())
 
         self.write(change, forgotten, refused)
-
-    def _sweep_pictures(self) -> None:
-        if self._database is not None:
-            self.pictures.sweep(self._database)
 
     def settle(self) -> None:
         """Puts what was written into the database itself and the search index, and makes the copy of the day."""

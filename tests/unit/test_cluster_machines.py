@@ -34,7 +34,7 @@ from engine.__main__ import main
 from engine.cluster import identity, lender, lent, pairing
 from engine.cluster import lending as lending_process
 from engine.cluster import relay as relaying
-from engine.cluster.command import _Told
+from engine.cluster.command import _Spoken
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lend_child import _Child
 from engine.cluster.lender import MOST_CONNECTIONS, Lender, Wanted
@@ -594,11 +594,11 @@ def test_where_another_listens_lend_says_so(tmp_path: Path, capfd: pytest.Captur
 
 def test_what_is_lent_is_said_when_it_changes(tmp_path: Path) -> None:
     said: list[str] = []
-    told, lender = _Told(said.append), Lender(Identity(tmp_path), list)
+    spoken, lender = _Spoken(said.append), Lender(Identity(tmp_path), list)
     air, source = Machine("Air", "a" * 64, ""), HubSource("owner/model", "c" * 40)
     for wanted in (None, None, Wanted(air, source), Wanted(air, source), None):
         lender.wanted = wanted
-        told.tell(lender)
+        spoken.say(lender)
 
     assert said == ["nobody uses this machine", "Air would use owner/model, which is not here"]
 
