@@ -109,6 +109,7 @@ from engine.api.hub import (
     HubPage,
     HubQuery,
     HubSort,
+    NearModel,
     Retry,
     SearchId,
 )
@@ -186,6 +187,7 @@ from engine.hub.client import JsonQuestion
 from engine.hub.library import default_hub_cache
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
+from engine.hub.supply import ModelSupply
 from engine.models.children import CHILDREN, run_child
 from engine.models.compatibility import (
     RECOMMENDED_SHARE,

@@ -2238,6 +2238,10 @@
         <translation>ペアリングした Mac にこの Mac のメモリを貸します。</translation>
     </message>
     <message>
+        <source>%1 · copied from %2, or from the hub if %2 does not answer</source>
+        <translation>%1 · %2 からコピーし、応答がなければハブからダウンロードします</translation>
+    </message>
+    <message>
         <source>Pairs one Mac, within two minutes.</source>
         <translation>2 分以内に Mac を 1 台ペアリングします。</translation>
     </message>
@@ -3138,6 +3142,18 @@
     <message>
         <source>Install the same model there.</source>
         <translation>その Mac に同じモデルをインストールしてください。</translation>
+    </message>
+    <message>
+        <source>Model differs on the other Mac</source>
+        <translation>もう一方の Mac のモデルと異なります</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has the same version of it with other contents.</source>
+        <translation>%1 の Mac には、同じバージョンで内容の異なるモデルがあります。</translation>
+    </message>
+    <message>
+        <source>Verify it on both Macs, under Models, and repair the one that is damaged.</source>
+        <translation>両方の Mac の「モデル」で検証し、破損しているほうを修復してください。</translation>
     </message>
     <message>
         <source>The Mac at %1 answers in another way.</source>

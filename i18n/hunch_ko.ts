@@ -2238,6 +2238,10 @@
         <translation>페어링한 Mac에 이 Mac의 메모리를 빌려줘요.</translation>
     </message>
     <message>
+        <source>%1 · copied from %2, or from the hub if %2 does not answer</source>
+        <translation>%1 · %2에서 복사하고, 응답이 없으면 허브에서 받아요</translation>
+    </message>
+    <message>
         <source>Pairs one Mac, within two minutes.</source>
         <translation>2분 안에 Mac 한 대를 페어링해요.</translation>
     </message>
@@ -3138,6 +3142,18 @@
     <message>
         <source>Install the same model there.</source>
         <translation>그 Mac에 같은 모델을 설치하세요.</translation>
+    </message>
+    <message>
+        <source>Model differs on the other Mac</source>
+        <translation>다른 Mac의 모델이 다름</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has the same version of it with other contents.</source>
+        <translation>%1의 Mac에 버전은 같지만 내용이 다른 모델이 있어요.</translation>
+    </message>
+    <message>
+        <source>Verify it on both Macs, under Models, and repair the one that is damaged.</source>
+        <translation>두 Mac의 모델 화면에서 검사하고, 손상된 쪽을 복구하세요.</translation>
     </message>
     <message>
         <source>The Mac at %1 answers in another way.</source>

@@ -2238,6 +2238,10 @@
         <translation>将这台 Mac 的内存借给与它配对的 Mac。</translation>
     </message>
     <message>
+        <source>%1 · copied from %2, or from the hub if %2 does not answer</source>
+        <translation>%1 · 从 %2 拷贝，没有响应时从 Hub 下载</translation>
+    </message>
+    <message>
         <source>Pairs one Mac, within two minutes.</source>
         <translation>两分钟内可配对一台 Mac。</translation>
     </message>
@@ -3138,6 +3142,18 @@
     <message>
         <source>Install the same model there.</source>
         <translation>请在那台 Mac 上安装相同的模型。</translation>
+    </message>
+    <message>
+        <source>Model differs on the other Mac</source>
+        <translation>另一台 Mac 上的模型不同</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has the same version of it with other contents.</source>
+        <translation>%1 的 Mac 上有版本相同但内容不同的模型。</translation>
+    </message>
+    <message>
+        <source>Verify it on both Macs, under Models, and repair the one that is damaged.</source>
+        <translation>请在两台 Mac 的“模型”中校验，并修复已损坏的一方。</translation>
     </message>
     <message>
         <source>The Mac at %1 answers in another way.</source>

@@ -29,6 +29,7 @@ from engine import (
     LibraryScanned,
     ModelDeleted,
     ModelLibrary,
+    NearModel,
 )
 
 NEWEST = "main"  # the revision that repositories are published as
@@ -90,6 +91,10 @@ class DownloadController(QObject):
     def coming(self) -> dict[str, DownloadState]:
         """How far main models are that were asked for and did not fail."""
         return {entry.repository: entry.state for entry in self.entries if entry.state is not DownloadState.FAILED}
+
+    def set_near(self, near: NearModel | None) -> None:
+        """What a paired machine supplies: a download of that takes it from there."""
+        self._store.set_near(near)
 
     def brings(self, repository: str, revision: str) -> bool:
         """Whether a download that was asked for and did not fail brings that state of it, or is to end first."""

@@ -46,12 +46,12 @@ class EnergyController(QObject):
         self._models = models
         self._tuning = tuning
         self._server = server
-        self._lending = machines.lending
+        self._lending, self._supplying = machines.lending, machines.supplying
         self.power = Power()
         self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self.poll.timeout.connect(self.look)
         of_models = models.downloads.changed, models.pair_changed, tuning.changed
-        for signal in (self._replies.changed, server.asked, self._lending.changed, *of_models):
+        for signal in (self._replies.changed, server.asked, self._lending.changed, self._supplying.changed, *of_models):
             signal.connect(self._on_work)
         settings.changed.connect(self._on_setting)
         self.look()
@@ -82,7 +82,8 @@ class EnergyController(QObject):
             self.look()
 
     def _activity(self) -> Activity | None:
-        if self._lending.state.user or any(entry.state in _COMING for entry in self._models.downloads.entries):
+        helps = self._lending.state.user or self._supplying.is_used
+        if helps or any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.DOWNLOAD
         pair = self._models.pair
         is_helped = pair.state in (PairState.LOADING, PairState.READY) and pair.helper is not None

@@ -14,7 +14,7 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
 from app.view_models.model_list import PairState
-from engine import DEFAULT_PORT, LendingPhase, LendingProcess, LendingState, model_memory_bytes, set_aside
+from engine import DEFAULT_PORT, HubSource, LendingPhase, LendingProcess, LendingState, model_memory_bytes, set_aside
 
 EVERYWHERE = "0.0.0.0"  # only while the user lends: a machine that is not paired may try a code, and nothing else
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Lending(QObject):
         self._models = models
         self._post = post
         self._process: LendingProcess | None = None
-        self._offered: tuple[list[str], int] = [], 0  # folders of models, and memory
+        self._offered: tuple[dict[str, HubSource], int] = {}, 0  # models by folder, and memory
         self._code_until = 0.0
         self._closed = False
         settings.changed.connect(self._on_setting)
@@ -107,7 +107,7 @@ class Lending(QObject):
         wanted = self.is_on and not self._closed
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
-            self._process, self._offered = LendingProcess(self._identity, address, self._hear), ([], 0)
+            self._process, self._offered = LendingProcess(self._identity, address, self._hear), ({}, 0)
             self._process.start()
             self._offer()
         elif not wanted and self._process is not None:
@@ -133,8 +133,8 @@ class Lending(QObject):
         models, own = self._models.models, 0
         if self._models.pair.state in (PairState.LOADING, PairState.READY):
             own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
-        folders = [model.folder for model in models if model.drafter is None]
-        offered = folders, max(0, model_memory_bytes() - own)
+        offers = (model.folder for model in models if model.drafter is None)
+        offered = {folder: self._models.library.source(folder) for folder in offers}, max(0, model_memory_bytes() - own)
         if offered != self._offered:
             self._offered = offered
             self._process.offer(*offered)
@@ -150,6 +150,8 @@ class Lending(QObject):
     def _on_state(self, state: LendingState) -> None:
         before, self.state = self.state, state
         set_aside(state.promised_bytes)
+        if state.near != before.near:
+            self._models.downloads.set_near(state.near)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.lending import Lending
 from app.controllers.models import ModelController
+from app.controllers.supplying import Supplying
 from app.settings import Settings
 from app.system.worker import Worker
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView
@@ -58,6 +59,7 @@ class MachinesController(QObject):
         self.entries: tuple[MachineEntry, ...] = ()
         self.pairing = PairingView()
         self.plan = PlanView()
+        self.supplying = Supplying(post, self)
         self._identity = identity
         self._models = models
         self._post = post
@@ -90,6 +92,7 @@ class MachinesController(QObject):
         for worker in self._workers:
             worker.close(0.0)
         self.lending.close()
+        self.supplying.close()
 
     def _on_event(self, event: Event) -> None:
         """The engine has no model any more that has lost some layers, and may load it again by itself."""
@@ -231,6 +234,9 @@ class MachinesController(QObject):
 
     def _set_plan(self, view: PlanView) -> None:
         self.plan = view
+        machine = self._machines.get(view.fingerprint)
+        helping = None if machine is None else self._helping(machine)
+        self.supplying.follow(view, helping, self._models.library.source(view.folder))
         self.plan_changed.emit()
 
     def _helping(self, machine: Machine) -> Helping:

@@ -44,6 +44,14 @@ def use_words(state: LendingState) -> str:
     return " · ".join(filter(None, (name, used)))
 
 
+def wanted_words(repository: str, state: LendingState) -> str:
+    """Where a model that another machine needs would come from."""
+    if state.near_repository != repository:
+        return repository
+    near = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if %2 does not answer")
+    return fill(near, repository, state.wanted_by)
+
+
 def digits(code: str) -> str:
     return f"{code[:4]} {code[4:]}"
 

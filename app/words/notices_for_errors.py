@@ -550,6 +550,14 @@ TABLE = (
     ),
     Row(
         engine.MachineUnavailable,
+        QT_TRANSLATE_NOOP("Messages", "Model differs on the other Mac"),
+        QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has the same version of it with other contents."),
+        QT_TRANSLATE_NOOP("Messages", "Verify it on both Macs, under Models, and repair the one that is damaged."),
+        values=("address",),
+        when=lambda error: error.why is engine.MachineRefusal.DIFFERS,
+    ),
+    Row(
+        engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 answers in another way."),
         QT_TRANSLATE_NOOP("Messages", "Install the same version of Hunch on both."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
@@ -51,6 +51,15 @@ class HubAccess:
     mirrors: tuple[str, ...] = ()  # asked in this order if the hub cannot be reached; never sent the token
     proxy: str = ""  # "": as in the environment
     offline: bool = False  # ask no hub
+
+
+@dataclass(frozen=True, slots=True)
+class NearModel:
+    """One commit of a repository that a paired machine supplies, at an address of this one that speaks as a hub."""
+
+    repository: str
+    revision: str
+    endpoint: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.api.events import Sink
-from engine.api.hub import HubAccess, HubQuery, SearchId
+from engine.api.hub import HubAccess, HubQuery, NearModel, SearchId
 from engine.api.ranks import Helping
 from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
 
@@ -147,6 +147,13 @@ class ModelLibrary(Protocol):
         """Applies to all later questions, also the next try of a waiting download.
 
         Offline mode pauses all downloads at once, and ends other questions to a hub with HubOffline.
+        """
+        ...
+
+    def set_near(self, near: NearModel | None) -> None:
+        """A download of that commit takes the files from there while it can: each has to match the hub's checksum.
+
+        Where neither the hub nor a mirror can be reached, the list with the checksums is from there, too.
         """
         ...
 

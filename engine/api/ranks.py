@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from engine.api.hub import NearModel
 
 MOST_RANKS = 8
 
@@ -41,6 +43,7 @@ class MachineRefusal(StrEnum):
     TAKEN_BACK = "taken back"  # its user has stopped that a while ago
     MEMORY = "memory"  # it lends less by now than was planned
     NO_MODEL = "no model"  # it has no model with the same contents
+    DIFFERS = "differs"  # it has the same state of the same repository, with other contents
     MISBEHAVED = "misbehaved"  # what it sent is no answer
 
 
@@ -93,6 +96,14 @@ class LendingState:
     wanted_repository: str = ""  # where that model can be downloaded; a name that came from elsewhere
     wanted_revision: str = ""
     paired: int = 0  # how many machines have been paired or removed since it began
+    near_repository: str = ""  # of a model that a paired machine supplies; "": none
+    near_revision: str = ""
+    near_endpoint: str = field(default="", repr=False)  # of the hub that has it, with its secret
+
+    @property
+    def near(self) -> NearModel | None:
+        found = bool(self.near_endpoint)
+        return NearModel(self.near_repository, self.near_revision, self.near_endpoint) if found else None
 
 
 @dataclass(frozen=True, slots=True)

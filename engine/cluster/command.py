@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import platformdirs
 
 from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
-from engine.api.ranks import Helping, Machine, MachineRefusal, RankPlan
+from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import DEFAULT_PORT, host_and_port, machine_offer, pair_machines
@@ -135,7 +135,7 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     identity = Identity(options.identity)
     ended = threading.Event()
     spoken = _Spoken(say)
-    lender = Lender(identity, lambda: _folders(scan(options.models)), lambda: spoken.say(lender), options.memory)
+    lender = Lender(identity, lambda: _lent(scan(options.models)), lambda: spoken.say(lender), options.memory)
     host, port = host_and_port(options.listen)
     try:
         port = lender.start(host, port)
@@ -178,8 +178,9 @@ class _Spoken:
             self._wanted, self._use = needs, use
 
 
-def _folders(models: Iterable[InstalledModel]) -> Iterator[Path]:
-    return (Path(model.info.folder) for model in models if model.info is not None)
+def _lent(models: Iterable[InstalledModel]) -> dict[Path, HubSource]:
+    known = (model for model in models if model.info is not None)
+    return {Path(model.folder): HubSource(model.repository, model.revision) for model in known}
 
 
 def _pair(options: argparse.Namespace, say: Say) -> int:

@@ -12,17 +12,17 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from engine.api.errors import InvalidRequest
-from engine.api.ranks import LendingPhase, LendingState
+from engine.api.ranks import HubSource, LendingPhase, LendingState
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import host_and_port
+from engine.cluster.near_hub import NearHub
 
 LOOK_S = 1.0  # between two looks at what has changed
 _END_S = 4.0  # after which it ends whatever still runs: ranks end with their sockets
@@ -52,20 +52,18 @@ def run(identity: str, address: str) -> int:
 class _Child:
     def __init__(self, identity: Path) -> None:
         self._identity = Identity(identity)
-        self._folders: list[Path] = []
+        self._models: dict[Path, HubSource] = {}
+        self._near: NearHub | None = None
         self._changed = threading.Event()
         self._ended = threading.Event()
         self._code = ""
         self._known = self._identity.machines()
         self._paired = 0
-        self.lender = Lender(self._identity, self._models, self._changed.set, memory_bytes=0)
+        self.lender = Lender(self._identity, lambda: self._models, self._changed.set, memory_bytes=0, fetches=True)
 
     def start(self, host: str, port: int) -> None:
         self.lender.start(host, port)
         threading.Thread(target=self._obey, daemon=True).start()
-
-    def _models(self) -> Iterator[Path]:
-        return iter(self._folders)
 
     def post_states(self) -> None:
         """Until the input is closed: each that differs from the one before by more than passing time."""
@@ -82,7 +80,7 @@ class _Child:
         for line in sys.stdin.buffer:
             order: dict[str, Any] = json.loads(line)
             if "models" in order:
-                self._folders = [Path(folder) for folder in order["models"]]
+                self._models = {Path(folder): HubSource(*source) for folder, *source in order["models"]}
                 self.lender.memory_bytes = order["memory_bytes"]
             elif "invite" in order:
                 self._code = self.lender.invite()
@@ -104,11 +102,22 @@ class _Child:
             source = wanted.source
             state = replace(state, wanted_by=wanted.machine.name)
             state = replace(state, wanted_repository=source.repository, wanted_revision=source.revision)
+        state = self._with_supply(state)
         if lending is not None:
             used = memory_of(lending.pid) if lending.pid else 0
             state = replace(state, user=lending.machine.name, folder=lending.folder, used_bytes=_rounded(used))
             state = replace(state, promised_bytes=lending.memory_bytes)
         return state
+
+    def _with_supply(self, state: LendingState) -> LendingState:
+        line = self.lender.supplies.line
+        if line is not None and self._near is None:
+            with suppress(OSError):  # then the hub itself has it
+                self._near = NearHub(lambda: self.lender.supplies.line)
+        if line is None or self._near is None:
+            return state
+        state = replace(state, near_repository=line.source.repository, near_revision=line.source.revision)
+        return replace(state, near_endpoint=self._near.endpoint)
 
 
 def memory_of(pid: int) -> int:

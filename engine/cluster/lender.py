@@ -10,18 +10,33 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint
-from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Refused, Share, Start
+from engine.cluster.operations import (
+    PROTOCOL,
+    Answer,
+    Approach,
+    Ask,
+    Delivery,
+    Offer,
+    Ping,
+    Pong,
+    Refused,
+    Share,
+    Start,
+    Supply,
+)
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_rank
 from engine.cluster.relay import HANDSHAKE_S, SILENT_S, relayed
+from engine.cluster.supplied import PIECE_BYTES, Supplies, SupplyLine
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
@@ -67,13 +82,18 @@ class Lender:
     def __init__(
         self,
         identity: Identity,
-        folders: Callable[[], Iterable[Path]],
+        models: Callable[[], Mapping[Path, HubSource]],
         on_change: Callable[[], None] = lambda: None,
         memory_bytes: int | None = None,
+        *,
+        fetches: bool = False,
     ) -> None:
-        """`folders`: of the models that may be asked for. `memory_bytes` may be set later, too."""
+        """`models`: that may be asked for, each with where its files come from. `memory_bytes` may be set later, too.
+
+        `fetches`: what is wanted may be downloaded here, so whoever has it may supply it.
+        """
         self._identity = identity
-        self._folders = folders
+        self._models = models
         self._on_change = on_change
         self.memory_bytes = model_memory_bytes() if memory_bytes is None else memory_bytes
         self._lock = threading.Lock()
@@ -81,6 +101,8 @@ class Lender:
         self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
         self._lending: Lending | None = None
         self.wanted: Wanted | None = None
+        self.supplies = Supplies(on_change)
+        self._fetches = fetches
         self._lent_to: tuple[str, _Connection] | None = None  # which process of that machine
         self._lends_from = 0.0  # monotonic
         self._invitation: Invitation | None = None
@@ -230,6 +252,8 @@ class Lender:
                 if not value.memory_bytes:
                     raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
                 return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
+            case Supply() if machine is not None and self._is_paired(machine):
+                self._take(wire, Wanted(machine, HubSource(value.repository, value.revision)))
             case _:
                 raise Declined(MachineRefusal.STRANGER)
         return None
@@ -240,16 +264,30 @@ class Lender:
             self._folder_of(asked.digest)
         except Declined:
             if is_repository(asked.repository) and is_commit(asked.revision):
-                wanted = Wanted(machine, HubSource(asked.repository, asked.revision))
+                source = HubSource(asked.repository, asked.revision)
+                if source in self._models().values():
+                    raise Declined(MachineRefusal.DIFFERS) from None
+                wanted = Wanted(machine, source)
             raise
         finally:
             before, self.wanted = self.wanted, wanted  # until here what is shown stays: files may have to be read
             if wanted != before:
                 self._on_change()
 
+    def _take(self, wire: Wire, supplied: Wanted) -> None:
+        """A line over which that model comes, to its end. Raises Declined unless it is what was asked for last."""
+
+        def is_wanted() -> bool:
+            return supplied.source not in self._models().values() and self._is_paired(supplied.machine)
+
+        if not (self._fetches and supplied == self.wanted and is_wanted()):
+            raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
+        wire.send(Answer(True))
+        self.supplies.hold(SupplyLine(wire.turned(Delivery, PIECE_BYTES), supplied.machine, supplied.source), is_wanted)
+
     def _folder_of(self, digest: str) -> str:
-        for folder in self._folders():
-            with suppress(FileError, OSError, ValueError):
+        for folder in self._models():
+            with suppress(ModelError, FileError, OSError, ValueError):  # it may be gone by now
                 if content_digest(folder) == digest:
                     return str(folder)
         raise Declined(MachineRefusal.NO_MODEL)

@@ -6,12 +6,12 @@ import json
 import queue
 import subprocess
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from engine.api.ranks import LendingPhase, LendingState
+from engine.api.ranks import HubSource, LendingPhase, LendingState
 from engine.models.children import LEND, command, environment
 
 _FIELDS = frozenset(field.name for field in fields(LendingState))
@@ -32,9 +32,10 @@ class LendingProcess:
     def start(self) -> None:
         self._thread.start()
 
-    def offer(self, folders: Iterable[str], memory_bytes: int) -> None:
-        """What others may ask for from now on: the folders of models, and memory for the layers of one."""
-        self._commands.put({"models": list(folders), "memory_bytes": memory_bytes})
+    def offer(self, models: Mapping[str, HubSource], memory_bytes: int) -> None:
+        """What others may ask for from now on: models, by folder, and memory for the layers of one."""
+        listed = [(folder, source.repository, source.revision) for folder, source in models.items()]
+        self._commands.put({"models": listed, "memory_bytes": memory_bytes})
 
     def invite(self) -> None:
         """New digits, which come with a state."""

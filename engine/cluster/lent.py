@@ -20,7 +20,20 @@ from typing import TypeVar
 from engine.api.errors import InvalidRequest, MachineUnavailable, ModelDamaged
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint
-from engine.cluster.operations import PROTOCOL, Approach, Ask, Offer, Ping, Pong, Reply, Response, Start
+from engine.cluster.operations import (
+    PROTOCOL,
+    Answer,
+    Approach,
+    Ask,
+    Offer,
+    Ping,
+    Pong,
+    Reply,
+    Request,
+    Response,
+    Start,
+    Supply,
+)
 from engine.cluster.pairing import Declined, ask_to_pair, expected
 from engine.cluster.relay import BEAT_S, HANDSHAKE_S, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
@@ -31,7 +44,7 @@ from engine.models.watch import Question, never
 DEFAULT_PORT = 7791
 _PINGS = 5
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
-_Kind = TypeVar("_Kind", Offer, Pong)
+_Kind = TypeVar("_Kind", Answer, Offer, Pong)
 _NOWHERE = HubSource()
 
 
@@ -103,6 +116,19 @@ class LentRank:
         """At once: the other machine waits for the process."""
         self._ended.set()
         self.wire.close()
+
+
+def supply_line(helping: Helping, source: HubSource) -> Wire:
+    """To a machine that lacks that model: it asks for parts of its files, until it closes the line."""
+    with _refusals(helping.machine.address):
+        connected = _connected_to(helping)
+        try:
+            wire = Wire(connected, Response)
+            _answer(wire, Supply(source.repository, source.revision), Answer)
+        except BaseException:
+            connected.close()
+            raise
+    return wire.turned(Request, 0)
 
 
 def digest_of(folder: Path) -> str:

@@ -30,6 +30,7 @@ from engine.api.events import DownloadProgress
 from engine.api.hub import FileProgress, Retry
 from engine.api.types import DownloadId
 from engine.hub.client import Hub, HubClient
+from engine.hub.near import NOT_SUPPLIED, Near
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
 from engine.hub.staging import (
     FILES,
@@ -52,7 +53,7 @@ from engine.hub.staging import (
     write_manifest,
 )
 from engine.hub.stop import LEAST_BYTES_PER_S, Patience, Retries, StopKind, Stopped, StopSignal, Throttle
-from engine.hub.writer import fetch_file, is_right, part_path
+from engine.hub.writer import is_right, part_path
 from engine.models.inspect import check_config, read_config
 from engine.models.model_files import MIB
 from engine.models.names import is_commit
@@ -223,7 +224,8 @@ class Download:
         self.total_bytes = 0
         self.changed = False  # the installed model differs from the one before
         self.hub = hub  # may be replaced: used from the next try on
-        self._asked = hub
+        self.near = Near(repository, self.stop, self.retries)
+        self._asked = hub, self.near.offered
         self._root, self._tuning = root, tuning
         self._ahead: Ahead | None = None  # None: not known yet
         self._begun = ""  # the commit of the files that have arrived
@@ -278,15 +280,15 @@ class Download:
 
     def _while_waiting(self, meter: Meter) -> None:
         meter.tick()
-        if self.hub != self._asked:
+        if (self.hub, self.near.offered) != self._asked:
             self.stop.request(StopKind.HUB_CHANGED)
 
     def _install_from_newest(self, meter: Meter, shares: Shares) -> None:
         """Restart whenever the hub setting changes during the download."""
         while True:
-            self._asked = self.hub
+            self._asked = self.hub, self.near.offered
             try:
-                self._install_from_any(self._asked.places(), meter, shares)
+                self._install_from_any(self._asked[0].places(), meter, shares)
                 return
             except Stopped:
                 if self.stop.kind is not StopKind.HUB_CHANGED:
@@ -294,7 +296,10 @@ class Download:
                 self.stop.begin_again()
 
     def _install_from_any(self, places: list[Hub], meter: Meter, shares: Shares) -> None:
-        """From the hub, or if it cannot be reached from the first mirror that can; what has arrived is used."""
+        """From the hub, or if it cannot be reached from the first mirror that can; what has arrived is used.
+
+        At last by the list of a paired machine, which is theirs, as a mirror's is.
+        """
         patience = self._tuning.patience
         for hub in places[:-1]:
             with suppress(HubUnreachable):
@@ -302,7 +307,20 @@ class Download:
                 return
             self.stop.begin_again()
         last = replace(patience, file_tries=patience.last_tries, silent_tries=patience.last_tries)
-        self._install(places[-1], last, meter, shares)
+        near = self.near.hub(self.revision)
+        if near is None:
+            self._install(places[-1], last, meter, shares)
+            return
+        try:
+            self._install(places[-1], patience, meter, shares)
+            return
+        except HubUnreachable as error:
+            unreached = error
+        self.stop.begin_again()
+        try:
+            self._install(near, last, meter, shares)
+        except NOT_SUPPLIED as error:
+            raise unreached from error
 
     def _install(self, hub: Hub, patience: Patience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it exists, all other files are right
@@ -377,7 +395,7 @@ class Download:
                 meter.add(file.name, count_bytes, fresh)
 
             line = partial(_slot, shares.slots, self.stop)
-            fetch_file(client, commit, file, self._folder, self.stop, report, line)
+            self.near.fetch(client, commit, file, self._folder, report, line)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
         self._check_config()  # before gigabytes are downloaded for nothing

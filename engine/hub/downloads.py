@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.api.errors import EngineError, FileUnusable, InternalError, ModelError
 from engine.api.events import DownloadFailed, DownloadFinished, DownloadStopped, Sink, StoreEvent
-from engine.api.hub import HubAccess
+from engine.api.hub import HubAccess, NearModel
 from engine.api.types import DownloadId
 from engine.hub import staging
 from engine.hub.client import Hub
@@ -27,6 +27,7 @@ class Downloads:
     def __init__(self, root: Path, sink: Sink, tuning: Tuning) -> None:
         self._root, self._sink, self._tuning = root, sink, tuning
         self._hub = Hub.of(HubAccess())
+        self._near: NearModel | None = None
         self.shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
         self.recovered = threading.Event()  # set once what an earlier run was publishing is in place
         self._lock = threading.Lock()
@@ -43,6 +44,7 @@ class Downloads:
                 return former[0]
             number = DownloadId(next(self._ids))
             download = Download(self._root, repository, revision, self._hub, self._tuning)
+            download.near.offered = self._near
             thread = threading.Thread(
                 target=self._run,
                 args=(number, download, former[2] if former else None),
@@ -78,6 +80,12 @@ class Downloads:
                     download.hub = hub
         for stop in stops:
             stop.request(StopKind.OFFLINE)
+
+    def set_near(self, near: NearModel | None) -> None:
+        with self._lock:
+            self._near = near
+            for _, download, _ in self._running.values():
+                download.near.offered = near
 
     def close(self) -> list[threading.Thread]:
         """Pauses all; the threads that are ending."""

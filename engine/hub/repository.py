@@ -107,7 +107,7 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
         drafters |= {found} if (found := drafter_in(repository, path)) else set()
         name = _name_in(inside, path)
         endings |= {name.rpartition(".")[2].casefold()} & _FORMATS
-        if _wanted(name):
+        if is_wanted(name):
             _keep(repository, _file(repository, name, entry), files)
     if lacks := _lacks({file.name for file in files.values()}):
         formats = tuple(name for name in _OTHER_FORMATS if name in endings)
@@ -128,7 +128,7 @@ def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
         size = (large if isinstance(large, dict) else entry).get("size")
         size_bytes = size if type(size) is int and 0 <= size <= MAX_FILE_BYTES else 0
         if path.isprintable():
-            files.append(HubFile(path[:300], size_bytes, _wanted(path) and size_bytes <= _most_bytes(path)))
+            files.append(HubFile(path[:300], size_bytes, is_wanted(path) and size_bytes <= _most_bytes(path)))
         if len(files) >= MAX_FILES:
             break
     if _lacks({file.name for file in files if file.is_installed}):
@@ -185,7 +185,7 @@ def _path(repository: str, entry: object) -> tuple[str, dict[str, object]]:
     return (path if entry.get("type", "file") == "file" else ""), entry
 
 
-def _wanted(path: str) -> bool:
+def is_wanted(path: str) -> bool:
     """Not files of subfolders (other formats or models), and no code."""
     if not _PLAIN_NAME.fullmatch(path) or path.casefold() == MANIFEST:
         return False

@@ -28,6 +28,7 @@ from engine.hub.repository import (
     MAX_TOTAL_BYTES,
     RemoteFile,
     check_repository,
+    is_checksum,
     is_source,
     parts_of,
 )
@@ -62,6 +63,16 @@ def write_manifest(folder: Path, repository: str, revision: str, files: Sequence
 def read_manifest(folder: Path) -> JsonObject:
     """{} if there is none, or an invalid one."""
     return object_in(folder / MANIFEST, INDEX_LIMIT_BYTES)
+
+
+def listed_in(manifest: JsonObject) -> list[RemoteFile]:
+    """The files of a manifest, with their sizes and checksums."""
+    files = []
+    for name, given in object_at(manifest, "files").items():
+        size, checksum = (given.get("size_bytes"), given.get("checksum")) if isinstance(given, dict) else (None, None)
+        if type(size) is int and is_checksum(checksum) and "/" not in name and name not in {"", ".", ".."}:
+            files.append(RemoteFile(name, size, str(checksum)))
+    return files
 
 
 def repository_of(folder: Path) -> str:

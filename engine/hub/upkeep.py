@@ -12,11 +12,9 @@ from pathlib import Path
 from engine.api.errors import EngineError, HubOffline
 from engine.api.events import ModelVerified, UpdateChecked, VerifyProgress
 from engine.hub.client import Hub, HubClient, from_any
-from engine.hub.repository import RemoteFile, is_checksum
-from engine.hub.staging import read_manifest, repository_of
+from engine.hub.staging import listed_in, read_manifest, repository_of
 from engine.hub.stop import Patience, StopKind, Stopped, StopSignal
 from engine.hub.writer import is_right
-from engine.models.model_files import JsonObject, object_at
 from engine.models.names import is_commit
 
 _log = logging.getLogger(__name__)
@@ -28,7 +26,7 @@ Report = Callable[[VerifyProgress], None]
 def verified(folder: Path, stop: StopSignal, report: Report) -> ModelVerified:
     """By the sizes and checksums recorded at the download. Raises Stopped."""
     manifest = read_manifest(folder)
-    files, commit = _listed(manifest), manifest.get("revision")
+    files, commit = listed_in(manifest), manifest.get("revision")
     total, before = sum(file.size_bytes for file in files), 0
     reading = _Reading(str(folder), total, report)
     damaged: list[str] = []
@@ -88,12 +86,3 @@ def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSig
             raise
         return UpdateChecked(str(folder), repository, error=HubOffline(repository))
     return UpdateChecked(str(folder), repository, commit != installed)
-
-
-def _listed(manifest: JsonObject) -> list[RemoteFile]:
-    files = []
-    for name, given in object_at(manifest, "files").items():
-        size, checksum = (given.get("size_bytes"), given.get("checksum")) if isinstance(given, dict) else (None, None)
-        if type(size) is int and is_checksum(checksum) and "/" not in name and name not in {"", ".", ".."}:
-            files.append(RemoteFile(name, size, str(checksum)))
-    return files

@@ -217,7 +217,7 @@ def content_digest(folder: Path) -> str:
     """Equal on every machine for the same network: of config.json, all headers of weights and 4 KiB of each tensor.
 
     Reading all the weights would take as long as loading them. Files that have not changed are read once. Raises
-    FileError or OSError.
+    FileError, OSError or ModelHasNoWeights.
     """
     files = _weight_files(folder)
     return _digest_of_files(tuple((path, stamp(path.stat())) for path in (folder / "config.json", *files)))

@@ -30,6 +30,7 @@ from engine import (
     ModelInfo,
     ModelSource,
     ModelVerified,
+    NearModel,
     PageFailed,
     PageRead,
     PairCheck,
@@ -71,6 +72,7 @@ class FakeModelStore:
         self.hub = HubAccess()
         self.hubs: list[HubAccess] = []
         self.limit = 0
+        self.near: NearModel | None = None
         self.asked: list[str] = []  # repositories to install
         self.tried_now: list[DownloadId] = []
         self.queries: list[HubQuery] = []
@@ -160,6 +162,9 @@ class FakeModelStore:
             for download in self._running - self._stop.keys():
                 self._offline.add(download)
                 self.pause(download)
+
+    def set_near(self, near: NearModel | None) -> None:
+        self.near = near
 
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second

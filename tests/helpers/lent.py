@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from engine import Helping, LendingProcess, LendingState, pair_machines
+from engine import Helping, HubSource, LendingProcess, LendingState, pair_machines
 from tests.helpers.engine_client import PATIENCE_S
 
 GB = 10**9
@@ -22,7 +22,7 @@ class Lent:
         self.process.start()
 
     def offer(self, *folders: Path) -> None:
-        self.process.offer(map(str, folders), 3 * GB)
+        self.process.offer({str(folder): HubSource() for folder in folders}, 3 * GB)
 
     def until(self, holds: Callable[[LendingState], object]) -> LendingState:
         while not holds(state := self.states.get(timeout=PATIENCE_S)):

@@ -92,7 +92,9 @@ def test_replies_downloads_and_what_others_ask_for_hold_an_activity_and_rest_non
     machine.held.clear()
     for user in ("", "Air", "Air", ""):
         app.application.machines.lending._on_state(LendingState(LendingPhase.READY, user=user))
-    assert machine.held == [Activity.DOWNLOAD, None]
+    for used in (True, False):
+        app.application.machines.supplying._on_use(used)
+    assert machine.held == [Activity.DOWNLOAD, None] * 2
 
 
 def test_an_app_whose_model_another_machine_helps_with_does_not_nap(

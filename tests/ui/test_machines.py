@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.controllers import machines as controller
+from app.controllers import supplying
 from app.controllers.machines import MachinesController
 from app.view_models.downloads import DownloadState
 from app.view_models.machines import AskingState
@@ -29,6 +30,7 @@ from engine import (
     MachineUnavailable,
     ModelFailed,
     ModelRole,
+    NearModel,
     RankEnd,
     RankLost,
     RankPlan,
@@ -56,17 +58,34 @@ class Others:
         self.trip: Callable[[], float] = lambda: 0.0004
         self.paired: list[tuple[str, str]] = []
         self.sources: list[HubSource] = []  # of the models that were planned
-        self.missing = False  # the model, on the other machine
+        self.missing: MachineRefusal | None = None  # why there is no plan
         monkeypatch.setattr(controller, "Identity", lambda _folder: self)
         monkeypatch.setattr(controller, "round_trip_s", lambda _helping: self.trip())
         monkeypatch.setattr(controller, "plan_with", self._plan)
         monkeypatch.setattr(controller, "pair_machines", self._pair)
+        self.supplied: list[tuple[Helping, str, HubSource]] = []
+        self.supplies = False
+        monkeypatch.setattr(supplying, "ModelSupply", self._supply)
 
     def machines(self) -> tuple[Machine, ...]:
         return tuple(self.known)
 
     def remove(self, fingerprint: str) -> None:
         self.known = [machine for machine in self.known if machine.fingerprint != fingerprint]
+
+    def _supply(self, helping: Helping, folder: str, source: HubSource, _on_use: object) -> Others:
+        self.supplied.append((helping, folder, source))
+        return self
+
+    def start(self) -> None:
+        self.supplies = True
+
+    def end(self, _timeout_s: float = 0.0) -> None:
+        self.supplies = False
+
+    @property
+    def is_over(self) -> bool:
+        return not self.supplies
 
     def refuse(self, why: MachineRefusal) -> float:
         raise MachineUnavailable(STUDIO.address, why)
@@ -84,8 +103,8 @@ class Others:
 
     def _plan(self, folder: str, helping: list[Helping], source: HubSource) -> RankPlan:
         self.sources.append(source)
-        if self.missing:
-            self.refuse(MachineRefusal.NO_MODEL)
+        if self.missing is not None:
+            self.refuse(self.missing)
         here = RankShare(14, 28, 4 * GB, 5 * GB, 8 * GB)
         return RankPlan(folder, 4096, (here, RankShare(0, 14, 4 * GB, 4 * GB, self.memory_bytes, helping[0])))
 
@@ -245,17 +264,32 @@ def test_a_model_runs_over_two_machines_and_again_after_a_restart(
         assert second.engine.helping[-1] == ()
 
 
-def test_a_model_that_is_not_there_is_named_and_waited_for(
-    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+def test_a_model_that_is_not_there_is_named_supplied_and_waited_for(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(page.plan.run.isEnabled)
-    others.missing = True
+    others.missing = MachineRefusal.NO_MODEL
     machines.make_plan(MAIN.folder, STUDIO.fingerprint)
     qtbot.waitUntil(lambda: f"download org/{MAIN.name}" in page.plan.plan.text())
     assert others.sources[-1] == HubSource(f"org/{MAIN.name}", COMMIT)
-    others.missing = False
+    assert others.supplies
+    machines.look()
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    given = Helping(STUDIO, str(harness.paths.machines)), MAIN.folder, HubSource(f"org/{MAIN.name}", COMMIT)
+    assert others.supplied == [given]
+    others.missing = None
     machines.look()
     qtbot.waitUntil(page.plan.run.isEnabled)
+    assert not others.supplies
+
+    others.missing = MachineRefusal.DIFFERS
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: "Verify it on both Macs" in page.plan.plan.text())
+    others.missing = MachineRefusal.NO_MODEL
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: others.supplies)
+    machines.make_plan(DRAFT.folder, STUDIO.fingerprint)
+    assert not others.supplies
 
 
 def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
@@ -269,9 +303,16 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     machines.lending._on_state(replace(needed, wanted_repository="org/New-4bit"))
     assert card._wanted_row.name.text() == "Air needs a model that is not on this Mac"
     assert card._wanted_row.explanation.text() == "org/New-4bit"
+    assert harness.store.near is None
+    near = replace(needed, wanted_repository="org/New-4bit", near_repository="org/New-4bit", near_revision=COMMIT)
+    machines.lending._on_state(replace(near, near_endpoint="http://127.0.0.1:9/secret"))
+    assert "copied from Air" in card._wanted_row.explanation.text()
+    assert harness.store.near == NearModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
     assert not card._wanted_row.isVisible()
+    machines.lending._on_state(LendingState())
+    assert harness.store.near is None
 
 
 def test_a_download_for_another_machine_that_failed_and_another_version_here_leave_the_offer(

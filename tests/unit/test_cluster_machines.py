@@ -9,7 +9,7 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -57,7 +57,8 @@ class Lending:
     def __init__(self, folder: Path) -> None:
         self.identity = Identity(folder / "lends", "Studio")
         self.main = folder / "main"
-        self.lender = Lender(self.identity, lambda: [STARTER_DRAFT, STARTER_MAIN], memory_bytes=3 * GB)
+        self.models = {STARTER_DRAFT: HubSource(), STARTER_MAIN: HubSource()}
+        self.lender = Lender(self.identity, lambda: self.models, memory_bytes=3 * GB, fetches=True)
         self.address = f"127.0.0.1:{self.lender.start('127.0.0.1', 0)}"
 
     def paired(self) -> Helping:
@@ -230,13 +231,13 @@ def test_a_model_that_is_not_there_is_known_there_until_it_is(
         assert refusal(partial(machine_offer, helping, changed, source)) is MachineRefusal.NO_MODEL
     wanted = Wanted(lending.identity.machines()[0], known)
     assert lending.lender.wanted == wanted
-    folders, meanwhile = lending.lender._folders, list[Wanted | None]()
+    models, meanwhile = lending.lender._models, list[Wanted | None]()
 
-    def looked_through() -> Iterable[Path]:
+    def looked_through() -> Mapping[Path, HubSource]:
         meanwhile.append(lending.lender.wanted)
-        return folders()
+        return models()
 
-    monkeypatch.setattr(lending.lender, "_folders", looked_through)
+    monkeypatch.setattr(lending.lender, "_models", looked_through)
     assert refusal(partial(machine_offer, helping, changed, known)) is MachineRefusal.NO_MODEL
     assert meanwhile == [wanted]
     machine_offer(helping, STARTER_MAIN)
@@ -290,7 +291,7 @@ def test_a_connection_that_fails_makes_room_for_others(lending: Lending, monkeyp
     monkeypatch.setattr(lender, "MOST_CONNECTIONS", 2)
     helping = lending.paired()
     with monkeypatch.context() as patched:
-        patched.setattr(lending.lender, "_folders", [].pop)
+        patched.setattr(lending.lender, "_models", [].pop)
         for _ in range(3):
             assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
             wait_until(lambda: not lending.lender._connections)
@@ -594,7 +595,7 @@ def test_where_another_listens_lend_says_so(tmp_path: Path, capfd: pytest.Captur
 
 def test_what_is_lent_is_said_when_it_changes(tmp_path: Path) -> None:
     said: list[str] = []
-    spoken, lender = _Spoken(said.append), Lender(Identity(tmp_path), list)
+    spoken, lender = _Spoken(said.append), Lender(Identity(tmp_path), dict)
     air, source = Machine("Air", "a" * 64, ""), HubSource("owner/model", "c" * 40)
     for wanted in (None, None, Wanted(air, source), Wanted(air, source), None):
         lender.wanted = wanted

@@ -29,6 +29,7 @@ from app.words.machines import (
     plan_words,
     refusal_words,
     use_words,
+    wanted_words,
 )
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
@@ -118,7 +119,7 @@ class LendCard(Translated, Card):
         self._use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
         self._wanted_row.setVisible(bool(lending.wanted))
         wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
-        self._wanted_row.set_words(wanted, lending.wanted)
+        self._wanted_row.set_words(wanted, wanted_words(lending.wanted, state))
         left_s = lending.code_left_s
         self._code_row.setVisible(lending.is_ready)
         self._code_row.set_words(self.tr("Pairing code"), code_words(left_s))
