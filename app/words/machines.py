@@ -49,7 +49,7 @@ def wanted_words(repository: str, state: LendingState) -> str:
     if state.near_repository != repository:
         return repository
     near = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if %2 does not answer")
-    return fill(near, repository, state.wanted_by)
+    return fill(near, repository, state.near_by)
 
 
 def digits(code: str) -> str:

@@ -96,7 +96,8 @@ class LendingState:
     wanted_repository: str = ""  # where that model can be downloaded; a name that came from elsewhere
     wanted_revision: str = ""
     paired: int = 0  # how many machines have been paired or removed since it began
-    near_repository: str = ""  # of a model that a paired machine supplies; "": none
+    near_by: str = ""  # the name of the machine that supplies a model now; "": none
+    near_repository: str = ""
     near_revision: str = ""
     near_endpoint: str = field(default="", repr=False)  # of the hub that has it, with its secret
 

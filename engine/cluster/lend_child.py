@@ -116,8 +116,8 @@ class _Child:
                 self._near = NearHub(lambda: self.lender.supplies.line)
         if line is None or self._near is None:
             return state
-        state = replace(state, near_repository=line.source.repository, near_revision=line.source.revision)
-        return replace(state, near_endpoint=self._near.endpoint)
+        state = replace(state, near_by=line.machine.name, near_endpoint=self._near.endpoint)
+        return replace(state, near_repository=line.source.repository, near_revision=line.source.revision)
 
 
 def memory_of(pid: int) -> int:

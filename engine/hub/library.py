@@ -195,7 +195,7 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
     except Exception as caught:  # noqa: BLE001 - an error of one folder must not remove the others from the list
         _log.exception("A folder could not be looked at")
         error = ModelDamaged(str(folder), type(caught).__name__)
-    theirs = place.source in NEIGHBOURS or _is_snapshot(folder) or _is_snapshot(folder.parent)
+    theirs = place.source in NEIGHBOURS or is_snapshot(folder) or is_snapshot(folder.parent)
     if theirs and isinstance(error, ModelDamaged | ModelHasNoWeights | ModelNotFound):
         return None
     return InstalledModel(
@@ -206,7 +206,7 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
         size_bytes=files.size_bytes,
         info=info,
         error=error,
-        revision=_revision(folder),
+        revision=revision_of(folder),
     )
 
 
@@ -323,7 +323,7 @@ def _repository(folder: Path, place: _Place) -> str:
     if is_drafter_folder(folder.name) and _is_model(folder.parent):
         main = _repository(folder.parent, place)
         return f"{main}/{folder.name}" if main else ""
-    if _is_snapshot(folder):
+    if is_snapshot(folder):
         name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
     elif place.source in NEIGHBOURS and folder.parent != place.root:
         name = f"{folder.parent.name}/{folder.name}"
@@ -332,12 +332,12 @@ def _repository(folder: Path, place: _Place) -> str:
     return name if is_source(name) else ""
 
 
-def _revision(folder: Path) -> str:
-    revision = folder.name if _is_snapshot(folder) else read_manifest(folder).get("revision")
+def revision_of(folder: Path) -> str:
+    revision = folder.name if is_snapshot(folder) else read_manifest(folder).get("revision")
     return str(revision) if is_commit(revision) else ""
 
 
-def _is_snapshot(folder: Path) -> bool:
+def is_snapshot(folder: Path) -> bool:
     """Whether its path is as in a hub's cache."""
     return folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--")
 

@@ -6,7 +6,6 @@ from either counts for both.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 from engine.api.errors import (
@@ -70,11 +69,10 @@ class Near:
         except ChecksumMismatch:
             self._is_trusted = False
         except NOT_SUPPLIED as error:
-            with suppress(FileNotFoundError):
-                report(-part.stat().st_size, False)  # the client goes on from there, and counts it again
-                if not isinstance(error, HubUnreachable):
-                    self._is_trusted = False
-                    part.unlink()
+            report(-part.stat().st_size, False)  # the client goes on from there, and counts it again
+            if isinstance(error, HubMisbehaved):
+                self._is_trusted = False
+                part.unlink()
         finally:
             client.close()
         return False

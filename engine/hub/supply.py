@@ -23,6 +23,7 @@ from engine.cluster.operations import Fetch, Inventory, Piece, Ping, Pong, Refus
 from engine.cluster.relay import SILENT_S
 from engine.cluster.supplied import PIECE_BYTES
 from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.hub.library import is_snapshot, revision_of
 from engine.hub.repository import MAX_FILES, RemoteFile, is_checksum, is_wanted
 from engine.hub.staging import listed_in, read_manifest
 
@@ -42,10 +43,9 @@ class _Held:
 
 def files_here(folder: Path, source: HubSource) -> dict[str, _Held]:
     """By name, those of that commit with checksums that a hub has told: none if it is another, or not known."""
-    known = folder.name if folder.parent.name == "snapshots" else read_manifest(folder).get("revision")
-    if not source.revision or known != source.revision:
+    if not source.revision or revision_of(folder) != source.revision:
         return {}
-    held = _in_cache(folder) if folder.parent.name == "snapshots" else _installed(folder)
+    held = _in_cache(folder) if is_snapshot(folder) else _installed(folder)
     return dict(sorted((each.file.name, each) for each in held if is_wanted(each.file.name))[:MAX_FILES])
 
 

@@ -47,6 +47,7 @@ from engine.hub.supply import files_here
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import assert_installed, install
 from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.lent import GB, Lent
 from tests.helpers.model_folders import write_folder
 from tests.helpers.tinyhub import TinyHub, _entry
 
@@ -151,11 +152,13 @@ def test_the_files_come_from_the_other_machine_and_the_hub_is_asked_for_their_ch
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     macs.supply()
+    hub.commits[macs.source.revision] |= {"LICENSE": b"MIT"}  # which only the hub has
+    hub.repositories[REPO] |= {"LICENSE": b"MIT"}
     assert isinstance(download(store, recorder, macs), DownloadFinished)
 
     assert_installed(tmp_path, hub)
-    assert [seen.path for seen in hub.seen if "/resolve/" in seen.path] == []
-    assert hub.seen
+    (asked,) = [seen.path for seen in hub.seen if "/resolve/" in seen.path]
+    assert asked.endswith("/LICENSE")
     macs.models[tmp_path / "models" / REPO] = macs.source
     wait_until(lambda: macs.supplies[0].is_over)  # it is here by now
     assert macs.used == [True, False]
@@ -429,3 +432,29 @@ def test_a_machine_that_ends_nowhere_costs_the_hubs_download_nothing(
     assert isinstance(failed, DownloadFailed)
     assert isinstance(failed.error, HubUnreachable)
     assert "secret" not in repr(failed.error) + repr(gone)
+
+
+@pytest.mark.slow
+def test_a_process_that_lends_passes_the_files_on(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+) -> None:
+    """As in the app, which hears of it by a state."""
+    lent = Lent(tmp_path / "process")
+    lent.offer()
+    helping = lent.paired(tmp_path / "here")
+    with pytest.raises(MachineUnavailable):
+        machine_offer(helping, macs.model, macs.source)
+    supply = ModelSupply(helping, macs.model, macs.source)
+    supply.start()
+    near = lent.until(lambda state: state.near).near
+    assert near is not None
+    store.set_near(near)
+    assert isinstance(recorder.end_of(store.install(REPO, macs.source.revision)), DownloadFinished)
+
+    assert_installed(tmp_path, hub)
+    assert [seen.path for seen in hub.seen if "/resolve/" in seen.path] == []
+    lent.process.offer({str(tmp_path / "models" / REPO): macs.source}, GB)
+    lent.until(lambda state: not state.near)
+    assert machine_offer(helping, macs.model, macs.source).memory_bytes == GB
+    supply.end(30)
+    assert lent.process.stop(30)

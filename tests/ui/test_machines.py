@@ -305,7 +305,7 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     assert card._wanted_row.explanation.text() == "org/New-4bit"
     assert harness.store.near is None
     near = replace(needed, wanted_repository="org/New-4bit", near_repository="org/New-4bit", near_revision=COMMIT)
-    machines.lending._on_state(replace(near, near_endpoint="http://127.0.0.1:9/secret"))
+    machines.lending._on_state(replace(near, near_by="Air", near_endpoint="http://127.0.0.1:9/secret"))
     assert "copied from Air" in card._wanted_row.explanation.text()
     assert harness.store.near == NearModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")
     card.fetch.click()
