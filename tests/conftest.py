@@ -43,6 +43,7 @@ def _isolate_environment() -> None:
     os.environ["HOME"] = str(_HOME)
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ["MLX_ENABLE_TF32"] = "0"  # newer GPUs multiply float32 in 19 bits otherwise
+    os.environ["HUNCH_BONJOUR"] = "0"  # what is opened or lent in a test looks for no machine, and tells none
     os.environ["HUNCH_OPENBLAS"] = "0"  # with it, forwards of one and of many tokens are not equal to the bit
     # The interface follows the system's language, and tests must not depend on the developer's.
     os.environ.update(LANG="C.UTF-8", LC_ALL="C.UTF-8", LANGUAGE="")

@@ -21,6 +21,7 @@ from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPl
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import DEFAULT_PORT, host_and_port, machine_offer, pair_machines
+from engine.cluster.nearby import announce
 from engine.cluster.pairing import INVITED_S
 from engine.cluster.plan import plan_ranks
 from engine.models.fit import model_memory_bytes
@@ -38,7 +39,7 @@ def add_commands(commands: Any, say: Say, scan: Scan) -> None:
     lend.add_argument(
         "--models", action="append", type=Path, required=True, metavar="DIR", help="that may be asked for"
     )
-    lend.add_argument("--listen", default=f"0.0.0.0:{DEFAULT_PORT}", metavar="HOST:PORT")
+    lend.add_argument("--listen", default=f"[::]:{DEFAULT_PORT}", metavar="HOST:PORT")
     lend.add_argument("--memory", type=gigabytes, metavar="GB", help="that is offered; without it, what models may use")
     lend.add_argument("--invite", action="store_true", help="show eight digits, to be paired with another machine")
     lend.set_defaults(run=partial(_lend, scan=scan, say=say))
@@ -146,6 +147,7 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     say(f"{identity.name} lends its memory at {f'[{host}]' if ':' in host else host}:{port} (experimental)")
+    announce(identity, host, port)
     if options.invite:
         code = lender.invite()
         say(f"Digits for the other machine: {code[:4]} {code[4:]}, for {INVITED_S / 60:.0f} minutes")

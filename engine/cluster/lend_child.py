@@ -23,6 +23,7 @@ from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import host_and_port
 from engine.cluster.near_hub import NearHub
+from engine.cluster.nearby import announce
 
 LOOK_S = 1.0  # between two looks at what has changed
 _END_S = 4.0  # after which it ends whatever still runs: ranks end with their sockets
@@ -63,6 +64,7 @@ class _Child:
 
     def start(self, host: str, port: int) -> None:
         self.lender.start(host, port)
+        announce(self._identity, host, port)
         threading.Thread(target=self._obey, daemon=True).start()
 
     def post_states(self) -> None:

@@ -110,9 +110,8 @@ class Lender:
         self._threads: list[threading.Thread] = []
 
     def start(self, host: str, port: int) -> int:
-        """Returns the port that it listens at. Raises OSError."""
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listening = socket.create_server((host, port), family=family)
+        """Returns the port that it listens at; "::": by IPv4 as well. Raises OSError."""
+        self._listening = _listening(host, port)
         self._run(partial(self._accept, self._listening))
         return int(self._listening.getsockname()[1])
 
@@ -328,6 +327,14 @@ class Lender:
                 self._lending = self._lent_to = None
                 self._freed.notify_all()
             self._on_change()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    if host == "::":
+        with suppress(OSError):  # this system has no IPv6; what else is wrong, is so with IPv4 as well
+            return socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=True)
+        host = "0.0.0.0"
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
 
 
 def _end(connection: _Connection) -> None:
