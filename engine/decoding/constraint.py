@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.types import Constraint, ConstraintKind
+from engine.models.vocabulary import LETTERS
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher
@@ -115,25 +116,17 @@ def _texts(backend: Any) -> list[bytes]:
     decoder = backend.decoder.__getstate__() if backend.decoder is not None else b""
     byte_level = b'"ByteLevel"' in decoder
     added = {token: each.content for token, each in backend.get_added_tokens_decoder().items()}
-    symbols = _byte_symbols()
     texts = []
     for token in range(backend.get_vocab_size()):
         text = added.get(token) or backend.id_to_token(token) or ""
         if byte_level:
-            known = token not in added and all(symbol in symbols for symbol in text)
-            texts.append(bytes(symbols[symbol] for symbol in text) if known else text.encode())
+            known = token not in added and all(ord(letter) in LETTERS for letter in text)
+            texts.append(text.translate(LETTERS).encode("latin-1") if known else text.encode())
         elif byte := _BYTE.fullmatch(text):
             texts.append(bytes([int(byte[1], 16)]))
         else:
             texts.append(text.replace("\u2581", " ").encode())
     return texts
-
-
-def _byte_symbols() -> dict[str, int]:
-    """GPT-2's: printable bytes stand for themselves, the others for the characters from 256 on."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(256 + at): byte for at, byte in enumerate(others)}
 
 
 def vocabulary_of(model: LoadedModel) -> Vocabulary:

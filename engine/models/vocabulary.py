@@ -62,14 +62,14 @@ class TokenTable:
     rules: tuple[object, ...]  # equal rules cut every text alike
 
 
-def _byte_table() -> dict[int, str]:
-    """Of byte-level tokenizers: from the letter written for a byte to chr(byte)."""
+def _letters() -> dict[int, str]:
+    """Of byte-level tokenizers, as GPT-2's: from the letter written for a byte to chr(byte)."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in shown]
     return {byte: chr(byte) for byte in shown} | {256 + at: chr(byte) for at, byte in enumerate(others)}
 
 
-_BYTES = _byte_table()
+LETTERS = _letters()
 _Key = tuple[str, int, int]  # path, time of change, size
 _known: dict[_Key, Vocabulary] = {}
 _known_lock = threading.Lock()
@@ -154,7 +154,7 @@ def _respelt(texts: list[str], spelling: Spelling) -> list[str]:
     if joined.count(_BETWEEN) != len(texts) - 1:  # an abnormal token contains it
         return [text.replace(_BETWEEN, "") for text in texts]
     if spelling is Spelling.BYTES:
-        return joined.translate(_BYTES).split(_BETWEEN)
+        return joined.translate(LETTERS).split(_BETWEEN)
     if spelling is Spelling.PLAIN:
         return _byte_letters(joined).split(_byte_letters(_BETWEEN))
     letters = _byte_letters(joined.replace(_MARK, " ")).split(_byte_letters(_BETWEEN))
