@@ -12,7 +12,7 @@ from app.controllers.energy import EnergyController
 from app.system.energy import Activity, Heat, Power
 from app.view_models.model_list import PairState
 from app.view_models.tuning import TuningState
-from app.views.settings import speculation
+from app.views.settings import advanced
 from app.views.settings.tune import tuning_sentence
 from app.words.replies import reply_footer
 from engine import (
@@ -141,8 +141,8 @@ def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
     becomes(app, machine, Power(on_battery=True))
     assert app.engine.sparing == [(False, True)]
     app.ask(qtbot, "With a draft?")
-    monkeypatch.setattr(speculation, "knows_battery", lambda: True)
-    (cards,) = app.show_settings("advanced").findChildren(speculation.SpeculationCards)
+    monkeypatch.setattr(advanced, "knows_battery", lambda: True)
+    (cards,) = app.show_settings("advanced").findChildren(advanced.SpeculationCards)
     cards.battery.click()
     assert not app.application.settings.draft_on_battery
     app.ask(qtbot, "And now?")

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.settings import KEPT, Settings
 from app.theme import Theme
 from app.view_models.transcript import TranscriptMessage
-from app.views.settings import advanced, speculation
+from app.views.settings import advanced
 from app.views.settings.search import search
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.parts import PartKind
@@ -130,7 +130,7 @@ def test_how_this_machine_computes_can_be_changed_where_it_can_compute_so(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
     monkeypatch.setattr(advanced, "can_use_openblas", lambda: there)
-    monkeypatch.setattr(speculation, "has_gpu", lambda: there)
+    monkeypatch.setattr(advanced, "has_gpu", lambda: there)
     with open_app(tmp_path, qtbot) as harness:
         window = harness.show_settings()
         window.show_page("advanced")
