@@ -31,7 +31,7 @@ from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
-from app.storage.left_words import LeftWords, places_to_leave
+from app.storage.left_words import LeftWords, UnsentFile, places_to_leave
 from app.storage.pair_records import PairRecords
 from app.system import updates
 from app.system.bundle import can_write_app, home_applications, is_in_applications, is_mounted, own_bundle
@@ -46,7 +46,6 @@ from app.system.qt_imports import import_in_steps
 from app.system.secrets import Secrets, system_keychain
 from app.system.services import offer_service
 from app.system.unix_signals import Interrupts, end_process_after
-from app.system.unsent_file import UnsentFile
 from app.system.worker import Worker
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices

@@ -14,9 +14,9 @@ from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from app.settings import STARTER_EYES, STARTER_TEMPERATURE, Settings, as_setting, from_setting
+from app.storage.left_words import UnsentFile
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
-from app.system.unsent_file import UnsentFile
 from engine import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
