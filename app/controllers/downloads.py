@@ -29,7 +29,6 @@ from engine import (
     LibraryScanned,
     ModelDeleted,
     ModelLibrary,
-    NearModel,
 )
 
 NEWEST = "main"  # the revision that repositories are published as
@@ -52,6 +51,10 @@ class _Half:
     error: EngineError | None = None
     offline: bool = False  # paused by offline mode
     folder: str = ""
+
+    def brings(self, repository: str, revision: str) -> bool:
+        same = self.revision == revision and self.state is not DownloadState.FAILED
+        return self.repository == repository and (self.state in _RUNNING or same)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +95,9 @@ class DownloadController(QObject):
         """How far main models are that were asked for and did not fail."""
         return {entry.repository: entry.state for entry in self.entries if entry.state is not DownloadState.FAILED}
 
-    def set_near(self, near: NearModel | None) -> None:
-        """What a paired machine supplies: a download of that takes it from there."""
-        self._store.set_near(near)
-
     def brings(self, repository: str, revision: str) -> bool:
         """Whether a download that was asked for and did not fail brings that state of it, or is to end first."""
-        return any(
-            half.state in _RUNNING or (half.revision == revision and half.state is not DownloadState.FAILED)
-            for _, half in self._named(repository)
-        )
+        return any(half.brings(repository, revision) for row in self._rows.values() for half in row.halves)
 
     def install(self, repository: str, revision: str = NEWEST, *, draft_for: str = "") -> int:
         return self._install((repository.strip(),), revision, draft_for=draft_for)
@@ -214,7 +210,8 @@ class DownloadController(QObject):
                 for model in models:
                     if model.repository and model.info is not None:
                         self._here.setdefault(model.repository, model.folder)
-                self._find_installed()
+                for number, half in self._every(lambda half: half.download is None and half.repository in self._here):
+                    self._put(number, self._as_installed(half))  # what an earlier run had finished
                 self._go_on_from_before()
 
     def _on_download(self, event: _DownloadEvent) -> None:
@@ -277,11 +274,6 @@ class DownloadController(QObject):
         """The pair that it was asked for with, or itself alone."""
         pairs = [tuple(pair.split(" ")) for pair in self._settings.pair_downloads]
         return next((pair for pair in pairs if repository in pair and len(pair) == 2), (repository,))
-
-    def _find_installed(self) -> None:
-        """Halves that an earlier run had finished."""
-        for number, half in self._every(lambda half: half.download is None and half.repository in self._here):
-            self._put(number, self._as_installed(half))
 
     def _every(self, wanted: Callable[[_Half], bool]) -> list[tuple[int, _Half]]:
         return [(row.id, half) for row in self._rows.values() for half in row.halves if wanted(half)]

@@ -151,7 +151,7 @@ class Lending(QObject):
         before, self.state = self.state, state
         set_aside(state.promised_bytes)
         if state.near != before.near:
-            self._models.downloads.set_near(state.near)
+            self._models.sources.set_near(state.near)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:

@@ -34,6 +34,7 @@ from engine import (
     ModelReady,
     ModelSource,
     ModelVerified,
+    NearModel,
     PredictedGain,
     TemplateRead,
     UpdateChecked,
@@ -290,6 +291,10 @@ class ModelSources(QObject):
     def allow_token_in_clear(self, allowed: bool) -> None:
         """Whether the token may go to another machine over plain http, where it can be read on the way."""
         self._settings.hub_token_in_clear = allowed
+
+    def set_near(self, near: NearModel | None) -> None:
+        """What a paired machine supplies: a download of that takes it from there."""
+        self._store.set_near(near)
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":

@@ -88,10 +88,7 @@ class Lender:
         *,
         fetches: bool = False,
     ) -> None:
-        """`models`: that may be asked for, each with where its files come from. `memory_bytes` may be set later, too.
-
-        `fetches`: what is wanted may be downloaded here, so whoever has it may supply it.
-        """
+        """`models`: and where each comes from. `memory_bytes` may be set later. `fetches`: what is wanted, too."""
         self._identity = identity
         self._models = models
         self._on_change = on_change
