@@ -2238,7 +2238,7 @@
         <translation>ペアリングした Mac にこの Mac のメモリを貸します。</translation>
     </message>
     <message>
-        <source>%1 · copied from %2, or from the hub if %2 does not answer</source>
+        <source>%1 · copied from %2, or from the hub if it does not answer</source>
         <translation>%1 · %2 からコピーし、応答がなければハブからダウンロードします</translation>
     </message>
     <message>

@@ -2238,7 +2238,7 @@
         <translation>페어링한 Mac에 이 Mac의 메모리를 빌려줘요.</translation>
     </message>
     <message>
-        <source>%1 · copied from %2, or from the hub if %2 does not answer</source>
+        <source>%1 · copied from %2, or from the hub if it does not answer</source>
         <translation>%1 · %2에서 복사하고, 응답이 없으면 허브에서 받아요</translation>
     </message>
     <message>

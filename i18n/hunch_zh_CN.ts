@@ -2238,7 +2238,7 @@
         <translation>将这台 Mac 的内存借给与它配对的 Mac。</translation>
     </message>
     <message>
-        <source>%1 · copied from %2, or from the hub if %2 does not answer</source>
+        <source>%1 · copied from %2, or from the hub if it does not answer</source>
         <translation>%1 · 从 %2 拷贝，没有响应时从 Hub 下载</translation>
     </message>
     <message>

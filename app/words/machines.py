@@ -48,7 +48,7 @@ def wanted_words(repository: str, state: LendingState) -> str:
     """Where a model that another machine needs would come from."""
     if state.near_repository != repository:
         return repository
-    near = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if %2 does not answer")
+    near = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if it does not answer")
     return fill(near, repository, state.near_by)
 
 
