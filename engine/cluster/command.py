@@ -158,7 +158,7 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
 
 
 class _Spoken:
-    """What was said last of a lender; nothing is said twice. Any thread."""
+    """The last lines that were written for a lender's user; none is repeated. Any thread."""
 
     def __init__(self, say: Say) -> None:
         self._say = say

@@ -283,7 +283,7 @@ class Lender:
 
     def _folder_of(self, digest: str) -> str:
         for folder in self._models():
-            with suppress(ModelError, FileError, OSError, ValueError):  # it may be gone by now
+            with suppress(ModelError, FileError, OSError, ValueError):  # deleted meanwhile, perhaps
                 if content_digest(folder) == digest:
                     return str(folder)
         raise Declined(MachineRefusal.NO_MODEL)

@@ -43,7 +43,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Whoever asked has hung up: a download that was paused does."""
+        """The client has closed the connection: a download that was paused does."""
 
 
 class _Handler(BaseHTTPRequestHandler):

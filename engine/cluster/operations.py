@@ -225,7 +225,7 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """Each file's name, size in bytes and checksum as a hub tells it."""
+    """Each file's name, size in bytes and checksum as a hub lists it."""
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]

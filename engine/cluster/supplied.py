@@ -36,7 +36,7 @@ class SupplyLine:
         self._stock: Stock | None = None
 
     def hold(self, wanted: Callable[[], bool]) -> None:
-        """Until it ends, or is no longer wanted: the other machine hears something in time."""
+        """Until it ends, or is no longer wanted: the other machine gets a question in time."""
         try:
             while wanted() and not self._ended.wait(BEAT_S):
                 self._ask(Ping(), Pong)

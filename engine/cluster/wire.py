@@ -86,7 +86,7 @@ class Wire:
         return Wire(self._socket, receives, most_bytes=most_bytes)
 
     def shut(self) -> None:
-        """From any thread: whoever waits for it reads the end."""
+        """From any thread: a thread that waits for it reads the end."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

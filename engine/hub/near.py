@@ -1,6 +1,6 @@
 """A download's files from a paired machine that has them, before a hub is asked; what fails there, the hub sends.
 
-The machine is one more mirror: it hears no token, and its bytes have to match the hub's checksums. What has arrived
+The machine is one more mirror: it gets no token, and its bytes have to match the hub's checksums. What has arrived
 from either counts for both.
 """
 
@@ -56,7 +56,7 @@ class Near:
         except ChecksumMismatch:
             if file.name not in self._tried:
                 raise
-            self._tried.discard(file.name)  # what it began with was wrong, and is gone
+            self._tried.discard(file.name)  # what it began with was wrong, and is deleted
             fetch_file(client, commit, file, folder, self._stop, report, slot)
 
     def _has(self, hub: Hub, commit: str, file: RemoteFile, folder: Path, report: OnBytes, slot: Slot) -> bool:

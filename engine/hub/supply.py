@@ -42,7 +42,7 @@ class _Held:
 
 
 def files_here(folder: Path, source: HubSource) -> dict[str, _Held]:
-    """By name, those of that commit with checksums that a hub has told: none if it is another, or not known."""
+    """By name, those of that commit with checksums of a hub's list: none if it is another, or not known."""
     if not source.revision or revision_of(folder) != source.revision:
         return {}
     held = _in_cache(folder) if is_snapshot(folder) else _installed(folder)
