@@ -93,6 +93,11 @@ def is_short() -> bool:
     return is_nearly(_at_most(most_bytes()))
 
 
+def lacks(size: int) -> bool:
+    """Whether `size` more bytes would come near the limit."""
+    return size > 0 and is_nearly(_at_most(most_bytes()) - size)
+
+
 def is_nearly(limit: int) -> bool:
     """Whether so much is in use that the current step may be the last that fits."""
     return mx.get_active_memory() > _NEARLY * limit

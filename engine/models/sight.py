@@ -101,7 +101,8 @@ _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
     }
 )
 _WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
-_SCORES_AT_ONCE = 512  # queries, where attention is not fused
+_QUERIES, _ALIKE = 512, 64  # at once, where attention is not fused: at most, and a multiple of
+_SCORES = _QUERIES * 5120  # of a head at once: of the largest picture of normal detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +232,17 @@ class Sight:
         return ["<|image_start|>", *whole, "<|image_end|>"]
 
 
-def looking_bytes(sight: Sight) -> int:
-    """Memory that the tower's forward over the largest picture of normal detail takes, in 32 bits."""
+def looking_bytes(sight: Sight, patches: int = 0) -> int:
+    """Memory that the tower's forward takes, in 32 bits. 0 patches: those of the largest picture of normal detail."""
     most = PictureDetail.NORMAL.most_tokens * sight.merge**2
-    patches = min(most, sight.most_pixels // sight.patch**2)
+    patches = patches or min(most, sight.most_pixels // sight.patch**2)
     heads = max(1, whole(sight.vision, "num_heads") or whole(sight.vision, "num_attention_heads"))
-    return 4 * patches * (_WORK_ROWS * positive(sight.vision, "hidden_size") + heads * _SCORES_AT_ONCE)
+    return 4 * patches * (_WORK_ROWS * positive(sight.vision, "hidden_size") + heads * queries_at_once(patches))
+
+
+def queries_at_once(patches: int) -> int:
+    """By which a tower attends to all patches: all scores at once would take gigabytes."""
+    return max(_ALIKE, min(_QUERIES, _SCORES // patches // _ALIKE * _ALIKE))
 
 
 def picture_tokens(folder: str, width: int, height: int, detail: PictureDetail = PictureDetail.NORMAL) -> int:

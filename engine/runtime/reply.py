@@ -292,6 +292,12 @@ class Reply:
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
     @property
+    def looking_bytes(self) -> int:
+        """What the look at a picture that begins next takes; 0: none does."""
+        view = self._sequence.pictures
+        return 0 if view is None else view.looking_bytes(self._sequence.caches.position)
+
+    @property
     def draft_lags(self) -> bool:
         """Whether a fixed draft has uncached tokens, once the first token is posted."""
         return self._drafting is not None and bool(self._emitted) and self._drafting.has_to_catch_up(self._sequence)

@@ -28,7 +28,7 @@ from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
-from engine.models.memory import is_short, set_limits
+from engine.models.memory import is_short, lacks, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch, can_draft
@@ -406,10 +406,17 @@ class Scheduler:
                 self._step(reply)
 
     def _check_memory(self) -> None:
-        """Near the limit drop kept caches first, then end the longest reply of the highest rank."""
+        """Near the limit drop kept caches first, then end the longest reply of the highest rank.
+
+        Or the one that is about to look at a picture, where only that would take too much.
+        """
+        looks = {reply: reply.looking_bytes for reply in self._reading if not reply.interrupted}
+        most = max(looks.values(), default=0)
         short = is_short() or (self.main is not None and self.main.short())
-        while short and self._store.evict_oldest():
+        while (short or lacks(most)) and self._store.evict_oldest():
             short = is_short()  # other ranks say with their next step what that has freed
+        if not short and lacks(most):
+            max(looks, key=lambda reply: looks[reply]).interrupt(FinishReason.MEMORY)
         started = [reply for reply in self._started if not reply.interrupted]
         if started and short:
             first = max(started, key=lambda reply: (reply.request.rank, len(reply.sequence.tokens)))

@@ -8,6 +8,7 @@ cache and that number. Engine thread only.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
@@ -21,7 +22,7 @@ from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.model_files import FileError, JsonObject, entries, object_at
-from engine.models.sight import Mutual, Sight, Tower
+from engine.models.sight import Mutual, Sight, Tower, looking_bytes
 from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
 _EYES = "eyes"
+LOOK_S = 0.03  # that a look goes on while others, and Stop, wait
 _TOWERS = {
     Tower.QWEN: qwen,
     Tower.QWEN2: qwen2,
@@ -156,19 +158,28 @@ class View:
         return self._missing(start, end) is None
 
     def look(self, start: int, end: int) -> None:
-        """A short part of the work that `sees` still waits for."""
-        index = self._missing(start, end)
+        """Some of the work that `sees` still waits for, for LOOK_S and a step of the tower at most."""
+        index, began = self._missing(start, end), time.perf_counter()
         if index is None:
             return
         if self._work is None or self._work[0] != index:
             self._work = index, self._eyes.rows(self.spans[index])
         try:
             next(self._work[1])
+            while time.perf_counter() - began < LOOK_S:
+                next(self._work[1])
         except StopIteration as done:
             self._rows[index], self._work = done.value, None
         except BaseException:
             self._work = None
             raise
+
+    def looking_bytes(self, position: int) -> int:
+        """What the largest look from there on takes; 0: none is to come, or one has begun."""
+        if self._work is not None:
+            return 0
+        left = (span for index, span in enumerate(self.spans) if span.end > position and index not in self._rows)
+        return max((looking_bytes(self._eyes.sight, span.patches(self._eyes.sight)) for span in left), default=0)
 
     def shift(self, position: int) -> int:
         """What the rotary position of a token of text there is beyond its place among the tokens."""

@@ -34,6 +34,11 @@ class Span:
     tiles: tuple[int, int] = (1, 1)  # (columns, rows) of squares that are seen before the whole, if there are more
     layout: tuple[str | int, ...] = ()  # numbers of its own rows, and words between them
 
+    def patches(self, sight: Sight) -> int:
+        """That a tower sees at once."""
+        square = 0 if sight.tiling is None or self.tiles == (1, 1) else (sight.tiling.side // sight.patch) ** 2
+        return max(self.columns * self.rows * sight.merge**2, square)
+
     @property
     def extent(self) -> int:
         """By how much positions grow over it, in families that count rows and columns."""

@@ -7,8 +7,9 @@ import queue
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import mlx.core as mx
@@ -17,6 +18,7 @@ import pytest
 
 from engine import (
     CannotSee,
+    DraftingState,
     Engine,
     Event,
     Finished,
@@ -40,12 +42,16 @@ from engine import (
 from engine.decoding import sequence as sequences
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
-from engine.models.loading import LoadedModel, load_model
+from engine.drafting.costs import Calibration
+from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.models.sight import Tower
 from engine.models.templates import ChatTemplate
+from engine.vision import seeing as seeing_module
 from engine.vision.seeing import Eyes, View
+from engine.vision.towers import steps
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import FIRST_NAME, spans_in, without_names
+from tests.engine.batch_harness import Harness, Recorder
 from tests.helpers import tiny_assistants, tiny_drafters
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
 from tests.helpers.tiny_eyes import (
@@ -70,6 +76,7 @@ CHAT = (
 CHATS = {"short": SHORT, "long": CHAT}
 SAMPLINGS = {"greedy": GREEDY, "hot": HOT}
 PLAIN = Speculation.off()
+SLOW = pytest.mark.slow
 
 
 def asking(
@@ -171,6 +178,74 @@ def drafting(client: EngineClient, drafters: dict[str, Path], kind: str) -> Iter
         client.set_draft(drafters[kind])
     yield
     client.set_draft(None)
+
+
+@pytest.mark.parametrize("kind", [pytest.param(each, marks=[] if each == "dflash" else SLOW) for each in DRAFTS[2:]])
+def test_a_draft_is_swapped_in_the_midst_of_a_reply(client: EngineClient, drafters: dict[str, Path], kind: str) -> None:
+    """Whoever drafts from then on reads the states behind a picture whose rows are gone, or its tokens."""
+    skip_without(drafters, kind)
+    told, since = queue.SimpleQueue[Event](), list[Event]()
+    swaps = [drafters[kind], drafters["draft"]]
+
+    def swap(request: RequestId, event: Event) -> None:
+        """Twice, with some rounds before, between and after."""
+        since.append(event)
+        if len(since) == 12 and swaps:
+            client.engine.set_draft(swaps.pop(0), told.put)
+        with suppress(queue.Empty):
+            if isinstance(told.get_nowait(), ModelReady):
+                since.clear()
+        if len(since) > 30 and not swaps:
+            client.engine.cancel(request)
+
+    with drafting(client, drafters, "draft"):
+        outcome = client.run(asking(SHORT, Speculation.fixed(4), tokens=4000), swap)
+    sources = [each.source for each in outcome.finished.rounds if each.drafted and each.source != "lookup"]
+    first, other, again = [source for source, _ in groupby(sources)]
+    assert (first, again) == ("draft", "draft") != (other, other)
+    assert outcome.tokens == client.run(replace(asking(SHORT, tokens=len(outcome.tokens)), transient=True)).tokens
+
+
+@pytest.mark.parametrize("kind", [pytest.param(each, marks=[] if each == "draft" else SLOW) for each in DRAFTS])
+def test_a_reply_behind_a_picture_is_continued_and_another_put_in_its_place(
+    main: Path, client: EngineClient, drafters: dict[str, Path], looks: list[int], kind: str
+) -> None:
+    """From what is kept: of caches that cannot be cut, the checkpoint behind the picture."""
+    skip_without(drafters, kind)
+    how, chat = Speculation.fixed(4), (asked("Is it this one?", picture(40, 30, seed=7 + DRAFTS.index(kind))),)
+    later = (*chat, Message(MessageRole.ASSISTANT, "It is"))
+    ways = later, (*later, asked("Is it?")), (*later, asked("Or not?"))
+    model = load_model(main)
+    end = max(at for at, token in enumerate(prompt_tokens(asking(chat), model)) if token >= FIRST_NAME)
+    with drafting(client, drafters, kind):
+        client.run(asking(chat, how))
+        looks.clear()
+        outcomes = [client.run(asking(way, how)) for way in (*ways, ways[0])]
+    assert main.name == "gemma3" or not looks  # its windows cannot be cut back
+    plain = [client.run(replace(asking(way), transient=True)).tokens for way in ways]
+    assert [each.tokens for each in outcomes] == [*plain, plain[0]]
+    cached = [each.stats.cached_tokens for each in outcomes]
+    assert main.name == "gemma3" or min(cached) > end
+
+
+def alone(harness: Harness, request: Request) -> Recorder:
+    recorder = harness.submit(request)
+    harness.run_dry()
+    return recorder
+
+
+def test_a_draft_that_guesses_badly_behind_a_picture_is_parked(main: Path, drafters: dict[str, Path]) -> None:
+    """Prices are given, so it does not depend on this machine."""
+    model = load_model(main)
+    harness = Harness(model, load_draft(drafters["draft"], model))
+    harness.scheduler._history.costs.calibration = Calibration({1: 1.0, 33: 2.0}, {"draft": 0.3})
+    request = asking(SHORT, Speculation.auto(), tokens=60)
+    reply, plain = (alone(harness, each) for each in (request, replace(request, speculation=PLAIN)))
+    rounds = reply.finished.rounds
+    assert any(each.source == "draft" for each in rounds)
+    assert not any(each.source == "draft" for each in rounds[-20:])
+    assert reply.finished.stats.drafting is DraftingState.PARKED
+    assert reply.tokens == plain.tokens
 
 
 def skip_without(drafters: dict[str, Path], kind: str) -> None:
@@ -277,7 +352,8 @@ def test_a_picture_that_is_kept_is_not_looked_at_again_even_after_a_restart(
 def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever waits, waits for one block of the tower."""
+    """Whoever waits, waits for one step of the tower, where these take long."""
+    monkeypatch.setattr(seeing_module, "LOOK_S", 0.0)
     asked_for, ends, done = queue.SimpleQueue[RequestId](), queue.SimpleQueue[Event](), list[str]()
     look, close = View.look, Sequence.close_step
 
@@ -482,6 +558,42 @@ def test_memory_counts_the_tower_and_a_look(main: Path, tmp_path: Path) -> None:
     assert tower >= inspect_model(main).weight_bytes - inspect_model(tmp_path / "blind").weight_bytes - 16_000
     assert sees.need.fixed_bytes > blind.need.fixed_bytes
     assert inspect_model(main).idle_bytes == 0
+
+
+def test_a_look_that_does_not_fit_ends_its_reply_and_no_other(
+    client: EngineClient, main: Path, looks: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, room = list[int](), [1 << 60]
+
+    def lacks(size: int) -> bool:
+        sizes.append(size)
+        return size > room[0]
+
+    monkeypatch.setattr("engine.runtime.scheduler.lacks", lacks)
+    small, large = (asking((asked("", picture(side, side, seed=11)),), tokens=4) for side in (30, 120))
+    for each in (small, large):
+        assert client.run(each).reason is FinishReason.LENGTH
+        room.append(max(sizes))
+        sizes.clear()
+    assert 0 < room[1] < room[2] or main.name == "gemma3"
+    room[0] = room[2] - 1
+    looks.clear()
+    ends = client.run_all([replace(large, transient=True), replace(asking((asked("Hello."),), tokens=4))])
+    assert [each.reason for each in ends] == [FinishReason.MEMORY, FinishReason.LENGTH]
+    assert not looks
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_picture_is_the_same_in_however_many_steps(
+    kind: str, seeing: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = rows_of(load_model(seeing[kind]))
+    monkeypatch.setattr(steps, "_STEP_FLOPS", 0.0)
+    monkeypatch.setattr(steps, "_LEAST_ROWS", 8)
+    monkeypatch.setattr(steps, "queries_at_once", lambda patches: 4)
+    cut = rows_of(load_model(seeing[kind]))
+    assert mx.array_equal(whole, cut)
 
 
 def test_numbers_that_contradict_one_another_are_a_damaged_tower(tmp_path: Path) -> None:

@@ -9,29 +9,22 @@ import mlx.nn as nn
 
 from engine.models.model_files import flag, object_at, positive, real, whole
 from engine.models.sight import Sight
-from engine.vision.towers.tensors import Tensors, attention
+from engine.vision.towers import steps
+from engine.vision.towers.steps import Steps
+from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
 _CLIPS = ("input_min", "input_max", "output_min", "output_max")
 
 
 def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a block of the tower a step."""
+    """Rows (tokens, width) for the embedding; a short part of the work a step."""
     vision, eps = sight.vision, real(sight.vision, "rms_norm_eps", 1e-6)
     rows, columns = span.rows * sight.merge, span.columns * sight.merge
     by_row, by_column = mx.repeat(mx.arange(rows), columns), mx.tile(mx.arange(columns), rows)
     states = _embedded(tensors, sight, patches, by_row, by_column)
     for layer in range(positive(vision, "num_hidden_layers")):
-        name = f"encoder.layers.{layer}"
-        attended = _attended(tensors, f"{name}.self_attn", _norm(tensors, f"{name}.input_layernorm", states, eps),
-                             sight, (by_column, by_row))  # fmt: skip
-        states = states + _norm(tensors, f"{name}.post_attention_layernorm", attended, eps)
-        inner = _norm(tensors, f"{name}.pre_feedforward_layernorm", states, eps)
-        gate, up = (_clipped(tensors, inner, f"{name}.mlp.{part}_proj", sight) for part in ("gate", "up"))
-        inner = _clipped(tensors, nn.gelu_approx(gate) * up, f"{name}.mlp.down_proj", sight)
-        states = states + _norm(tensors, f"{name}.post_feedforward_layernorm", inner, eps)
-        mx.eval(states)
-        yield
+        states = yield from _block(tensors, f"encoder.layers.{layer}", states, sight, (by_column, by_row))
     width, merge = states.shape[-1], sight.merge
     pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
     pooled = pooled * width**0.5
@@ -57,24 +50,32 @@ def pixel_by_pixel(patches: mx.array, sight: Sight) -> mx.array:
     return patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
 
 
-def _attended(
-    tensors: Tensors, name: str, states: mx.array, sight: Sight, places: tuple[mx.array, mx.array]
-) -> mx.array:
+def _block(tensors: Tensors, name: str, states: mx.array, sight: Sight, places: tuple[mx.array, mx.array]) -> Steps:
     heads, eps = positive(sight.vision, "num_attention_heads"), real(sight.vision, "rms_norm_eps", 1e-6)
     shared = whole(sight.vision, "num_key_value_heads", heads)
     base = real(object_at(sight.vision, "rope_parameters"), "rope_theta", 100.0)
-    count = states.shape[0]
-    parts = [
-        _clipped(tensors, states, f"{name}.{part}_proj", sight).reshape(count, number, -1)
-        for part, number in (("q", heads), ("k", shared), ("v", shared))
-    ]
-    queries, keys = (
-        _turned(mx.fast.rms_norm(part, tensors[f"{name}.{which}_norm.weight"], eps), places, base)
-        for part, which in zip(parts[:2], ("q", "k"), strict=True)
-    )
-    given = [part.transpose(1, 0, 2)[None] for part in (queries, keys, mx.fast.rms_norm(parts[2], None, eps))]
-    attended = attention(given[0], given[1], given[2], 1.0)
-    return _clipped(tensors, attended[0].transpose(1, 0, 2).reshape(count, -1), f"{name}.o_proj", sight)
+
+    def parts(at: slice) -> list[mx.array]:
+        normed = _norm(tensors, f"{name}.input_layernorm", states[at], eps)
+        queries, keys, values = (
+            _clipped(tensors, normed, f"{name}.self_attn.{part}_proj", sight).reshape(normed.shape[0], number, -1)
+            for part, number in (("q", heads), ("k", shared), ("v", shared))
+        )
+        turned = (
+            _turned(_norm(tensors, f"{name}.self_attn.{which}_norm", part, eps), (places[0][at], places[1][at]), base)
+            for part, which in ((queries, "q"), (keys, "k"))
+        )
+        return [*turned, mx.fast.rms_norm(values, None, eps)]
+
+    def rest(at: slice, seen: mx.array) -> mx.array:
+        seen = _clipped(tensors, seen, f"{name}.self_attn.o_proj", sight)
+        attended = states[at] + _norm(tensors, f"{name}.post_attention_layernorm", seen, eps)
+        inner = _norm(tensors, f"{name}.pre_feedforward_layernorm", attended, eps)
+        gate, up = (_clipped(tensors, inner, f"{name}.mlp.{part}_proj", sight) for part in ("gate", "up"))
+        inner = _clipped(tensors, nn.gelu_approx(gate) * up, f"{name}.mlp.down_proj", sight)
+        return attended + _norm(tensors, f"{name}.post_feedforward_layernorm", inner, eps)
+
+    return steps.block(states, parts, rest, scale=1.0)
 
 
 def _turned(x: mx.array, places: tuple[mx.array, mx.array], base: float) -> mx.array:

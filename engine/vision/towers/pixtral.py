@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import object_at, positive, real
 from engine.models.sight import Sight
+from engine.vision.towers import steps
 from engine.vision.towers.qwen import rotated
-from engine.vision.towers.tensors import Tensors, attention
+from engine.vision.towers.steps import Steps, by_rows
+from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
 _EPS = 1e-5
 
 
 def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a block of the tower a step."""
+    """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
     kernel = tensors["patch_conv.weight"]
     if kernel.shape[-1] == 3:  # MLX's order
@@ -27,19 +29,42 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     turns = _angles(sight, span, states.shape[-1] // heads)
     bend = nn.gelu if sight.vision.get("hidden_act") == "gelu" else nn.silu
     for layer in range(depth):
-        name = f"transformer.layers.{layer}"
-        normed = _norm(tensors, f"{name}.attention_norm", states)
-        states = states + _attended(tensors, f"{name}.attention", normed, turns, heads)
-        normed = _norm(tensors, f"{name}.ffn_norm", states)
-        gate, up = (tensors.linear(normed, f"{name}.feed_forward.{part}_proj") for part in ("gate", "up"))
-        states = states + tensors.linear(bend(gate) * up, f"{name}.feed_forward.down_proj")
-        mx.eval(states)
-        yield
+        states = yield from _block(tensors, f"transformer.layers.{layer}", states, turns, heads, bend)
     if "patch_merger.merging_layer.weight" in tensors:
         states = _merged(tensors, states, sight, span)
-    rows = tensors.linear(nn.gelu(tensors.linear(states, "linear_1")), "linear_2")
-    mx.eval(rows)
-    return [rows]
+    return [(yield from _rows(tensors, states))]
+
+
+def _block(
+    tensors: Tensors,
+    name: str,
+    states: mx.array,
+    turns: mx.array,
+    heads: int,
+    bend: Callable[[mx.array], mx.array],
+) -> Steps:
+    def parts(at: slice) -> list[mx.array]:
+        normed = _norm(tensors, f"{name}.attention_norm", states[at])
+        maps = (tensors.linear(normed, f"{name}.attention.{part}_proj") for part in "qkv")
+        queries, keys, values = (part.reshape(part.shape[0], heads, -1) for part in maps)
+        return [*(rotated(part, turns[at]).astype(states.dtype) for part in (queries, keys)), values]
+
+    def rest(at: slice, seen: mx.array) -> mx.array:
+        attended = states[at] + tensors.linear(seen, f"{name}.attention.o_proj")
+        normed = _norm(tensors, f"{name}.ffn_norm", attended)
+        gate, up = (tensors.linear(normed, f"{name}.feed_forward.{part}_proj") for part in ("gate", "up"))
+        return attended + tensors.linear(bend(gate) * up, f"{name}.feed_forward.down_proj")
+
+    return steps.block(states, parts, rest)
+
+
+def _rows(tensors: Tensors, states: mx.array) -> Steps:
+    wide = tensors["linear_1.bias"].size if "linear_1.bias" in tensors else tensors["linear_1.weight"].shape[0]
+    return by_rows(
+        lambda at: tensors.linear(nn.gelu(tensors.linear(states[at], "linear_1")), "linear_2"),
+        states.shape[0],
+        2 * wide * (states.shape[1] + wide),
+    )
 
 
 def _norm(tensors: Tensors, name: str, states: mx.array, eps: float = _EPS) -> mx.array:
@@ -55,15 +80,6 @@ def _angles(sight: Sight, span: Span, width: int) -> mx.array:
     by_column = mx.arange(columns)[None, :, None] * frequencies[1::2]
     both = [mx.broadcast_to(part, (rows, columns, width // 4)) for part in (by_row, by_column)]
     return mx.concatenate(both, axis=-1).reshape(-1, width // 2)
-
-
-def _attended(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
-    count, width = states.shape
-    parts = (tensors.linear(states, f"{name}.{part}_proj").reshape(count, heads, -1) for part in "qkv")
-    queries, keys, values = (part.transpose(1, 0, 2) for part in parts)
-    queries, keys = (rotated(part, turns).astype(states.dtype) for part in (queries, keys))
-    seen = attention(queries[None], keys[None], values[None], (width // heads) ** -0.5)
-    return tensors.linear(seen[0].transpose(1, 0, 2).reshape(count, width), f"{name}.o_proj")
 
 
 def _merged(tensors: Tensors, states: mx.array, sight: Sight, span: Span) -> mx.array:

@@ -14,27 +14,27 @@ import mlx.nn as nn
 
 from engine.models.model_files import entries, positive
 from engine.models.sight import Sight
-from engine.vision.towers.tensors import Tensors, attention
+from engine.vision.towers import steps
+from engine.vision.towers.steps import Steps, by_rows
+from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
 _ROPE_BASE = 10_000.0
+_MAPS = "linear_fc1", "linear_fc2"
 
 
 def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding, then those for deepstack; a block of the tower a step."""
+    """Rows (tokens, width) for the embedding, then those for deepstack; a short part of the work a step."""
     depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
     states = _embedded(tensors, sight, span, patches)
     turns = angles(sight, span, states.shape[-1] // heads)
     taken, merged = entries(sight.vision, "deepstack_visual_indexes"), list[mx.array]()
-    for block in range(depth):
-        states = _block(tensors, f"blocks.{block}", states, turns, heads)
-        if block in taken:
-            merged.append(_merged(tensors, f"deepstack_merger_list.{len(merged)}", states, sight, normed_first=False))
-        mx.eval(states, merged)
-        yield
-    rows = [_merged(tensors, "merger", states, sight, normed_first=True), *merged]
-    mx.eval(rows)
-    return rows
+    for number in range(depth):
+        states = yield from block(tensors, f"blocks.{number}", states, turns, heads, _MAPS)
+        if number in taken:
+            name = f"deepstack_merger_list.{len(merged)}"
+            merged.append((yield from _merged(tensors, name, states, sight, normed_first=False)))
+    return [(yield from _merged(tensors, "merger", states, sight, normed_first=True)), *merged]
 
 
 def _embedded(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> mx.array:
@@ -88,30 +88,47 @@ def angles(sight: Sight, span: Span, width: int) -> mx.array:
     return _token_by_token(mx.concatenate([by_row, by_column], axis=-1), sight, span)
 
 
-def _block(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
-    states = states + attended(tensors, f"{name}.attn", tensors.layer_norm(states, f"{name}.norm1"), turns, heads)
-    inner = tensors.linear(tensors.layer_norm(states, f"{name}.norm2"), f"{name}.mlp.linear_fc1")
-    return states + tensors.linear(nn.gelu_approx(inner), f"{name}.mlp.linear_fc2")
+def block(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int, maps: tuple[str, str]) -> Steps:
+    """`maps`: names of its MLP's two."""
+    bend = nn.gelu_approx if maps == _MAPS else nn.gelu_fast_approx
+
+    def parts(at: slice) -> list[mx.array]:
+        normed = tensors.layer_norm(states[at], f"{name}.norm1")
+        return turned(tensors.linear(normed, f"{name}.attn.qkv"), turns[at], heads)
+
+    def rest(at: slice, seen: mx.array) -> mx.array:
+        attended = states[at] + tensors.linear(seen, f"{name}.attn.proj")
+        inner = tensors.linear(tensors.layer_norm(attended, f"{name}.norm2"), f"{name}.mlp.{maps[0]}")
+        return attended + tensors.linear(bend(inner), f"{name}.mlp.{maps[1]}")
+
+    return steps.block(states, parts, rest)
 
 
-def attended(tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int) -> mx.array:
-    count, width = states.shape
-    parts = tensors.linear(states, f"{name}.qkv").reshape(count, 3, heads, width // heads).transpose(1, 2, 0, 3)
-    queries, keys = (rotated(part, turns).astype(states.dtype)[None] for part in parts[:2])
-    seen = attention(queries, keys, parts[2][None], (width // heads) ** -0.5)
-    return tensors.linear(seen[0].transpose(1, 0, 2).reshape(count, width), f"{name}.proj")
+def turned(parts: mx.array, turns: mx.array, heads: int) -> list[mx.array]:
+    """Queries, keys and values (rows, heads, width) out of one map."""
+    queries, keys, values = parts.reshape(parts.shape[0], 3, heads, -1).transpose(1, 0, 2, 3)
+    return [*(rotated(part, turns).astype(parts.dtype) for part in (queries, keys)), values]
 
 
 def rotated(x: mx.array, turns: mx.array) -> mx.array:
+    """`x` (rows, heads, width)."""
     first, second = mx.split(x, 2, axis=-1)
-    cos, sin = mx.cos(turns), mx.sin(turns)
+    cos, sin = mx.cos(turns)[:, None], mx.sin(turns)[:, None]
     return mx.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 
-def _merged(tensors: Tensors, name: str, states: mx.array, sight: Sight, *, normed_first: bool) -> mx.array:
-    width = states.shape[-1] * sight.merge**2
+def in_squares(states: mx.array, sight: Sight) -> mx.array:
+    """(tokens, width of all patches of one)."""
+    return states.reshape(-1, states.shape[-1] * sight.merge**2)
+
+
+def _merged(tensors: Tensors, name: str, states: mx.array, sight: Sight, *, normed_first: bool) -> Steps:
     if normed_first:
-        states = tensors.layer_norm(states, f"{name}.norm").reshape(-1, width)
-    else:
-        states = tensors.layer_norm(states.reshape(-1, width), f"{name}.norm")
-    return tensors.linear(nn.gelu(tensors.linear(states, f"{name}.linear_fc1")), f"{name}.linear_fc2")
+        states = tensors.layer_norm(states, f"{name}.norm")
+    squares = in_squares(states, sight)
+
+    def made(at: slice) -> mx.array:
+        normed = squares[at] if normed_first else tensors.layer_norm(squares[at], f"{name}.norm")
+        return tensors.linear(nn.gelu(tensors.linear(normed, f"{name}.linear_fc1")), f"{name}.linear_fc2")
+
+    return by_rows(made, squares.shape[0], 4 * squares.shape[1] ** 2)

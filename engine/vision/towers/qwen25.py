@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -11,8 +12,11 @@ import numpy as np
 
 from engine.models.model_files import entries, positive
 from engine.models.sight import Sight
-from engine.vision.towers.qwen import angles, projected, rotated
-from engine.vision.towers.tensors import Tensors, attention
+from engine.vision.towers import steps
+from engine.vision.towers.qwen import angles, projected, turned
+from engine.vision.towers.qwen2 import merged
+from engine.vision.towers.steps import Steps
+from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
 _EPS = 1e-6
@@ -26,19 +30,15 @@ class _Windows:
 
 
 def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a block of the tower a step."""
+    """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
     states = projected(tensors, patches)
     turns, windows = angles(sight, span, states.shape[-1] // heads), _windows(sight, span)
     whole = entries(sight.vision, "fullatt_block_indexes")
-    for block in range(depth):
-        states = _block(tensors, f"blocks.{block}", states, turns, heads, None if block in whole else windows)
-        mx.eval(states)
-        yield
-    normed = _norm(tensors, "merger.ln_q", states).reshape(-1, states.shape[-1] * sight.merge**2)
-    rows = tensors.linear(nn.gelu(tensors.linear(normed, "merger.mlp.0")), "merger.mlp.2")
-    mx.eval(rows)
-    return [rows]
+    for number in range(depth):
+        within = None if number in whole else windows
+        states = yield from _block(tensors, f"blocks.{number}", states, turns, heads, within)
+    return [(yield from merged(tensors, _norm(tensors, "merger.ln_q", states), sight))]
 
 
 def _windows(sight: Sight, span: Span) -> _Windows:
@@ -58,29 +58,25 @@ def _windows(sight: Sight, span: Span) -> _Windows:
 
 def _block(
     tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int, windows: _Windows | None
-) -> mx.array:
-    normed = _norm(tensors, f"{name}.norm1", states)
-    states = states + _attended(tensors, f"{name}.attn", normed, turns, heads, windows)
-    normed = _norm(tensors, f"{name}.norm2", states)
-    gate, up = (tensors.linear(normed, f"{name}.mlp.{part}_proj") for part in ("gate", "up"))
-    return states + tensors.linear(nn.silu(gate) * up, f"{name}.mlp.down_proj")
+) -> Steps:
+    def parts(at: slice) -> list[mx.array]:
+        normed = _norm(tensors, f"{name}.norm1", states[at])
+        return turned(tensors.linear(normed, f"{name}.attn.qkv"), turns[at], heads)
+
+    def rest(at: slice, seen: mx.array) -> mx.array:
+        attended = states[at] + tensors.linear(seen, f"{name}.attn.proj")
+        normed = _norm(tensors, f"{name}.norm2", attended)
+        gate, up = (tensors.linear(normed, f"{name}.mlp.{part}_proj") for part in ("gate", "up"))
+        return attended + tensors.linear(nn.silu(gate) * up, f"{name}.mlp.down_proj")
+
+    return steps.block(states, parts, rest, attention=None if windows is None else partial(_within, windows))
 
 
 def _norm(tensors: Tensors, name: str, states: mx.array) -> mx.array:
     return mx.fast.rms_norm(states, tensors[f"{name}.weight"], _EPS)
 
 
-def _attended(
-    tensors: Tensors, name: str, states: mx.array, turns: mx.array, heads: int, windows: _Windows | None
-) -> mx.array:
-    count, width = states.shape
-    parts = tensors.linear(states, f"{name}.qkv").reshape(count, 3, heads, width // heads).transpose(1, 2, 0, 3)
-    queries, keys = (rotated(part, turns).astype(states.dtype) for part in parts[:2])
-    scale = (width // heads) ** -0.5
-    if windows is None:
-        attended = attention(queries[None], keys[None], parts[2][None], scale)[0]
-    else:
-        cut = [part[:, windows.patches].transpose(1, 0, 2, 3) for part in (queries, keys, parts[2])]
-        each = mx.fast.scaled_dot_product_attention(*cut, scale=scale, mask=windows.within)
-        attended = each.transpose(1, 0, 2, 3).reshape(heads, -1, width // heads)[:, windows.places]
-    return tensors.linear(attended.transpose(1, 0, 2).reshape(count, width), f"{name}.proj")
+def _within(windows: _Windows, queries: mx.array, keys: mx.array, values: mx.array, scale: float) -> mx.array:
+    cut = [part[0][:, windows.patches].transpose(1, 0, 2, 3) for part in (queries, keys, values)]
+    each = mx.fast.scaled_dot_product_attention(*cut, scale=scale, mask=windows.within)
+    return each.transpose(1, 0, 2, 3).reshape(queries.shape[1], -1, queries.shape[-1])[:, windows.places][None]

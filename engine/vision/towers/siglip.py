@@ -9,12 +9,14 @@ import mlx.nn as nn
 
 from engine.models.model_files import positive, real
 from engine.models.sight import Sight
-from engine.vision.towers.tensors import Tensors, attention
+from engine.vision.towers import steps
+from engine.vision.towers.steps import Steps
+from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
 
 def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a block of the tower a step."""
+    """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
     eps = real(sight.vision, "layer_norm_eps", 1e-6)
     kernel = tensors["embeddings.patch_embedding.weight"]
@@ -24,9 +26,7 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     states = patches.astype(flat.dtype) @ flat.T + tensors["embeddings.patch_embedding.bias"]
     states = states + tensors.table("embeddings.position_embedding", states.shape[-1])
     for layer in range(depth):
-        states = block(tensors, f"encoder.layers.{layer}", states, heads, eps)
-        mx.eval(states)
-        yield
+        states = yield from block(tensors, f"encoder.layers.{layer}", states, heads, eps)
     states = tensors.layer_norm(states, "post_layernorm", eps)
     merge, width = sight.merge, states.shape[-1]
     pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
@@ -36,17 +36,15 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     return [rows]
 
 
-def block(tensors: Tensors, name: str, states: mx.array, heads: int, eps: float) -> mx.array:
-    states = states + _attended(
-        tensors, f"{name}.self_attn", tensors.layer_norm(states, f"{name}.layer_norm1", eps), heads
-    )
-    inner = tensors.linear(tensors.layer_norm(states, f"{name}.layer_norm2", eps), f"{name}.mlp.fc1")
-    return states + tensors.linear(nn.gelu_approx(inner), f"{name}.mlp.fc2")
+def block(tensors: Tensors, name: str, states: mx.array, heads: int, eps: float) -> Steps:
+    def parts(at: slice) -> list[mx.array]:
+        normed = tensors.layer_norm(states[at], f"{name}.layer_norm1", eps)
+        maps = (tensors.linear(normed, f"{name}.self_attn.{part}_proj") for part in ("q", "k", "v"))
+        return [part.reshape(part.shape[0], heads, -1) for part in maps]
 
+    def rest(at: slice, seen: mx.array) -> mx.array:
+        attended = states[at] + tensors.linear(seen, f"{name}.self_attn.out_proj")
+        inner = tensors.linear(tensors.layer_norm(attended, f"{name}.layer_norm2", eps), f"{name}.mlp.fc1")
+        return attended + tensors.linear(nn.gelu_approx(inner), f"{name}.mlp.fc2")
 
-def _attended(tensors: Tensors, name: str, states: mx.array, heads: int) -> mx.array:
-    count, width = states.shape
-    parts = (tensors.linear(states, f"{name}.{part}_proj").reshape(count, heads, -1) for part in ("q", "k", "v"))
-    queries, keys, values = (part.transpose(1, 0, 2)[None] for part in parts)
-    attended = attention(queries, keys, values, (width // heads) ** -0.5)
-    return tensors.linear(attended[0].transpose(1, 0, 2).reshape(count, width), f"{name}.out_proj")
+    return steps.block(states, parts, rest)

@@ -20,7 +20,7 @@ _EPS = 1e-5
 
 
 def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding, square after square; a block of the tower a step."""
+    """Rows (tokens, width) for the embedding, square after square; a short part of the work a step."""
     rows, start = list[mx.array](), 0
     for high, wide in views(sight, span):
         seen = yield from _view(tensors, sight, (high, wide), patches[start : start + high * wide])
@@ -45,9 +45,7 @@ def _view(tensors: Tensors, sight: Sight, size: tuple[int, int], patches: mx.arr
     states = tensors.linear(pixel_by_pixel(patches, sight).astype(kernel.dtype), "embeddings.patch_embedding")
     states = states + _positions(tensors, size, states.shape[-1]).astype(states.dtype)
     for layer in range(depth):
-        states = block(tensors, f"encoder.layers.{layer}", states, heads, eps)
-        mx.eval(states)
-        yield
+        states = yield from block(tensors, f"encoder.layers.{layer}", states, heads, eps)
     states = tensors.layer_norm(states, "post_layernorm", eps)
     rows, columns = (each // merge for each in size)
     squares = states.reshape(rows, merge, columns, merge, -1).transpose(0, 2, 1, 3, 4).reshape(rows * columns, -1)

@@ -12,7 +12,6 @@ from engine.models.inspect import WEIGHTS
 from engine.models.loading import widens
 from engine.models.sight import Tower, tower_name
 
-_QUERIES_AT_ONCE = 512  # where attention is not fused, all scores would take gigabytes
 _PART_BYTES = 64 << 20
 _MODES = {(32, 4): "mxfp4", (32, 8): "mxfp8", (16, 4): "nvfp4"}  # by group and bits, without biases
 
@@ -71,10 +70,3 @@ class Tensors:
 
     def layer_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
         return mx.fast.layer_norm(x, self[f"{name}.weight"], self[f"{name}.bias"], eps)
-
-
-def attention(queries: mx.array, keys: mx.array, values: mx.array, scale: float) -> mx.array:
-    """Of every row to every row, all (1, heads, rows, width)."""
-    parts = mx.split(queries, range(_QUERIES_AT_ONCE, queries.shape[2], _QUERIES_AT_ONCE), axis=2)
-    attended = [mx.fast.scaled_dot_product_attention(part, keys, values, scale=scale) for part in parts]
-    return mx.concatenate(attended, axis=2)

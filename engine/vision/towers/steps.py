@@ -1,0 +1,71 @@
+"""A tower's work in steps, each of some rows: none takes long, however large a picture or a tower is.
+
+How rows are shared among steps depends on sizes alone, so a picture's rows are the same every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+import mlx.core as mx
+
+from engine.models.sight import queries_at_once
+
+_STEP_FLOPS = 64e9  # some hundredths of a second on the slowest Macs
+_LEAST_ROWS = 512
+
+Steps = Generator[None, None, mx.array]
+Attention = Callable[[mx.array, mx.array, mx.array, float], mx.array]  # of (1, heads, rows, width), and a scale
+
+
+def by_rows(made: Callable[[slice], mx.array], count: int, flops: float) -> Steps:
+    """`made` of all of `count` rows, each of which takes about `flops`."""
+    (rows,) = yield from _by_rows(lambda at: [made(at)], count, flops)
+    return rows
+
+
+def block(
+    states: mx.array,
+    parts: Callable[[slice], list[mx.array]],
+    rest: Callable[[slice, mx.array], mx.array],
+    scale: float = 0.0,
+    attention: Attention | None = None,
+) -> Steps:
+    """What a block makes of `states` (patches, width).
+
+    `parts`: queries, keys and values (rows, heads, width) of some patches. `rest`: the block's result for these, of
+    what they attended to. `attention`: of all at once, where each attends to few; else each attends to every one.
+    """
+    count, width = states.shape
+    mx.eval(states)
+    yield
+    given = yield from _by_rows(parts, count, 6 * width**2)
+    queries, keys, values = (mx.contiguous(part.transpose(1, 0, 2))[None] for part in given)
+    scale = scale or queries.shape[-1] ** -0.5
+    attended = None if attention is None else attention(queries, keys, values, scale)
+    mx.eval(keys, values, [] if attended is None else attended)
+    yield
+
+    def made(at: slice) -> mx.array:
+        seen = to_all(queries[:, :, at], keys, values, scale) if attended is None else attended[:, :, at]
+        return rest(at, seen[0].transpose(1, 0, 2).reshape(seen.shape[2], -1))
+
+    return (yield from by_rows(made, count, 18 * width**2 + (4 * count * width if attended is None else 0)))
+
+
+def to_all(queries: mx.array, keys: mx.array, values: mx.array, scale: float) -> mx.array:
+    most = queries_at_once(keys.shape[2])
+    parts = mx.split(queries, range(most, queries.shape[2], most), axis=2)
+    return mx.concatenate([mx.fast.scaled_dot_product_attention(part, keys, values, scale=scale) for part in parts], 2)
+
+
+def _by_rows(
+    made: Callable[[slice], list[mx.array]], count: int, flops: float
+) -> Generator[None, None, list[mx.array]]:
+    most = max(1, int(_STEP_FLOPS / flops) // _LEAST_ROWS) * _LEAST_ROWS
+    parts = list[list[mx.array]]()
+    for start in range(0, count, most):
+        parts.append(made(slice(start, min(start + most, count))))
+        mx.eval(parts[-1])
+        yield
+    return [mx.concatenate(each) if len(each) > 1 else each[0] for each in zip(*parts, strict=True)]
