@@ -40,7 +40,7 @@ def test_it_is_offered_once_and_written(harness: AppHarness, qtbot: QtBot, home:
     assert (home / "Applications" / "Hunch.app" / "Contents" / "Info.plist").is_file()
 
 
-@pytest.mark.expect_log("the app cannot be written")
+@pytest.mark.expect_log("not put into Applications")
 def test_elsewhere_it_is_not_offered_and_a_refusal_is_told(
     harness: AppHarness, qtbot: QtBot, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

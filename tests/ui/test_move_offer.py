@@ -88,7 +88,7 @@ def test_the_mark_of_a_download_goes_before_the_copy_is_in_its_place(
     assert seen == [".new-Hunch.app", f"-dr com.apple.quarantine {folder}/.new-Hunch.app"]
 
 
-@pytest.mark.expect_log("the app cannot be moved")
+@pytest.mark.expect_log("not put into Applications")
 def test_where_it_cannot_be_moved_that_is_said_and_where_it_can_this_run_ends(
     harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path
 ) -> None:

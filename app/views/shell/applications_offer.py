@@ -11,48 +11,56 @@ from PySide6.QtCore import QCoreApplication, QObject
 
 from app.settings import Settings
 from app.system import bundle
-from app.system.bundle import write_app
-from app.system.worker import Worker
+from app.system.worker import Deliver, Worker
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
 
 _log = logging.getLogger(__name__)
 
 
-class MoveOffer(QObject):
+class _PlaceOffer(QObject):
+    """Does what the person agrees to on a thread of its own: a disk may take long."""
+
+    def __init__(self, parts: WindowParts, deliver: Deliver) -> None:
+        super().__init__(parts.window)
+        self._banner, self._deliver = parts.banner, deliver
+
+    def _do(self, job: Callable[[], Path], done: Callable[[Path], object], refused: Callable[[], BannerText]) -> None:
+        worker = Worker("a place in Applications", self._deliver)
+        worker.ask(job, done, partial(self._on_refused, refused))
+        worker.close(0.0)  # after that
+
+    def _on_refused(self, refused: Callable[[], BannerText], error: Exception) -> None:
+        if not isinstance(error, OSError):
+            raise error
+        _log.warning("not put into Applications: %s", error.strerror)
+        self._banner.show_warning(refused)
+
+
+class MoveOffer(_PlaceOffer):
     """Where Hunch.app was started from its disk image, or from a place that macOS made up."""
 
     def __init__(
         self,
         parts: WindowParts,
-        deliver: Callable[[Callable[[], None]], None],
+        deliver: Deliver,
         end: Callable[[], object],
         app: Path,
         folder: Path = bundle.APPLICATIONS,
     ) -> None:
         """`end` ends this run; the next one waits for it."""
-        super().__init__(parts.window)
-        self._banner = parts.banner
+        super().__init__(parts, deliver)
         self._end = end
         self._copy = partial(bundle.copy_to, folder, app)
-        self._deliver = deliver
         self._banner.show_warning(_offer, self._move, behind=True)
 
     def _move(self) -> None:
         self._banner.show_info(_moving, stays=True)
-        worker = Worker("moving", self._deliver)
-        worker.ask(self._copy, self._on_moved, self._on_refused)
-        worker.close(0.0)  # after that
+        self._do(self._copy, self._on_moved, _refused)
 
     def _on_moved(self, target: Path) -> None:
         bundle.start(target)
         self._end()
-
-    def _on_refused(self, error: Exception) -> None:
-        if not isinstance(error, OSError):
-            raise error
-        _log.warning("the app cannot be moved: %s", error.strerror)
-        self._banner.show_warning(_refused)
 
 
 def _offer() -> BannerText:
@@ -74,30 +82,16 @@ def _refused() -> BannerText:
     )
 
 
-class AppOffer(QObject):
+class AppOffer(_PlaceOffer):
     """Once, where a tool installed Hunch, which has no Hunch.app then: one in the user's Applications."""
 
-    def __init__(
-        self, parts: WindowParts, deliver: Callable[[Callable[[], None]], None], settings: Settings, folder: Path
-    ) -> None:
-        super().__init__(parts.window)
-        self._banner, self._deliver, self._folder = parts.banner, deliver, folder
+    def __init__(self, parts: WindowParts, deliver: Deliver, settings: Settings, folder: Path) -> None:
+        super().__init__(parts, deliver)
         settings.app_offered = True
-        self._banner.show_offer(_offer_to_write, self._write)
-
-    def _write(self) -> None:
-        worker = Worker("writing the app", self._deliver)
-        worker.ask(partial(write_app, self._folder), self._on_written, self._on_refused)
-        worker.close(0.0)  # after that
-
-    def _on_written(self, _app: Path) -> None:
-        self._banner.show_info(_written)
-
-    def _on_refused(self, error: Exception) -> None:
-        if not isinstance(error, OSError):
-            raise error
-        _log.warning("the app cannot be written: %s", error.strerror)
-        self._banner.show_warning(_not_written)
+        write = partial(bundle.write_app, folder)
+        self._banner.show_offer(
+            _offer_to_write, lambda: self._do(write, lambda _app: self._banner.show_info(_written), _not_written)
+        )
 
 
 def _offer_to_write() -> BannerText:
