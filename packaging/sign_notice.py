@@ -15,17 +15,17 @@ from __future__ import annotations
 
 import argparse
 import base64
-import hashlib
 import json
 import os
 import secrets
 import sys
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from app.system.ed25519 import BASE, KEY_BYTES, ORDER, PRIME, Point, times  # noqa: E402
 from app.system.updates import NotANotice, notice_of  # noqa: E402
 from app.words.languages import LANGUAGES  # noqa: E402
 
@@ -38,7 +38,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.what == "new-key":
         with os.fdopen(os.open(options.key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_hex(KEY_BYTES) + "\n")
+            file.write(secrets.token_hex(32) + "\n")
         print(public_key(_secret(options.key)).hex())
     else:
         print(json.dumps(published(options.notice.read_text("utf-8"), _secret(options.key))))
@@ -54,33 +54,11 @@ def published(notice: str, secret: bytes) -> dict[str, str]:
 
 
 def public_key(secret: bytes) -> bytes:
-    return encoded(times(_scalar(secret), BASE))
+    return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
 
 def signature(message: bytes, secret: bytes) -> bytes:
-    """RFC 8032, 5.1.6. Not in constant time: nobody watches a release being made."""
-    prefix = hashlib.sha512(secret).digest()[KEY_BYTES:]
-    once = _number(prefix + message)
-    point = encoded(times(once, BASE))
-    challenge = _number(point + public_key(secret) + message)
-    return point + ((once + challenge * _scalar(secret)) % ORDER).to_bytes(KEY_BYTES, "little")
-
-
-def encoded(point: Point) -> bytes:
-    inverse = pow(point[2], -1, PRIME)
-    x, y = point[0] * inverse % PRIME, point[1] * inverse % PRIME
-    return (y | (x & 1) << 255).to_bytes(KEY_BYTES, "little")
-
-
-def _scalar(secret: bytes) -> int:
-    if len(secret) != KEY_BYTES:
-        raise ValueError(f"a key has {KEY_BYTES} bytes")
-    number = int.from_bytes(hashlib.sha512(secret).digest()[:KEY_BYTES], "little")
-    return number & ((1 << 254) - 8) | 1 << 254
-
-
-def _number(data: bytes) -> int:
-    return int.from_bytes(hashlib.sha512(data).digest(), "little") % ORDER
+    return Ed25519PrivateKey.from_private_bytes(secret).sign(message)
 
 
 def _secret(file: Path) -> bytes:

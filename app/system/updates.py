@@ -6,7 +6,6 @@ INVARIANT: a notice is words. Nothing is downloaded or run for it; its page lies
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 import sys
@@ -55,7 +54,8 @@ class Notice:
 
 def read_answer(answer: object, public_key: bytes) -> Notice:
     """Of `{"notice": …, "signature": …}`. Raises NotANotice."""
-    from app.system.ed25519 import is_signed  # which computes as it is imported
+    from cryptography.exceptions import InvalidSignature  # loaded only where there is a notice
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     if not isinstance(answer, dict):
         raise NotANotice("no object")
@@ -63,11 +63,9 @@ def read_answer(answer: object, public_key: bytes) -> Notice:
     if not isinstance(text, str) or not isinstance(signature, str) or len(text) > _MOST_NOTICE:
         raise NotANotice("a field is missing")
     try:
-        signed = is_signed(text.encode(), base64.b64decode(signature, validate=True), public_key)
-    except (binascii.Error, ValueError):  # a lone surrogate, too
-        signed = False
-    if not signed:
-        raise NotANotice("not signed by Hunch")
+        Ed25519PublicKey.from_public_bytes(public_key).verify(base64.b64decode(signature, validate=True), text.encode())
+    except (InvalidSignature, ValueError):  # a lone surrogate, too
+        raise NotANotice("not signed by Hunch") from None
     return notice_of(text)
 
 
