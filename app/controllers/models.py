@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.discover import DiscoverController
-from app.controllers.downloads import NEWEST, DownloadController
+from app.controllers.downloads import DownloadController
 from app.controllers.draft_choices import (
     PairChecks,
     best_installed_draft,
@@ -23,12 +23,7 @@ from app.controllers.pair_loading import PairLoading, StarterPair
 from app.settings import Settings
 from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import PairOffer, reading_order
-from app.view_models.model_list import (
-    DraftChoice,
-    ModelEntry,
-    PairState,
-    PairView,
-)
+from app.view_models.model_list import DraftChoice, ModelEntry, PairState, PairView
 from engine import (
     ChatEngine,
     DeleteFailed,
@@ -40,100 +35,29 @@ from engine import (
     ModelInfo,
     ModelLibrary,
     ModelNotFound,
+    PairCheck,
     PairChecked,
     fit_together,
 )
 
 
-class ModelController(QObject):
-    models_changed = Signal()
-    pair_changed = Signal()
-    speculation_chosen = Signal(str)  # mode; by the person, for all chats or for one
-    fixed_chosen = Signal(str)  # in place of this mode, for all chats
-    way_chosen = Signal(str, int)  # mode, tokens; by the person, for all chats
-    main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
-    wait_ended = Signal()  # it waits no more
-    problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
-    chat_wanted = Signal()  # what was downloaded is to be used now
+class PairChoice:
+    """Which main model and draft are loaded: what is chosen, what goes with it, what comes in place of what is gone."""
 
-    def __init__(
-        self,
-        engine: ChatEngine,
-        store: ModelLibrary,
-        bridge: EngineBridge,
-        settings: Settings,
-        starter: StarterPair,
-        records: PairRecords,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._store = store
-        self._settings = settings
-        self.records = records
-        self.sources = ModelSources(store, settings, self)
-        self.library = LibraryController(store, bridge, settings, self.install, self)
-        self.library.changed.connect(self.models_changed)
-        self.discover = DiscoverController(
-            store, bridge, lambda: self.library.catalog, self.library.predicted, self._main_repository, self
-        )
+    def __init__(self, loading: PairLoading, library: LibraryController, checks: PairChecks) -> None:
+        self._loading, self._library, self._checks = loading, library, checks
         self._to_compare: tuple[str, str] | None = None  # a main model, and the draft that stays if it can
-        self._to_use = 0  # a finished download that the person wants to use
-        self.downloads = DownloadController(store, bridge, settings, self)
-        self.downloads.installed.connect(self.library.on_installed)
-        self.sources.went_online.connect(self.downloads.go_on)
-        self.sources.went_online.connect(self.discover.go_on)
-        self.checks = PairChecks(store)
-        self._loading = self._connected(
-            PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
-        )
-        self.last_drafts, self.helpers = self._loading.last_drafts, self._loading.helpers
-        self.downloads.paired.connect(self.last_drafts.note)
-        self.make_way, self.regain = self._loading.make_way, self._loading.regain  # for programs' models
-        self.pair_use = self._loading.pair_use
-        bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
-        bridge.event_arrived.connect(self._on_event)
-        settings.changed.connect(self._on_setting)
 
-    def _connected(self, loading: PairLoading) -> PairLoading:
-        loading.changed.connect(self.pair_changed)
-        loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
-        loading.main_waits.connect(self.main_waits)
-        loading.pair_use.wait_ended.connect(self.wait_ended)
-        loading.problem_raised.connect(self._on_problem)
-        return loading
+    def main_info(self) -> ModelInfo | None:
+        """Of the main model that was chosen, loaded or not."""
+        return self._loading.main or self.info_of(self._loading.main_folder)
 
-    def _on_problem(self, problem: object) -> None:
-        self.problem_raised.emit(problem)
-        if isinstance(problem, ModelNotFound):
-            self._store.scan()  # what is listed is gone
+    def info_of(self, folder: str) -> ModelInfo | None:
+        return next((model.info for model in self._library.installed if model.folder == folder), None)
 
-    def start(self) -> None:
-        """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
-        self.sources.start()
-        self._loading.load_last()
-
-    # The pair
-
-    @property
-    def pair(self) -> PairView:
-        return self._loading.view
-
-    @property
-    def can_reply(self) -> bool:
-        """True when a main model is loaded or loading, or will be when it is needed."""
-        return self._loading.can_reply
-
-    def wake(self) -> None:
-        """A message is about to be sent: whatever was taken out of memory is loaded for it."""
-        self._loading.wake()
-
-    def eject(self) -> None:
-        """Take the pair out of memory, after the replies under way; the next message loads it again."""
-        self._loading.when_free("", self._loading.unload)
-
-    def switch_now(self) -> None:
-        """Load the model that waits for replies to end, or unload; the replies end as they are."""
-        self.pair_use.act_now()
+    def is_drafter(self, folder: str) -> bool:
+        info = self.info_of(folder)
+        return info is not None and info.drafter is not None
 
     def choose_main(self, folder: str) -> None:
         """Loads another main model once no reply is under way (`main_waits`), with the draft that it had last.
@@ -142,14 +66,14 @@ class ModelController(QObject):
         or without one, and what waited for its place is forgotten.
         """
         if self._loading.has_main(folder):
-            self.pair_use.forget_wait()
-            self.wake()
+            self._loading.pair_use.forget_wait()
+            self._loading.wake()
             return
         self._loading.when_free(folder, lambda: self._change_main(folder))
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again. The present one is not loaded anew."""
-        self.last_drafts.note(self._loading.main_folder, folder or "")
+        self._loading.last_drafts.note(self._loading.main_folder, folder or "")
         self._change_draft(folder)
 
     def _change_draft(self, folder: str | None) -> None:
@@ -159,7 +83,7 @@ class ModelController(QObject):
 
     def choose_pair(self, main: str, draft: str) -> None:
         """As `choose_main`, with this draft."""
-        is_loaded = main == self._loading.main_folder and self.pair.state is PairState.READY
+        is_loaded = main == self._loading.main_folder and self._loading.view.state is PairState.READY
         if is_loaded and main not in self._loading.outdated:
             self.choose_draft(draft)
             return
@@ -182,6 +106,136 @@ class ModelController(QObject):
             return
         self._loading.when_free(folder, lambda: self._loading.load(folder, self._loading.draft_folder))
 
+    def eject(self) -> None:
+        """Take the pair out of memory, after the replies under way; the next message loads it again."""
+        self._loading.when_free("", self._loading.unload)
+
+    def _change_main(self, folder: str) -> None:
+        """With its last draft, or the present one, if that can draft for it; where only files tell, afterwards."""
+        last = self._loading.last_drafts.of(folder)
+        main, present = self.info_of(folder), self.info_of(last or "") or self.info_of(self._loading.draft_folder)
+        self._to_compare = None
+        if last == "":
+            self._loading.load(folder, "")
+            return
+        if main is None or present is None or not needs_check(main, present) or self._checks.known(main, present):
+            self._loading.load(folder, self._draft_to_go_with(folder, present.folder if present else ""))
+            return
+        self._to_compare = (folder, present.folder)
+        self._loading.load(folder, "")
+        self._checks.ask(main, present)
+
+    def _draft_to_go_with(self, main_folder: str, present: str) -> str:
+        """`present` if it can draft for that main model, else the best of those that are installed."""
+        starter, folder = self._loading.starter, Path(main_folder)
+        if folder in (starter.main, starter.eyes):
+            return str(folder.with_name(starter.draft.name))
+        main, draft = self.info_of(main_folder), self.info_of(present)
+        if main is None:
+            return ""
+        if draft is not None and pair_problem(main, draft, self._checks.known(main, draft)) is None:
+            return draft.folder
+        return best_installed_draft(main, self._library.installed)
+
+    def leave(self, folder: str) -> None:
+        """Use another model. A loaded one is left when its files are gone, for a disk may refuse to delete them."""
+        self._loading.forget(folder)
+        if folder == self._loading.draft_folder:
+            self._change_draft(None)
+        if folder == self._loading.main_folder:
+            starter = self._loading.starter.main
+            instead = str(starter) if starter.is_dir() else ""
+            self._loading.when_free(instead, self._loading.load_starter_or_nothing)
+
+    def forget(self, folder: str) -> None:
+        """It is about to be deleted."""
+        if self._to_compare is not None and folder in self._to_compare:
+            self._to_compare = None
+
+    def take(self, check: PairCheck) -> None:
+        """The files of two models were compared."""
+        self._checks.take(check, self.info_of(check.main), self.info_of(check.draft))
+        if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):
+            self._change_draft(self._draft_to_go_with(check.main, check.draft) or None)
+
+
+class ModelController(QObject):
+    models_changed = Signal()
+    pair_changed = Signal()
+    speculation_chosen = Signal(str)  # mode; by the person, for all chats or for one
+    fixed_chosen = Signal(str)  # in place of this mode, for all chats
+    way_chosen = Signal(str, int)  # mode, tokens; by the person, for all chats
+    problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
+    chat_wanted = Signal()  # what was downloaded is to be used now
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        store: ModelLibrary,
+        bridge: EngineBridge,
+        settings: Settings,
+        starter: StarterPair,
+        records: PairRecords,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._settings = settings
+        self.records = records
+        self.sources = ModelSources(store, settings, self)
+        self.downloads = DownloadController(store, bridge, settings, self)
+        self.install, self.install_pair = self.downloads.install, self.downloads.install_pair
+        self.library = LibraryController(store, bridge, settings, self.install, self)
+        self.library.changed.connect(self.models_changed)
+        self.discover = DiscoverController(
+            store, bridge, lambda: self.library.catalog, self.library.predicted, self._main_repository, self
+        )
+        self._to_use = 0  # a finished download that the person wants to use
+        self.downloads.installed.connect(self.library.on_installed)
+        self.sources.went_online.connect(self.downloads.go_on)
+        self.sources.went_online.connect(self.discover.go_on)
+        self.checks = PairChecks(store)
+        self._loading = PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
+        self._bind(self._loading)
+        self.downloads.paired.connect(self.last_drafts.note)
+        bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
+        bridge.event_arrived.connect(self._on_event)
+        settings.changed.connect(self._on_setting)
+
+    def _bind(self, loading: PairLoading) -> None:
+        loading.changed.connect(self.pair_changed)
+        loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
+        loading.problem_raised.connect(self._on_problem)
+        self.last_drafts, self.helpers = loading.last_drafts, loading.helpers
+        self.make_way, self.regain = loading.make_way, loading.regain  # for programs' models
+        self.wake, self.pair_use, self.switch_now = loading.wake, loading.pair_use, loading.pair_use.act_now
+        self.main_waits, self.wait_ended = loading.main_waits, loading.pair_use.wait_ended
+        self._pairs = pairs = PairChoice(loading, self.library, self.checks)
+        self.choose_main, self.choose_draft = pairs.choose_main, pairs.choose_draft
+        self.choose_pair, self.main_info = pairs.choose_pair, pairs.main_info
+        self.reload, self.try_again, self.eject = pairs.reload, pairs.try_again, pairs.eject
+
+    def _on_problem(self, problem: object) -> None:
+        self.problem_raised.emit(problem)
+        if isinstance(problem, ModelNotFound):
+            self._store.scan()  # what is listed is gone
+
+    def start(self) -> None:
+        """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
+        self.sources.start()
+        self._loading.load_last()
+
+    # The pair
+
+    @property
+    def pair(self) -> PairView:
+        return self._loading.view
+
+    @property
+    def can_reply(self) -> bool:
+        """True when a main model is loaded or loading, or will be when it is needed."""
+        return self._loading.can_reply
+
     def choose_speculation(self, mode: str, tokens: int) -> None:
         """As the person wants it, for all chats that do not say otherwise."""
         before = self._settings.speculation_mode
@@ -200,10 +254,6 @@ class ModelController(QObject):
     def main_setting(self) -> str:
         """The main model that the next reply comes from, loaded or on its way, as the settings name it."""
         return self._loading.main_setting
-
-    def main_info(self) -> ModelInfo | None:
-        """Of the main model that was chosen, loaded or not."""
-        return self._loading.main or self._info_of(self._loading.main_folder)
 
     def context_room(self) -> tuple[int, int]:
         """Tokens of a chat that the main model holds, and that there is room for in memory, about; 0: not known."""
@@ -232,18 +282,12 @@ class ModelController(QObject):
 
     def check_pair(self, draft: str) -> None:
         """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""
-        main, info = self.main_info(), self._info_of(draft)
+        main, info = self.main_info(), self._pairs.info_of(draft)
         if main is not None and info is not None:
             self.checks.ask(main, info)
 
     def refresh(self) -> None:
         self._store.scan()
-
-    def install(self, repository: str, revision: str = NEWEST) -> int:
-        return self.downloads.install(repository, revision)
-
-    def install_pair(self, main: str, draft: str) -> int:
-        return self.downloads.install_pair(main, draft)
 
     def use_downloaded(self, download: int) -> None:
         """Loads what a finished download brought: a pair, a model, or a draft with its main model."""
@@ -273,9 +317,9 @@ class ModelController(QObject):
         self.downloads.dismiss(download)
         if len(folders) > 1:
             self.choose_pair(folders[0], folders[1])
-        elif self._info_of(main) is not None:
+        elif self._pairs.info_of(main) is not None:
             self.choose_pair(main, folders[0])
-        elif self._is_drafter(folders[0]) and self.main_info() is not None:
+        elif self._pairs.is_drafter(folders[0]) and self.main_info() is not None:
             self.choose_draft(folders[0])
         else:
             self.choose_main(folders[0])
@@ -283,7 +327,7 @@ class ModelController(QObject):
 
     def use(self, folder: str) -> None:
         """A drafter drafts for the loaded main model; anything else becomes the main model."""
-        choose = self.choose_draft if self._is_drafter(folder) else self.choose_main
+        choose = self.choose_draft if self._pairs.is_drafter(folder) else self.choose_main
         choose(folder)
         self.chat_wanted.emit()
 
@@ -305,10 +349,9 @@ class ModelController(QObject):
             return
         if self.pair_use.waits_for(folder):
             self.pair_use.forget_wait()
-        if self._to_compare is not None and folder in self._to_compare:
-            self._to_compare = None
+        self._pairs.forget(folder)
         if self.pair.state is PairState.LOADING:
-            self._leave(folder)  # the files that it has not opened yet would be missing
+            self._pairs.leave(folder)  # the files that it has not opened yet would be missing
         self.library.note_deletion(folder)
         self._store.delete(folder)
 
@@ -323,26 +366,14 @@ class ModelController(QObject):
                 self.models_changed.emit()
                 self._use_scanned()
             case ModelDeleted(folder=folder):
-                self._leave(folder)
+                self._pairs.leave(folder)
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
                 self._store.scan()  # what is listed may be gone
             case PairChecked(check=check):
-                self.checks.take(check, self._info_of(check.main), self._info_of(check.draft))
-                if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):
-                    self._change_draft(self._draft_to_go_with(check.main, check.draft) or None)
+                self._pairs.take(check)
                 self.models_changed.emit()
-
-    def _leave(self, folder: str) -> None:
-        """Use another model. A loaded one is left when its files are gone, for a disk may refuse to delete them."""
-        self._loading.forget(folder)
-        if folder == self._loading.draft_folder:
-            self._change_draft(None)
-        if folder == self._loading.main_folder:
-            starter = self._loading.starter.main
-            instead = str(starter) if starter.is_dir() else ""
-            self._loading.when_free(instead, self._loading.load_starter_or_nothing)
 
     def _on_setting(self, name: str) -> None:
         if name in ("speculation_mode", "speculation_tokens"):
@@ -362,42 +393,8 @@ class ModelController(QObject):
             estimate=self.library.predicted(self._main_repository(), model.repository),
         )
 
-    def _change_main(self, folder: str) -> None:
-        """With its last draft, or the present one, if that can draft for it; where only files tell, afterwards."""
-        last = self.last_drafts.of(folder)
-        main, present = self._info_of(folder), self._info_of(last or "") or self._info_of(self._loading.draft_folder)
-        self._to_compare = None
-        if last == "":
-            self._loading.load(folder, "")
-            return
-        if main is None or present is None or not needs_check(main, present) or self.checks.known(main, present):
-            self._loading.load(folder, self._draft_to_go_with(folder, present.folder if present else ""))
-            return
-        self._to_compare = (folder, present.folder)
-        self._loading.load(folder, "")
-        self.checks.ask(main, present)
-
     def _main_repository(self) -> str:
         return self.library.repository(self._loading.main_folder)
-
-    def _info_of(self, folder: str) -> ModelInfo | None:
-        return next((model.info for model in self.library.installed if model.folder == folder), None)
-
-    def _is_drafter(self, folder: str) -> bool:
-        info = self._info_of(folder)
-        return info is not None and info.drafter is not None
-
-    def _draft_to_go_with(self, main_folder: str, present: str) -> str:
-        """`present` if it can draft for that main model, else the best of those that are installed."""
-        starter, folder = self._loading.starter, Path(main_folder)
-        if folder in (starter.main, starter.eyes):
-            return str(folder.with_name(starter.draft.name))
-        main, draft = self._info_of(main_folder), self._info_of(present)
-        if main is None:
-            return ""
-        if draft is not None and pair_problem(main, draft, self.checks.known(main, draft)) is None:
-            return draft.folder
-        return best_installed_draft(main, self.library.installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
         entry = self.library.entry(model, *self._loading.in_use())
