@@ -68,9 +68,11 @@ class FreeProposer(Proposer, Protocol):
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
 
-    def commit(self, emitted: Sequence[int]) -> None: ...
+    def commit(self, emitted: Sequence[int]) -> None:
+        return  # the next offer is given all tokens
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        return
 
 
 @runtime_checkable
@@ -94,9 +96,11 @@ class Broken:
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         raise self._error
 
-    def commit(self, emitted: Sequence[int]) -> None: ...
+    def commit(self, emitted: Sequence[int]) -> None:
+        return  # the next offer is given all tokens
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        return
 
 
 class Guarded:
