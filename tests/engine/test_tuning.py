@@ -99,6 +99,11 @@ def tuned(tuner: Tuner, main: LoadedModel, draft: LoadedModel | None) -> tuple[R
     return costs, slices
 
 
+def be_idle(scheduler: Scheduler) -> None:
+    while scheduler.has_idle_work:
+        scheduler.idle_step()
+
+
 def reply_of(costs: RoundCosts, passes: int = 20) -> None:
     """Every other pass is plain, and drafted ones take a third more than the calibration says."""
     now_s = 0.0
@@ -217,8 +222,7 @@ def test_a_machine_that_spares_measures_nothing_until_it_is_over(main: LoadedMod
     scheduler.set_main(main)
     assert (scheduler.has_idle_work, scheduler.take_measured()) == (False, None)
     scheduler.spares = False
-    while scheduler.has_idle_work:
-        scheduler.idle_step()
+    be_idle(scheduler)
     measured = scheduler.take_measured()
     assert measured is not None
     assert measured.folder == main.info.folder
@@ -230,13 +234,11 @@ def test_on_battery_a_pair_has_prices_and_the_rest_is_measured_on_mains(main: Lo
     scheduler.on_battery = True
     scheduler.set_main(main)
     begun = tuner.refines
-    while scheduler.has_idle_work:
-        scheduler.idle_step()
+    be_idle(scheduler)
     assert (begun, tuner.refines) == (False, True)
     assert not list(tmp_path.iterdir())
     scheduler.on_battery = False
-    while scheduler.has_idle_work:
-        scheduler.idle_step()
+    be_idle(scheduler)
     assert list(tmp_path.iterdir())
 
 
