@@ -88,7 +88,7 @@ class Lender:
         *,
         fetches: bool = False,
     ) -> None:
-        """`models`: and where each comes from. `memory_bytes` may be set later. `fetches`: what is wanted, too."""
+        """`models`: each with its source. `memory_bytes` may be set later. `fetches`: wanted models may come here."""
         self._identity = identity
         self._models = models
         self._on_change = on_change

@@ -46,10 +46,10 @@ from engine.hub.staging import write_manifest
 from engine.hub.supply import files_here
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import assert_installed, install
-from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore
 from tests.helpers.lent import GB, Lent
 from tests.helpers.model_folders import write_folder
-from tests.helpers.tinyhub import TinyHub, _entry
+from tests.helpers.tinyhub import Fault, TinyHub, _entry
 
 PIECE = 1 << 18  # an eighth of the weights
 WEIGHTS = "model.safetensors"
@@ -203,6 +203,21 @@ def test_without_a_hub_a_line_that_was_cut_is_waited_for(
     assert store.close()
     assert_installed(tmp_path, hub)
     assert supply.pieces == 10  # nine, and the one that did not arrive
+
+
+def test_a_download_that_waits_for_the_hub_goes_on_from_a_machine_that_comes(
+    tmp_path: Path, hub: TinyHub, recorder: EventRecorder, macs: Macs
+) -> None:
+    store = SlowStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    hub.faults[f"{REPO}/{WEIGHTS}"] = Fault(status=503)
+    number = store.install(REPO, macs.source.revision)
+    while recorder.wait_for(DownloadProgress).retry is None:
+        pass
+    macs.supply()
+    store.set_near(macs.near)
+    assert isinstance(recorder.end_of(number), DownloadFinished)
+    assert_installed(tmp_path, hub)
+    assert store.close()
 
 
 def test_a_download_from_there_is_paused_and_goes_on(
