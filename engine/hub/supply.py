@@ -142,8 +142,8 @@ class ModelSupply:
                 wire.send(Pong())
             case Inventory():
                 files = [held.file for held in self._files.values()]
-                columns = ([file.name for file in files], [file.size_bytes for file in files])
-                wire.send(Stock(*map(tuple, columns), tuple(file.checksum for file in files)))
+                names, sizes = tuple(file.name for file in files), tuple(file.size_bytes for file in files)
+                wire.send(Stock(names, sizes, tuple(file.checksum for file in files)))
             case Fetch(name=name, start=start, size=size):
                 begins, self._used_at = self._used_at is None, time.monotonic()
                 if begins:

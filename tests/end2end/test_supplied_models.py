@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -51,6 +52,7 @@ from tests.helpers.lent import GB, Lent
 from tests.helpers.model_folders import write_folder
 from tests.helpers.tinyhub import Fault, TinyHub, _entry
 
+S = TypeVar("S", bound=ModelSupply)
 PIECE = 1 << 18  # an eighth of the weights
 WEIGHTS = "model.safetensors"
 
@@ -81,7 +83,10 @@ class Macs:
             machine_offer(self.helping, self.model, self.source)
         return refused.value.why
 
-    def supply(self, kind: type[ModelSupply] = ModelSupply) -> ModelSupply:
+    def supply(self) -> ModelSupply:
+        return self.supply_by(ModelSupply)
+
+    def supply_by(self, kind: type[S]) -> S:
         assert self.ask() is MachineRefusal.NO_MODEL
         supply = kind(self.helping, self.model, self.source, self.used.append)
         self.supplies.append(supply)
@@ -183,7 +188,7 @@ def test_what_a_line_that_was_cut_has_brought_is_gone_on_with_from_the_hub(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(supply_module, "_AGAIN_S", 1000.0)
-    macs.supply(PulledOut)
+    macs.supply_by(PulledOut)
     assert isinstance(download(store, recorder, macs), DownloadFinished)
 
     assert_installed(tmp_path, hub)
@@ -197,7 +202,7 @@ def test_without_a_hub_a_line_that_was_cut_is_waited_for(
     tmp_path: Path, hub: TinyHub, recorder: EventRecorder, macs: Macs
 ) -> None:
     """The main machine makes it again by itself, and all that has arrived stays."""
-    supply = macs.supply(PulledOut)
+    supply = macs.supply_by(PulledOut)
     store = PatientStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint="http://127.0.0.1:1")
     assert isinstance(download(store, recorder, macs), DownloadFinished)
     assert store.close()
@@ -235,7 +240,7 @@ def test_a_download_from_there_is_paused_and_goes_on(
                 on.wait(30)
             return super()._piece(name, start, size)
 
-    supply = macs.supply(Waits)
+    supply = macs.supply_by(Waits)
     store.set_near(macs.near)
     number = store.install(REPO, macs.source.revision)
     assert came.wait(30)
@@ -276,7 +281,7 @@ def test_wrong_bytes_before_a_line_was_cut_do_not_stay(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     damage(macs.model / WEIGHTS)
-    macs.supply(PulledOut)
+    macs.supply_by(PulledOut)
     assert isinstance(download(store, recorder, macs), DownloadFinished)
     assert_installed(tmp_path, hub)
 

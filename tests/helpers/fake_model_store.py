@@ -72,7 +72,7 @@ class FakeModelStore:
         self.hub = HubAccess()
         self.hubs: list[HubAccess] = []
         self.limit = 0
-        self.near: NearModel | None = None
+        self.nears: list[NearModel | None] = []
         self.asked: list[str] = []  # repositories to install
         self.tried_now: list[DownloadId] = []
         self.queries: list[HubQuery] = []
@@ -164,7 +164,7 @@ class FakeModelStore:
                 self.pause(download)
 
     def set_near(self, near: NearModel | None) -> None:
-        self.near = near
+        self.nears.append(near)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second

@@ -272,7 +272,7 @@ def test_a_model_that_is_not_there_is_named_supplied_and_waited_for(
     machines.make_plan(MAIN.folder, STUDIO.fingerprint)
     qtbot.waitUntil(lambda: f"download org/{MAIN.name}" in page.plan.plan.text())
     assert others.sources[-1] == HubSource(f"org/{MAIN.name}", COMMIT)
-    assert others.supplies
+    qtbot.waitUntil(lambda: others.supplies)
     machines.look()
     machines.make_plan(MAIN.folder, STUDIO.fingerprint)
     given = Helping(STUDIO, str(harness.paths.machines)), MAIN.folder, HubSource(f"org/{MAIN.name}", COMMIT)
@@ -280,7 +280,7 @@ def test_a_model_that_is_not_there_is_named_supplied_and_waited_for(
     others.missing = None
     machines.look()
     qtbot.waitUntil(page.plan.run.isEnabled)
-    assert not others.supplies
+    qtbot.waitUntil(lambda: not others.supplies)
 
     others.missing = MachineRefusal.DIFFERS
     machines.make_plan(MAIN.folder, STUDIO.fingerprint)
@@ -289,7 +289,7 @@ def test_a_model_that_is_not_there_is_named_supplied_and_waited_for(
     machines.make_plan(MAIN.folder, STUDIO.fingerprint)
     qtbot.waitUntil(lambda: others.supplies)
     machines.make_plan(DRAFT.folder, STUDIO.fingerprint)
-    assert not others.supplies
+    qtbot.waitUntil(lambda: not others.supplies)
 
 
 def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
@@ -303,16 +303,16 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     machines.lending._on_state(replace(needed, wanted_repository="org/New-4bit"))
     assert card._wanted_row.name.text() == "Air needs a model that is not on this Mac"
     assert card._wanted_row.explanation.text() == "org/New-4bit"
-    assert harness.store.near is None
+    assert harness.store.nears == []
     near = replace(needed, wanted_repository="org/New-4bit", near_repository="org/New-4bit", near_revision=COMMIT)
     machines.lending._on_state(replace(near, near_by="Air", near_endpoint="http://127.0.0.1:9/secret"))
     assert "copied from Air" in card._wanted_row.explanation.text()
-    assert harness.store.near == NearModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")
+    assert harness.store.nears == [NearModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")]
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
     assert not card._wanted_row.isVisible()
     machines.lending._on_state(LendingState())
-    assert harness.store.near is None
+    assert harness.store.nears[1:] == [None]
 
 
 def test_a_download_for_another_machine_that_failed_and_another_version_here_leave_the_offer(
