@@ -169,8 +169,9 @@ from engine.api.types import (
 )
 from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
-from engine.cluster.lent import DEFAULT_PORT, pair_machines, round_trip_s
+from engine.cluster.lent import DEFAULT_PORT, Way, pair_machines, ways
 from engine.cluster.machines import plan_with
+from engine.cluster.nearby import Browsing, NearbyMachine
 from engine.cluster.plan import plan_ranks
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,

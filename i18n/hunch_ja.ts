@@ -2254,8 +2254,28 @@
         <translation>この Mac を使用できます。</translation>
     </message>
     <message>
+        <source>was at %1</source>
+        <translation>以前は %1</translation>
+    </message>
+    <message>
+        <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
+        <translation>この Mac を使用できます。メモリも貸しています：%2、%3。</translation>
+    </message>
+    <message>
+        <source>Does not answer at %1, but at %2: %3.</source>
+        <translation>%1 では応答がなく、%2 で応答します：%3。</translation>
+    </message>
+    <message>
+        <source>%1 · %4. Sooner at %2: %3.</source>
+        <translation>%1 · %4。より速いアドレス：%2、%3。</translation>
+    </message>
+    <message>
         <source>%1 ms</source>
         <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>Has another version of Hunch. Install the same one on both.</source>
+        <translation>Hunch のバージョンが異なります。両方に同じバージョンをインストールしてください。</translation>
     </message>
     <message>
         <source>Not enough memory on %1.</source>
@@ -2287,6 +2307,10 @@
     <message>
         <source>Paired Macs</source>
         <translation>ペアリングした Mac</translation>
+    </message>
+    <message>
+        <source>Nearby Macs</source>
+        <translation>近くの Mac</translation>
     </message>
     <message>
         <source>Pair with another Mac</source>
@@ -4151,6 +4175,17 @@
     </message>
 </context>
 <context>
+    <name>NearbyCard</name>
+    <message>
+        <source>Pair</source>
+        <translation>ペアリング</translation>
+    </message>
+    <message>
+        <source>Pair with %1</source>
+        <translation>%1 とペアリング</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>In use</source>
@@ -4429,6 +4464,14 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Change the address of %1</source>
+        <translation>%1 のアドレスを変更</translation>
+    </message>
+    <message>
+        <source>Change address</source>
+        <translation>アドレスを変更</translation>
+    </message>
     <message>
         <source>Remove %1</source>
         <translation>%1 を削除</translation>

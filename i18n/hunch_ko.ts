@@ -2254,8 +2254,28 @@
         <translation>이 Mac을 사용할 수 있어요.</translation>
     </message>
     <message>
+        <source>was at %1</source>
+        <translation>이전 주소: %1</translation>
+    </message>
+    <message>
+        <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
+        <translation>이 Mac을 사용할 수 있어요. 그 Mac도 메모리를 빌려줘요: %2, %3.</translation>
+    </message>
+    <message>
+        <source>Does not answer at %1, but at %2: %3.</source>
+        <translation>%1에서는 응답이 없고, %2에서 응답해요: %3.</translation>
+    </message>
+    <message>
+        <source>%1 · %4. Sooner at %2: %3.</source>
+        <translation>%1 · %4. 더 빠른 주소: %2, %3.</translation>
+    </message>
+    <message>
         <source>%1 ms</source>
         <translation>%1ms</translation>
+    </message>
+    <message>
+        <source>Has another version of Hunch. Install the same one on both.</source>
+        <translation>Hunch 버전이 달라요. 두 Mac에 같은 버전을 설치하세요.</translation>
     </message>
     <message>
         <source>Not enough memory on %1.</source>
@@ -2287,6 +2307,10 @@
     <message>
         <source>Paired Macs</source>
         <translation>페어링한 Mac</translation>
+    </message>
+    <message>
+        <source>Nearby Macs</source>
+        <translation>주변의 Mac</translation>
     </message>
     <message>
         <source>Pair with another Mac</source>
@@ -4151,6 +4175,17 @@
     </message>
 </context>
 <context>
+    <name>NearbyCard</name>
+    <message>
+        <source>Pair</source>
+        <translation>페어링</translation>
+    </message>
+    <message>
+        <source>Pair with %1</source>
+        <translation>페어링: %1</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>In use</source>
@@ -4429,6 +4464,14 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Change the address of %1</source>
+        <translation>주소 변경: %1</translation>
+    </message>
+    <message>
+        <source>Change address</source>
+        <translation>주소 변경</translation>
+    </message>
     <message>
         <source>Remove %1</source>
         <translation>%1 제거</translation>

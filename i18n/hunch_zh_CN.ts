@@ -2254,8 +2254,28 @@
         <translation>可以使用这台 Mac。</translation>
     </message>
     <message>
+        <source>was at %1</source>
+        <translation>之前在 %1</translation>
+    </message>
+    <message>
+        <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
+        <translation>可以使用这台 Mac，也出借自己的内存：%2，%3。</translation>
+    </message>
+    <message>
+        <source>Does not answer at %1, but at %2: %3.</source>
+        <translation>在 %1 没有响应，但在 %2 有响应：%3。</translation>
+    </message>
+    <message>
+        <source>%1 · %4. Sooner at %2: %3.</source>
+        <translation>%1 · %4。更快的地址：%2，%3。</translation>
+    </message>
+    <message>
         <source>%1 ms</source>
         <translation>%1 毫秒</translation>
+    </message>
+    <message>
+        <source>Has another version of Hunch. Install the same one on both.</source>
+        <translation>Hunch 版本不同。请在两台 Mac 上安装相同的版本。</translation>
     </message>
     <message>
         <source>Not enough memory on %1.</source>
@@ -2287,6 +2307,10 @@
     <message>
         <source>Paired Macs</source>
         <translation>已配对的 Mac</translation>
+    </message>
+    <message>
+        <source>Nearby Macs</source>
+        <translation>附近的 Mac</translation>
     </message>
     <message>
         <source>Pair with another Mac</source>
@@ -4151,6 +4175,17 @@
     </message>
 </context>
 <context>
+    <name>NearbyCard</name>
+    <message>
+        <source>Pair</source>
+        <translation>配对</translation>
+    </message>
+    <message>
+        <source>Pair with %1</source>
+        <translation>与 %1 配对</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>In use</source>
@@ -4429,6 +4464,14 @@
 </context>
 <context>
     <name>PairedCard</name>
+    <message>
+        <source>Change the address of %1</source>
+        <translation>更改 %1 的地址</translation>
+    </message>
+    <message>
+        <source>Change address</source>
+        <translation>更改地址</translation>
+    </message>
     <message>
         <source>Remove %1</source>
         <translation>移除 %1</translation>

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.lending import Lending
 from app.controllers.models import ModelController
+from app.controllers.nearby import Nearby
 from app.controllers.supplying import Supplying
 from app.settings import Settings
-from app.system.worker import Worker
-from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView
+from app.system.worker import Worker, ask_once
+from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
 from engine import (
     EngineError,
     Event,
@@ -30,12 +30,11 @@ from engine import (
     Machine,
     MachineUnavailable,
     RankLost,
+    Way,
     pair_machines,
     plan_with,
-    round_trip_s,
+    ways,
 )
-
-T = TypeVar("T")
 
 
 class MachinesController(QObject):
@@ -63,21 +62,20 @@ class MachinesController(QObject):
         self._identity = identity
         self._models = models
         self._post = post
+        self.nearby = Nearby(post, self)
+        self._is_shown = False
         self._machines: dict[str, Machine] = {}  # by fingerprint
-        self._measured: set[str] = set()  # fingerprints of those that are being asked how far they are
+        self._measured: dict[str, tuple[str, ...]] = {}  # by fingerprint: addresses that are being tried
         self._workers: list[Worker] = []
         bridge.event_arrived.connect(self._on_event)
+        models.pair_changed.connect(self._browse)
+        self.nearby.changed.connect(self.look)
         self.lending.follow()
 
     @cached_property
     def _worker(self) -> Worker:
         """What takes no longer than a file."""
         return self._started("other machines")
-
-    @cached_property
-    def _measuring(self) -> Worker:
-        """How far each machine is: it takes a while where one does not answer."""
-        return self._started("round trips")
 
     @cached_property
     def _planning(self) -> Worker:
@@ -91,6 +89,7 @@ class MachinesController(QObject):
         """At the end of the app. Its own threads are left to what they wait for."""
         for worker in self._workers:
             worker.close(0.0)
+        self.nearby.browse(False)
         self.lending.close()
         self.supplying.close()
 
@@ -103,37 +102,57 @@ class MachinesController(QObject):
 
     def look(self) -> None:
         """At the machines that are paired, and how far each is."""
-        self._worker.ask(lambda: Identity(self._identity).machines(), self._on_machines, lambda _error: None)
+        self._worker.ask(lambda: _known(self._identity), self._on_machines, lambda _error: None)
         may_help_now = isinstance(self.plan.error, MachineUnavailable)  # back again, or with the model by now
         if may_help_now and self.plan.state is AskingState.REFUSED:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
-    def _on_machines(self, machines: tuple[Machine, ...]) -> None:
+    def _on_machines(self, known: tuple[str, tuple[Machine, ...]]) -> None:
         before = {entry.fingerprint: entry for entry in self.entries}
+        own, machines = known
         self._machines = {machine.fingerprint: machine for machine in machines}
         self._show([_entry(machine, before.get(machine.fingerprint)) for machine in reversed(machines)])
-        for machine in (each for each in machines if each.address):
-            self._models.helpers.note_address(machine)
-            if machine.fingerprint not in self._measured:
-                self._measure(machine)
+        for machine in machines:
+            if machine.address:
+                self._models.helpers.note_address(machine)
+            self._measure(machine)
+        self.nearby.leave_out(own, *self._machines)
 
     def _measure(self, machine: Machine) -> None:
-        self._measured.add(machine.fingerprint)
-        update = partial(self._update, machine.fingerprint)
-        self._measuring.ask(
-            lambda: round_trip_s(self._helping(machine)),
-            lambda trip_s: update(trip_s=trip_s, error=None),
-            lambda error: update(trip_s=None, error=_problem(error)),
+        """By every way to it that is known. On a thread of its own, which waits where it does not answer."""
+        found = self.nearby.addresses_of(machine.fingerprint, machine.address)
+        tried = (machine.address, *found) if machine.address else found
+        if not tried or self._measured.get(machine.fingerprint) == tried:
+            return
+        self._measured[machine.fingerprint] = tried
+
+        def show(found: list[Way]) -> None:
+            if self._measured.get(machine.fingerprint) is tried:  # else others are being tried by now
+                del self._measured[machine.fingerprint]
+                self._update(machine.fingerprint, found)
+
+        ask_once(
+            "round trips",
+            self._post,
+            lambda: ways(self._identity, machine, tried),
+            show,
+            lambda error: show([Way(address, error=_problem(error)) for address in tried]),
         )
 
-    def _update(self, fingerprint: str, trip_s: float | None, error: EngineError | None) -> None:
-        self._measured.discard(fingerprint)
-        self._show(
-            [
-                replace(entry, trip_s=trip_s, error=error) if entry.fingerprint == fingerprint else entry
-                for entry in self.entries
-            ]
-        )
+    def _update(self, fingerprint: str, found: list[Way]) -> None:
+        self._show([each.measured(found) if each.fingerprint == fingerprint else each for each in self.entries])
+        if any(each.has_moved for each in self.entries if each.fingerprint == fingerprint):
+            self.move(fingerprint)
+
+    def move(self, fingerprint: str) -> None:
+        """Reach it from now on where it has proven to be as well."""
+        found = next((each.elsewhere for each in self.entries if each.fingerprint == fingerprint), None)
+        if found is not None:
+            self._worker.ask(
+                lambda: Identity(self._identity).move(fingerprint, found.address),
+                lambda _done: self.look(),
+                lambda _error: None,
+            )
 
     def _show(self, entries: list[MachineEntry]) -> None:
         if tuple(entries) != self.entries:
@@ -156,10 +175,26 @@ class MachinesController(QObject):
             lambda: Identity(self._identity).remove(fingerprint), lambda _done: self.look(), lambda _error: self.look()
         )
 
+    # Those nearby
+
+    def set_shown(self, shown: bool) -> None:
+        """Whether somebody looks at them, who sees what is nearby."""
+        self._is_shown = shown
+        self._browse()
+        if shown:
+            self.look()
+
+    def _browse(self) -> None:
+        """Also for a machine that the model needs and that no longer answers at its address."""
+        self.nearby.browse(self._is_shown or is_away(self._models.pair.error))
+
     # Pairing
 
-    def pair(self, address: str, code: str) -> None:
-        """With the machine there, which shows this code. On a thread of its own: what is cancelled may still wait."""
+    def pair(self, address: str, code: str, others: tuple[str, ...] = ()) -> None:
+        """With the machine there, which shows this code; of several addresses, at the one that answers soonest.
+
+        On a thread of its own: what is cancelled may still wait.
+        """
         asked = PairingView(AskingState.ASKING)
         self._set_pairing(asked)
 
@@ -168,13 +203,18 @@ class MachinesController(QObject):
                 self._set_pairing(view)
             self.look()  # it may have been too late for that
 
-        worker = Worker("pairing", self._post)
-        worker.ask(
-            lambda: pair_machines(self._identity, address.strip(), code, lambda: self.pairing is not asked),
+        def pair() -> Machine:
+            tried = ways(self._identity, None, others) if others else [Way(address.strip())]
+            soonest = min(tried, key=lambda way: way.trip_s).address
+            return pair_machines(self._identity, soonest, code, lambda: self.pairing is not asked)
+
+        ask_once(
+            "pairing",
+            self._post,
+            pair,
             lambda machine: show(PairingView(AskingState.DONE, machine.name)),
             lambda error: show(PairingView(AskingState.REFUSED, error=_problem(error))),
         )
-        worker.close(0.0)
 
     def cancel_pairing(self) -> None:
         self._set_pairing(PairingView())
@@ -243,12 +283,16 @@ class MachinesController(QObject):
         return Helping(machine, str(self._identity))
 
 
+def _known(folder: Path) -> tuple[str, tuple[Machine, ...]]:
+    """This machine's fingerprint, and those that it is paired with."""
+    identity = Identity(folder)
+    return identity.fingerprint, identity.machines()
+
+
 def _entry(machine: Machine, before: MachineEntry | None) -> MachineEntry:
-    """What was measured last holds until it is measured again."""
-    fresh = MachineEntry(machine.fingerprint, machine.name, machine.address)
-    if before is None or before.address != machine.address:
-        return fresh
-    return replace(fresh, trip_s=before.trip_s, error=before.error)
+    if before is None:
+        return MachineEntry(machine.fingerprint, machine.name, machine.address)
+    return replace(before, name=machine.name).at(machine.address)
 
 
 def _problem(error: Exception) -> EngineError:

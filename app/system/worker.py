@@ -46,6 +46,19 @@ class Worker:
             job()
 
 
+def ask_once(
+    name: str,
+    deliver: Deliver,
+    job: Callable[[], T],
+    done: Callable[[T], None],
+    failed: Callable[[Exception], None],
+) -> None:
+    """On a thread that ends with the job, however long that waits."""
+    worker = Worker(name, deliver)
+    worker.ask(job, done, failed)
+    worker.close(0.0)
+
+
 class _InPlace:
     """Of a program without threads, such as one that only prepares a profile."""
 

@@ -15,10 +15,14 @@ from engine import (
     LendingState,
     MachineRefusal,
     MachineUnavailable,
+    NearbyMachine,
     RankPlan,
     RankShare,
+    Way,
     model_name,
 )
+
+_THUNDERBOLT = "bridge0"  # as macOS calls its Thunderbolt Bridge
 
 
 def lending_words(state: LendingState, address: str, port: int) -> str:
@@ -63,16 +67,45 @@ def code_words(left_s: float) -> str:
     return fill(left, f"{int(left_s) // 60}:{int(left_s) % 60:02}")
 
 
-def machine_words(address: str, trip_s: float | None, error: EngineError | None) -> str:
+def machine_words(
+    address: str, trip_s: float | None, error: EngineError | None, elsewhere: Way | None = None, was_at: str = ""
+) -> str:
     """Where it is and how far; or why it lends nothing. Without an address it was paired from there."""
+    if elsewhere is not None:
+        sentence = _elsewhere_words(address, error)
+        return fill(sentence, _way(address), _way(elsewhere.address), _trip(elsewhere.trip_s), _trip(trip_s))
     if not address:
         return QCoreApplication.translate("Machines", "May use this Mac.")
     if error is not None:
         return reason_text(error).replace("\n", " ")
+    before = fill(QCoreApplication.translate("Machines", "was at %1"), _way(was_at)) if was_at else ""
+    return " · ".join(filter(None, (_way(address), _trip(trip_s), before)))
+
+
+def _elsewhere_words(address: str, error: EngineError | None) -> str:
+    if not address:
+        return QCoreApplication.translate("Machines", "May use this Mac. Lends its memory, too: at %2, %3.")
+    if error is not None:
+        return QCoreApplication.translate("Machines", "Does not answer at %1, but at %2: %3.")
+    return QCoreApplication.translate("Machines", "%1 · %4. Sooner at %2: %3.")
+
+
+def _way(address: str) -> str:
+    """An address of one cable or network is known by that."""
+    interface = address.partition("%")[2].partition("]")[0]
+    return "Thunderbolt" if interface == _THUNDERBOLT else interface or address
+
+
+def _trip(trip_s: float | None) -> str:
     if trip_s is None:
-        return address
-    trip = fill(QCoreApplication.translate("Machines", "%1 ms"), number(trip_s * 1000, 1))
-    return f"{address} · {trip}"
+        return ""
+    return fill(QCoreApplication.translate("Machines", "%1 ms"), number(trip_s * 1000, 1))
+
+
+def nearby_words(machine: NearbyMachine) -> str:
+    if not machine.is_same_version:
+        return QCoreApplication.translate("Machines", "Has another version of Hunch. Install the same one on both.")
+    return _way(machine.addresses[0])
 
 
 def plan_words(plan: RankPlan) -> str:

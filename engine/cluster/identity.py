@@ -15,6 +15,7 @@ import ssl
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from engine.api.errors import InvalidRequest
@@ -32,7 +33,7 @@ class Identity:
 
     def __init__(self, folder: Path, name: str = "") -> None:
         self.folder = folder
-        self.name = (name or platform.node() or "Mac")[:MOST_NAME]
+        self.name = (name or platform.node().removesuffix(".local") or "Mac")[:MOST_NAME]
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with _alone(folder):
@@ -55,6 +56,17 @@ class Identity:
             if machine.address:
                 others = [known for known in others if known[0].address != machine.address]
             self._write([*others, (machine, certificate)])
+
+    def move(self, fingerprint: str, address: str) -> None:
+        """It has proven to be there now."""
+        with _alone(self.folder):
+            known = self._known()
+            self._write(
+                [
+                    (replace(machine, address=address) if machine.fingerprint == fingerprint else machine, certificate)
+                    for machine, certificate in known
+                ]
+            )
 
     def remove(self, fingerprint: str) -> bool:
         """False if it was not paired. From then on neither side's connections are accepted here."""

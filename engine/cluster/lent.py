@@ -6,18 +6,20 @@ Each call makes a connection of its own, takes a quarter of a minute at most, an
 from __future__ import annotations
 
 import errno
+import queue
 import secrets
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TypeVar
 
-from engine.api.errors import InvalidRequest, MachineUnavailable, ModelDamaged
+from engine.api.errors import EngineError, InvalidRequest, MachineUnavailable, ModelDamaged
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
@@ -43,8 +45,10 @@ from engine.models.watch import Question, never
 
 DEFAULT_PORT = 7791
 _PINGS = 5
+_LATER_S = 1.5  # than the first address of a machine that answers
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", Answer, Offer, Pong)
+_Answers = queue.SimpleQueue[tuple[str, socket.socket | EngineError]]
 _NOWHERE = HubSource()
 
 
@@ -70,23 +74,79 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
     digest = digest_of(Path(folder))
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
         wire = Wire(connected, Response)
-        taken_s = _round_trip_s(wire)
+        taken_s = min(_trip_s(wire) for _ in range(_PINGS))
         return MachineOffer(_answer(wire, Ask(digest, source.repository, source.revision), Offer).memory_bytes, taken_s)
 
 
-def round_trip_s(helping: Helping) -> float:
-    """What a question and its answer take, where that machine lends its memory."""
-    with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
-        return _round_trip_s(Wire(connected, Response))
+@dataclass(frozen=True, slots=True)
+class Way:
+    """To a machine: what a question and its answer take at this address, or why it does not answer there."""
+
+    address: str
+    trip_s: float = inf
+    error: EngineError | None = None
 
 
-def _round_trip_s(wire: Wire) -> float:
-    taken = []
-    for _ in range(_PINGS):
-        began = time.monotonic()
-        _answer(wire, Ping(), Pong)
-        taken.append(time.monotonic() - began)
-    return min(taken)
+def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> list[Way]:
+    """To one machine, which proves itself at each address; None: to whoever lends there. All are asked at once.
+
+    Where one answers, the others have a little longer, and count as unreachable then. Raises InvalidRequest for what
+    is no identity.
+    """
+    own, asked = Identity(identity), list(addresses)
+    answers: _Answers = queue.SimpleQueue()
+    for address in asked:
+        arguments = own, machine, address, answers
+        threading.Thread(target=_try_way, args=arguments, name="way", daemon=True).start()
+    wires: dict[str, Wire] = {}
+    errors: dict[str, EngineError] = {each: MachineUnavailable(each, MachineRefusal.UNREACHABLE) for each in asked}
+    with ExitStack() as connected:
+        for address, answer in _in_time(answers, len(asked)):
+            if isinstance(answer, EngineError):
+                errors[address] = answer
+            else:
+                wires[address] = Wire(connected.enter_context(closing(answer)), Response)
+        trips_s = _trips_s(wires)
+    return [Way(each, trips_s[each]) if each in trips_s else Way(each, error=errors[each]) for each in asked]
+
+
+def _try_way(own: Identity, machine: Machine | None, address: str, answers: _Answers) -> None:
+    try:
+        with _refusals(address):
+            answers.put((address, _connected(own, machine, address)[0]))
+    except EngineError as error:
+        answers.put((address, error))
+    except Exception as error:  # noqa: BLE001  every address is answered for
+        answers.put((address, MachineUnavailable(address, MachineRefusal.UNREACHABLE, str(error))))
+
+
+def _in_time(answers: _Answers, expected_answers: int) -> Iterator[tuple[str, socket.socket | EngineError]]:
+    until = inf
+    with suppress(queue.Empty):
+        for _ in range(expected_answers):
+            answer = answers.get(timeout=None if until == inf else max(0.0, until - time.monotonic()))
+            if not isinstance(answer[1], EngineError):
+                until = min(until, time.monotonic() + _LATER_S)
+            yield answer
+
+
+def _trips_s(wires: dict[str, Wire]) -> dict[str, float]:
+    """The shortest of each. They take turns: what is busy for a moment is so for all."""
+    trips_s = dict.fromkeys(wires, inf)
+    for address in [address for _ in range(_PINGS) for address in wires]:
+        if address in trips_s:
+            try:
+                with _refusals(address):
+                    trips_s[address] = min(trips_s[address], _trip_s(wires[address]))
+            except MachineUnavailable:
+                del trips_s[address]
+    return trips_s
+
+
+def _trip_s(wire: Wire) -> float:
+    began = time.monotonic()
+    _answer(wire, Ping(), Pong)
+    return time.monotonic() - began
 
 
 class LentRank:

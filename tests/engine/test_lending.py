@@ -30,7 +30,7 @@ from engine import (
     Sampling,
     Speculation,
     plan_with,
-    round_trip_s,
+    ways,
 )
 from engine.api.types import Message, MessageRole
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
@@ -62,7 +62,7 @@ def test_a_model_is_loaded_with_the_help_of_a_machine_that_says_so(engine: Engin
     lent.offer(draft, elsewhere)
     helping = lent.paired(tmp_path / "here")
     assert lent.until(lambda state: state.paired) == LendingState(LendingPhase.READY, offered_bytes=3 * GB, paired=1)
-    assert 0.0 < round_trip_s(helping) < PATIENCE_S
+    assert 0.0 < ways(tmp_path / "here", helping.machine, [helping.machine.address])[0].trip_s < PATIENCE_S
     plan = plan_with(main, [helping])
     assert plan.fits
     assert [share.helping for share in plan.shares] == [None, helping]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.controllers import machines as controller
-from app.controllers import supplying
+from app.controllers import nearby, supplying
 from app.controllers.machines import MachinesController
 from app.view_models.downloads import DownloadState
 from app.view_models.machines import AskingState
@@ -30,12 +31,16 @@ from engine import (
     MachineUnavailable,
     ModelFailed,
     ModelRole,
+    NearbyMachine,
     NearModel,
     RankEnd,
     RankLost,
     RankPlan,
     RankShare,
+    Way,
 )
+from engine.cluster.nearby import announced_text
+from engine.cluster.operations import PROTOCOL
 from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
@@ -49,18 +54,26 @@ CODE = "12345678"
 COMMIT = "c" * 40
 
 
+def is_found(name: str, *addresses: str, fingerprint: str = "e" * 64, protocol: int = PROTOCOL) -> NearbyMachine:
+    return NearbyMachine(name, announced_text(fingerprint)[-32:].decode(), protocol, addresses)
+
+
 class Others:
     """In place of the machines that the controller asks: none is asked."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.known = [STUDIO]
+        self.fingerprint = "b" * 64  # this machine's
+        self.found: Callable[[tuple[NearbyMachine, ...]], None] | None = None  # while somebody looks for machines
+        self.trips: dict[str, float] = {}  # at other addresses than the one that is known
         self.memory_bytes = 9 * GB
         self.trip: Callable[[], float] = lambda: 0.0004
         self.paired: list[tuple[str, str]] = []
         self.sources: list[HubSource] = []  # of the models that were planned
         self.missing: MachineRefusal | None = None  # why there is no plan
         monkeypatch.setattr(controller, "Identity", lambda _folder: self)
-        monkeypatch.setattr(controller, "round_trip_s", lambda _helping: self.trip())
+        monkeypatch.setattr(controller, "ways", self._ways)
+        monkeypatch.setattr(nearby, "Browsing", self._browse)
         monkeypatch.setattr(controller, "plan_with", self._plan)
         monkeypatch.setattr(controller, "pair_machines", self._pair)
         self.supplied: list[tuple[Helping, str, HubSource]] = []
@@ -69,6 +82,38 @@ class Others:
 
     def machines(self) -> tuple[Machine, ...]:
         return tuple(self.known)
+
+    def _browse(self, on_found: Callable[[tuple[NearbyMachine, ...]], None]) -> Others:
+        self.found = on_found
+        return self
+
+    def stop(self) -> None:
+        self.found = None
+
+    def finds(self, *machines: NearbyMachine) -> None:
+        """As a thread of the engine says it."""
+        assert self.found is not None
+        thread = threading.Thread(target=self.found, args=(machines,))
+        thread.start()
+        thread.join()
+
+    def _ways(self, _folder: Path, machine: Machine | None, addresses: tuple[str, ...]) -> list[Way]:
+        return [self._way(machine, address) for address in addresses]
+
+    def _way(self, machine: Machine | None, address: str) -> Way:
+        if machine is not None and address == machine.address and address not in self.trips:
+            try:
+                return Way(address, self.trip())
+            except MachineUnavailable as error:
+                return Way(address, error=error)
+        refused = None if address in self.trips else MachineUnavailable(address, MachineRefusal.UNREACHABLE)
+        return Way(address, self.trips.get(address, math.inf), refused)
+
+    def move(self, fingerprint: str, address: str) -> None:
+        self.known = [
+            replace(machine, address=address) if machine.fingerprint == fingerprint else machine
+            for machine in self.known
+        ]
 
     def remove(self, fingerprint: str) -> None:
         self.known = [machine for machine in self.known if machine.fingerprint != fingerprint]
@@ -407,6 +452,100 @@ def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
         assert isinstance(page, MachinesPage)
         qtbot.waitUntil(page.plan.run.isEnabled)
         assert page.plan.model.text() == "Huge 4T"
+
+
+def test_a_machine_nearby_is_paired_by_its_code_alone_at_the_address_that_answers_soonest(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    others.known = [BORROWER]
+    qtbot.waitUntil(lambda: [entry.name for entry in machines.entries] == ["Air"])
+    assert not page.nearby.isVisible()
+    mine = is_found("Me", "10.0.0.5:1", fingerprint=others.fingerprint)
+    paired = is_found("Air", "10.0.0.6:1", fingerprint=BORROWER.fingerprint)
+    studio, old = is_found("Studio", "10.0.0.7:1", "10.9.9.7:1"), is_found("Old", "10.0.0.8:1", protocol=1)
+    others.finds(mine, paired, studio, old)
+    qtbot.waitUntil(page.nearby.isVisible)
+    assert [(row.name.text(), row.explanation.text()[:15]) for row in page.nearby.rows] == [
+        ("Studio", "10.0.0.7:1"),
+        ("Old", "Has another ver"),
+    ]
+    assert [button.isEnabled() for button in page.nearby.buttons] == [True, False]
+    assert page.nearby.buttons[0].accessibleName() == "Pair with Studio"
+
+    page.nearby.buttons[0].click()
+    assert page.pairing.code.hasFocus()
+    assert page.pairing.address.text() == "10.0.0.7:1"
+    others.trips = {"10.9.9.7:1": 0.0004, "10.0.0.7:1": 0.005}
+    QTest.keyClicks(page.pairing.code, CODE)
+    QTest.keyClick(page.pairing.code, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: machines.pairing.state is AskingState.DONE)
+    assert others.paired == [("10.9.9.7:1", CODE)]
+    others.finds()
+    qtbot.waitUntil(lambda: not page.nearby.isVisible())
+
+    page.nearby.chosen.emit(studio.addresses)  # an address that somebody types is the one that is meant
+    QTest.keyClicks(page.pairing.address, "1")
+    QTest.keyClicks(page.pairing.code, CODE)
+    QTest.keyClick(page.pairing.code, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(others.paired) == 2)
+    assert others.paired[-1] == ("10.0.0.7:11", CODE)
+
+
+def test_another_address_of_a_paired_machine_is_offered_where_it_is_sooner_and_taken_where_nothing_else_answers(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    def finds(*addresses: str) -> None:
+        others.finds(is_found("Studio", *addresses, fingerprint=STUDIO.fingerprint))
+
+    others.trip = lambda: 0.005
+    others.trips = {"10.9.9.7:7791": 0.0004}
+    qtbot.waitUntil(lambda: STUDIO.fingerprint in page.paired.rows)
+    said, change = page.paired.rows[STUDIO.fingerprint].explanation, page.paired.moves[STUDIO.fingerprint]
+    qtbot.waitUntil(lambda: said.text() == "10.0.0.7:7791 · 5.0 ms")
+    assert not change.isVisible()
+    finds(STUDIO.address, "10.9.9.7:7791", "[fe80::7%en0]:7791")
+    qtbot.waitUntil(change.isVisible)
+    assert said.text() == "10.0.0.7:7791 · 5.0 ms. Sooner at 10.9.9.7:7791: 0.4 ms."
+    assert others.known == [STUDIO]
+    change.click()
+    qtbot.waitUntil(lambda: said.text() == "10.9.9.7:7791 · 0.4 ms · was at 10.0.0.7:7791")
+    assert not change.isVisible()
+
+    others.trips = {"10.0.0.7:7791": 0.005}  # the cable is pulled: what is slower is for somebody to choose
+    others.trip = lambda: others.refuse(MachineRefusal.UNREACHABLE)
+    finds("10.0.0.7:7791")
+    qtbot.waitUntil(change.isVisible)
+    assert said.text() == "Does not answer at 10.9.9.7:7791, but at 10.0.0.7:7791: 5.0 ms."
+    change.click()
+    qtbot.waitUntil(lambda: "10.0.0.7:7791 · 5.0 ms" in said.text())
+
+    others.trips = {"10.0.0.9:7791": 0.005}  # the network has given it another one: by its certificate it is the same
+    finds("10.0.0.9:7791", "10.0.0.10:7791")
+    qtbot.waitUntil(lambda: said.text() == "10.0.0.9:7791 · 5.0 ms · was at 10.0.0.7:7791")
+    assert [machine.address for machine in others.known] == ["10.0.0.9:7791"]
+
+
+def test_machines_are_looked_for_while_the_page_is_open_or_one_that_the_model_needs_is_away(
+    harness: AppHarness, page: MachinesPage, others: Others, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
+    assert others.found is not None
+    page.window().hide()
+    assert others.found is None
+
+    away = ModelFailed(ModelRole.MAIN, MAIN.folder, MachineUnavailable(STUDIO.address, MachineRefusal.UNREACHABLE))
+    harness.application.bridge.event_arrived.emit(away)
+    qtbot.waitUntil(lambda: others.found is not None)
+    others.trip, others.trips = lambda: others.refuse(MachineRefusal.UNREACHABLE), {"10.0.0.9:7791": 0.001}
+    moved = replace(STUDIO, address="10.0.0.9:7791")
+    others.finds(is_found("Studio", moved.address, fingerprint=STUDIO.fingerprint))
+    qtbot.waitUntil(lambda: [each.machine for each in harness.models.helpers.of(MAIN.folder)] == [moved])
+    harness.models.try_again()
+    assert harness.engine.helping[-1][0].machine == moved
+    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
+    assert others.found is None
 
 
 @pytest.mark.slow

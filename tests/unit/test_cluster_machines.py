@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import queue
 import shutil
@@ -38,7 +39,7 @@ from engine.cluster.command import _Spoken
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lend_child import _Child
 from engine.cluster.lender import MOST_CONNECTIONS, Lender, Wanted
-from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines
+from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines, ways
 from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Pong, Proof, Refused, Response, Share, Start
 from engine.cluster.pairing import Declined, Invitation
 from engine.cluster.relay import relay, relayed
@@ -393,6 +394,40 @@ def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monk
 
     wait_until(lambda: lending.lender.lending is None)
     rank.end(0)
+
+
+def test_of_several_addresses_each_is_tried_and_only_the_same_machine_counts(lending: Lending, tmp_path: Path) -> None:
+    paired, other = lending.paired().machine, Lending(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"127.0.0.1:{closed.getsockname()[1]}"
+    tried = ways(lending.main, paired, addresses := [nobody, other.address, paired.address, "mac:x"])
+    anyone = ways(lending.main, None, [other.address, paired.address])
+    other.lender.stop()
+
+    assert [way.address for way in tried] == addresses
+    assert [way.trip_s < math.inf for way in tried] == [False, False, True, False]
+    reasons = [way.error.why for way in tried if isinstance(way.error, MachineUnavailable)]
+    assert reasons == [MachineRefusal.UNREACHABLE, MachineRefusal.STRANGER]
+    assert isinstance(tried[-1].error, InvalidRequest)
+    assert [way.error for way in anyone] == [None, None]
+
+
+def test_an_address_that_says_nothing_keeps_those_that_answer_waiting_for_a_moment(
+    lending: Lending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lent, "_LATER_S", 0.0)
+    paired = lending.paired().machine
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        tried = ways(lending.main, paired, [f"127.0.0.1:{silent.getsockname()[1]}", paired.address])
+
+    assert [way.error is None for way in tried] == [False, True]
+
+
+def test_a_machine_that_has_moved_is_paired_at_its_new_address(lending: Lending) -> None:
+    paired, own = lending.paired().machine, Identity(lending.main)
+    own.move(paired.fingerprint, "10.0.0.9:7791")
+    own.move("0" * 64, "10.0.0.8:7791")
+    assert own.machines() == (replace(paired, address="10.0.0.9:7791"),)
 
 
 def test_no_more_is_promised_than_is_lent_by_then(lending: Lending) -> None:

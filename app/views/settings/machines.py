@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer
+from functools import partial
+
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.controllers.lending import Lending
 from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
+from app.controllers.nearby import Nearby
 from app.theme import Theme
 from app.view_models.installed_list import is_too_large
 from app.view_models.machines import AskingState, PairingView, PlanView
@@ -26,6 +29,7 @@ from app.words.machines import (
     digits,
     lending_words,
     machine_words,
+    nearby_words,
     plan_words,
     refusal_words,
     use_words,
@@ -46,6 +50,7 @@ class MachinesPage(Translated, Page):
         self._note = TextLabel(theme, TextStyle.FINE)
         self.lend = LendCard(theme, machines.lending)
         self.paired = PairedCard(theme, machines)
+        self.nearby = NearbyCard(theme, machines.nearby)
         self.pairing = PairingCard(theme, machines)
         self.plan = PlanCard(theme, machines, models)
         self._look = QTimer(self, interval=_LOOK_INTERVAL_MS)
@@ -54,26 +59,36 @@ class MachinesPage(Translated, Page):
         self.column.addWidget(self.lend)
         self._paired_heading = self.add_heading()
         self.column.addWidget(self.paired)
+        self._nearby_heading = self.add_heading()
+        self.column.addWidget(self.nearby)
         self._pairing_heading = self.add_heading()
         self.column.addWidget(self.pairing)
         self._plan_heading = self.add_heading()
         self.column.addWidget(self.plan)
         self.end()
-        machines.changed.connect(self._show)
+        for changed in (machines.changed, machines.nearby.changed):
+            changed.connect(self._show)
+        self.nearby.chosen.connect(self._pair_with)
         self._retranslate()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._machines.look()
+        self._machines.set_shown(True)
         self._look.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
+        self._machines.set_shown(False)
         self._look.stop()
+
+    def _pair_with(self, addresses: tuple[str, ...]) -> None:
+        self.pairing.begin(addresses)
+        self.ensureWidgetVisible(self.pairing)
 
     def _show(self) -> None:
         for heading, card, shown in (
             (self._paired_heading, self.paired, bool(self._machines.entries)),
+            (self._nearby_heading, self.nearby, bool(self._machines.nearby.strangers)),
             (self._plan_heading, self.plan, any(entry.address for entry in self._machines.entries)),
         ):
             heading.setVisible(shown)
@@ -84,6 +99,7 @@ class MachinesPage(Translated, Page):
             self.tr("Experimental. A model that is too large for this Mac runs over two that both have its files.")
         )
         self._paired_heading.setText(self.tr("Paired Macs"))
+        self._nearby_heading.setText(self.tr("Nearby Macs"))
         self._pairing_heading.setText(self.tr("Pair with another Mac"))
         self._plan_heading.setText(self.tr("Run over 2 Macs"))
         self._show()
@@ -146,6 +162,7 @@ class PairedCard(Translated, Card):
         self._machines = machines
         self.rows: dict[str, Row] = {}  # by fingerprint
         self.buttons: dict[str, PillButton] = {}  # likewise
+        self.moves: dict[str, PillButton] = {}  # likewise
         machines.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -156,14 +173,25 @@ class PairedCard(Translated, Card):
             self.set_rows(list(self.rows.values()))
         for fingerprint, row in self.rows.items():
             entry = entries[fingerprint]
-            row.set_words(entry.name, machine_words(entry.address, entry.trip_s, entry.error))
+            state = entry.address, entry.trip_s, entry.error, entry.elsewhere, entry.was_at
+            row.set_words(entry.name, machine_words(*state))
+            self.moves[fingerprint].setVisible(entry.elsewhere is not None)
+            self.moves[fingerprint].setAccessibleName(fill(self.tr("Change the address of %1"), entry.name))
+            self.moves[fingerprint].setText(self.tr("Change address"))
             self.buttons[fingerprint].setAccessibleName(fill(self.tr("Remove %1"), entry.name))
             self.buttons[fingerprint].setText(self.tr("Remove…"))
 
     def _row(self, fingerprint: str) -> Row:
+        move = self.moves[fingerprint] = PillButton(self.theme)
+        move.clicked.connect(lambda: self._machines.move(fingerprint))
         button = self.buttons[fingerprint] = PillButton(self.theme)
         button.clicked.connect(lambda: self.ask_to_remove(fingerprint))
-        return Row(self.theme, button)
+        both = QWidget()
+        beside = QHBoxLayout(both)
+        beside.setContentsMargins(0, 0, 0, 0)
+        for each in (move, button):
+            beside.addWidget(each)
+        return Row(self.theme, both)
 
     def ask_to_remove(self, fingerprint: str) -> Dialog:
         entry = next(each for each in self._machines.entries if each.fingerprint == fingerprint)
@@ -180,10 +208,40 @@ class PairedCard(Translated, Card):
         return dialog
 
 
+class NearbyCard(Translated, Card):
+    """Found by Bonjour, neither paired nor asked for anything yet."""
+
+    chosen = Signal(tuple)  # the addresses of one
+
+    def __init__(self, theme: Theme, nearby: Nearby) -> None:
+        super().__init__(theme)
+        self._nearby = nearby
+        self._shown = nearby.strangers[:0]
+        self.rows: list[Row] = []
+        self.buttons: list[PillButton] = []
+        nearby.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        if self._nearby.strangers != self._shown:
+            self._shown = self._nearby.strangers
+            self.buttons = [PillButton(self.theme) for _ in self._shown]
+            self.rows = [Row(self.theme, button) for button in self.buttons]
+            self.set_rows(self.rows)
+            for machine, button in zip(self._shown, self.buttons, strict=True):
+                button.setEnabled(machine.is_same_version)
+                button.clicked.connect(partial(self.chosen.emit, machine.addresses))
+        for machine, row, button in zip(self._shown, self.rows, self.buttons, strict=True):
+            row.set_words(machine.name, nearby_words(machine))
+            button.setText(self.tr("Pair"))
+            button.setAccessibleName(fill(self.tr("Pair with %1"), machine.name))
+
+
 class PairingCard(Translated, Card):
     def __init__(self, theme: Theme, machines: MachinesController) -> None:
         super().__init__(theme)
         self._machines = machines
+        self._others: tuple[str, ...] = ()  # addresses of the machine that was chosen: the soonest is taken
         self.address, self.code = LineField(theme), LineField(theme)
         self.pair, self.cancel = PillButton(theme), PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
@@ -196,14 +254,26 @@ class PairingCard(Translated, Card):
             buttons.addWidget(button)
         self.column.addWidget(foot)
         self.column.addWidget(self.outcome)
+        self.address.textEdited.connect(self._forget_others)
         for field in (self.address, self.code):
             field.setMinimumWidth(_FIELD_PX)
             field.textEdited.connect(self._on_edit)
             field.returnPressed.connect(self.pair.click)
-        self.pair.clicked.connect(lambda: machines.pair(self.address.text(), self.code.text()))
+        self.pair.clicked.connect(lambda: machines.pair(self.address.text(), self.code.text(), self._others))
         self.cancel.clicked.connect(machines.cancel_pairing)
         machines.pairing_changed.connect(self._on_pairing)
         self._retranslate()
+
+    def begin(self, addresses: tuple[str, ...]) -> None:
+        """With a machine that has these: only its code is missing."""
+        self._others = addresses
+        self.address.setText(addresses[0])
+        self.code.clear()
+        self.code.setFocus()
+        self._on_edit()
+
+    def _forget_others(self) -> None:
+        self._others = ()
 
     def _on_edit(self) -> None:
         self._machines.forget_refusal()
@@ -213,6 +283,7 @@ class PairingCard(Translated, Card):
         if self._machines.pairing.state is AskingState.DONE:
             self.address.clear()
             self.code.clear()
+            self._forget_others()
         self._show()
         _announce(self, self.outcome.text())
 
