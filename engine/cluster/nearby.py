@@ -110,9 +110,9 @@ class _Conversation:
     def _ready(self, operations: Iterable[Operation], within_s: float | None = None) -> bool:
         """Waits for replies; whether it was stopped meanwhile."""
         poll = select.poll()
-        for each in (self._stopped, *operations):
-            poll.register(each, select.POLLIN)
-        self._can_be_heard = {descriptor for descriptor, _ in poll.poll(None if within_s is None else within_s * 1000)}
+        for descriptor in (self._stopped.fileno(), *(each.fileno() for each in operations)):
+            poll.register(descriptor, select.POLLIN)
+        self._can_be_heard = {ready for ready, _ in poll.poll(None if within_s is None else within_s * 1000)}
         return self._stopped.fileno() in self._can_be_heard
 
     def _hear_all(self) -> None:

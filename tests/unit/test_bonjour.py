@@ -43,7 +43,7 @@ void DNSServiceQueryRecordReply(DNSServiceRef sdRef, DNSServiceFlags flags, uint
     DNSServiceErrorType errorCode, const char *fullname, uint16_t rrtype, uint16_t rrclass, uint16_t rdlen,
     const void *rdata, uint32_t ttl, void *context);
 """
-TYPES = {
+TYPES: dict[str, Any] = {
     "DNSServiceErrorType": c_int32,
     "DNSServiceRef": c_void_p,
     "DNSServiceRef *": POINTER(c_void_p),
