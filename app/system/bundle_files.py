@@ -32,10 +32,10 @@ _DOCUMENTS = {
 _ASK = {"en": "Ask Hunch", "ko": "Hunch에 질문", "ja": "Hunch に質問", "zh_CN": "向 Hunch 提问"}
 # Beside macOS's question whether Hunch may reach what is in the local network: asked at the first such connection.
 _NETWORK = {
-    "en": "Hunch connects only to what you name there: Macs that you pair, or a mirror for models.",
-    "ko": "지정한 곳에만 연결해요: 페어링한 Mac이나 모델 미러.",
-    "ja": "指定した相手（ペアリングした Mac、モデルのミラー）だけに接続します。",
-    "zh_CN": "只连接你指定的对象：已配对的 Mac 或模型镜像。",
+    "en": "Hunch looks for Macs that help others, and connects only to those that you pair, or a mirror that you name.",
+    "ko": "다른 Mac을 돕는 Mac을 찾고, 페어링한 Mac이나 지정한 모델 미러에만 연결해요.",
+    "ja": "ほかの Mac を手伝う Mac を探し、ペアリングした Mac と指定したモデルのミラーだけに接続します。",
+    "zh_CN": "查找可协助其他 Mac 的 Mac，只连接已配对的 Mac 或你指定的模型镜像。",
 }
 _SERVICE = {
     "NSMenuItem": {"default": _ASK["en"]},
@@ -65,6 +65,7 @@ def write(app: Path, version: str) -> None:
         "CFBundleDocumentTypes": [_DOCUMENTS],
         "NSServices": [_SERVICE],
         "NSLocalNetworkUsageDescription": _NETWORK["en"],
+        "NSBonjourServices": ["_hunch-helper._tcp"],  # of other kinds nothing is found or announced
         "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
         "LSApplicationCategoryType": "public.app-category.productivity",
         "LSArchitecturePriority": ["arm64"],

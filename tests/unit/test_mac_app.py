@@ -26,6 +26,7 @@ from PySide6.QtSvg import QSvgRenderer
 from app.system import bundle_files
 from app.system.services import MESSAGE, TEXT
 from app.views.shell.file_wiring import SCHEME
+from engine.cluster.nearby import KIND
 from tests.architecture.project import ROOT
 
 
@@ -354,7 +355,9 @@ def test_macos_is_told_in_each_language_why_hunch_reaches_into_the_local_network
     key, contents = "NSLocalNetworkUsageDescription", app / "Contents"
     told = [plistlib.loads(each.read_bytes())[key] for each in contents.glob("Resources/*.lproj/InfoPlist.strings")]
     assert len(set(told)) == 4
-    assert plistlib.loads((contents / "Info.plist").read_bytes())[key] in told
+    info = plistlib.loads((contents / "Info.plist").read_bytes())
+    assert info[key] in told
+    assert info["NSBonjourServices"] == [KIND.decode()]
 
 
 def test_the_icon_has_every_size_that_macos_asks_for(app: Path) -> None:
