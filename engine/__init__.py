@@ -48,6 +48,7 @@ from engine.api.errors import (
     NoModelLoaded,
     NothingToInstall,
     OutOfMemory,
+    PictureTooLarge,
     RankLost,
     RepliesUnderWay,
     RepositoryNotFound,

@@ -3060,6 +3060,14 @@
         <translation>画像はチャットに残ります。</translation>
     </message>
     <message>
+        <source>Not enough memory for this picture</source>
+        <translation>この画像を見るにはメモリが足りません</translation>
+    </message>
+    <message>
+        <source>Lower the picture detail, or close other apps.</source>
+        <translation>画像の細かさを下げるか、ほかのアプリを閉じてください。</translation>
+    </message>
+    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>自分のメッセージから始めるか、システムプロンプトを削除してください。</translation>
     </message>

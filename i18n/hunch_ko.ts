@@ -3060,6 +3060,14 @@
         <translation>이미지는 채팅에 남아 있어요.</translation>
     </message>
     <message>
+        <source>Not enough memory for this picture</source>
+        <translation>이 이미지를 보기에는 메모리가 부족해요</translation>
+    </message>
+    <message>
+        <source>Lower the picture detail, or close other apps.</source>
+        <translation>이미지 세밀도를 낮추거나, 다른 앱을 닫으세요.</translation>
+    </message>
+    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우세요.</translation>
     </message>

@@ -3060,6 +3060,14 @@
         <translation>图片会保留在对话中。</translation>
     </message>
     <message>
+        <source>Not enough memory for this picture</source>
+        <translation>内存不足，无法查看此图片</translation>
+    </message>
+    <message>
+        <source>Lower the picture detail, or close other apps.</source>
+        <translation>请降低图片细节，或关闭其他应用。</translation>
+    </message>
+    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>请以你的消息开头，或删除系统提示词。</translation>
     </message>

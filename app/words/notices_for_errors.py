@@ -435,6 +435,12 @@ TABLE = (
         NoticeAction.WITHOUT_PICTURES,
     ),
     Row(
+        engine.PictureTooLarge,
+        QT_TRANSLATE_NOOP("Messages", "Not enough memory for this picture"),
+        QT_TRANSLATE_NOOP("Messages", "Lower the picture detail, or close other apps."),
+        action=NoticeAction.WITHOUT_PICTURES,
+    ),
+    Row(
         engine.TemplateFailed,
         QT_TRANSLATE_NOOP("Messages", "Chat template failed"),
         QT_TRANSLATE_NOOP("Messages", "The model could not format this chat."),

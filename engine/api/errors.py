@@ -9,6 +9,7 @@ EngineError
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
 ├── RequestError
 │   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed · CannotSee
+│       · PictureTooLarge
 ├── DownloadError
 │   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · TokenInClear
 │   └── ChecksumMismatch · FileMissing · FileUnusable · NothingToInstall · DiskFull · StorageFailed
@@ -214,6 +215,13 @@ class CannotSee(RequestError):
 
     folder: str
     why: SightRefusal
+
+
+@dataclass(eq=False)
+class PictureTooLarge(RequestError):
+    """A look at it, in the detail asked for, takes more memory than there is."""
+
+    needed_bytes: int
 
 
 @dataclass(eq=False)

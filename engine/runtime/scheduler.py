@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.api.errors import EngineError, NoModelLoaded
+from engine.api.errors import EngineError, NoModelLoaded, PictureTooLarge
 from engine.api.events import DrafterExamined, ModelMeasured
 from engine.api.types import BACKGROUND_RANK, FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
@@ -410,13 +410,15 @@ class Scheduler:
 
         Or the one that is about to look at a picture, where only that would take too much.
         """
-        looks = {reply: reply.looking_bytes for reply in self._reading if not reply.interrupted}
-        most = max(looks.values(), default=0)
+        looks = [reply for reply in self._reading if not reply.interrupted]
+        largest = max(looks, key=lambda reply: reply.looking_bytes, default=None)
+        most = 0 if largest is None else largest.looking_bytes
         short = is_short() or (self.main is not None and self.main.short())
         while (short or lacks(most)) and self._store.evict_oldest():
             short = is_short()  # other ranks say with their next step what that has freed
-        if not short and lacks(most):
-            max(looks, key=lambda reply: looks[reply]).interrupt(FinishReason.MEMORY)
+        if largest is not None and not short and lacks(most):
+            self._reading.remove(largest)
+            largest.fail(PictureTooLarge(most))
         started = [reply for reply in self._started if not reply.interrupted]
         if started and short:
             first = max(started, key=lambda reply: (reply.request.rank, len(reply.sequence.tokens)))

@@ -19,6 +19,7 @@ from engine.api.errors import (
     ModelTooLarge,
     NoModelLoaded,
     OutOfMemory,
+    PictureTooLarge,
     RankLost,
     RepliesUnderWay,
     TemplateFailed,
@@ -191,6 +192,7 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     NoModelLoaded: partial(Problem, 503, "No model is loaded.", "server_error", "model_not_loaded", retry_after_s=10),
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
+    PictureTooLarge: _no_memory,
     RankLost: _no_rank,
 }
 

@@ -28,6 +28,7 @@ from engine import (
     ModelReady,
     Picture,
     PictureDetail,
+    PictureTooLarge,
     PromptProgress,
     Request,
     RequestId,
@@ -579,7 +580,9 @@ def test_a_look_that_does_not_fit_ends_its_reply_and_no_other(
     room[0] = room[2] - 1
     looks.clear()
     ends = client.run_all([replace(large, transient=True), replace(asking((asked("Hello."),), tokens=4))])
-    assert [each.reason for each in ends] == [FinishReason.MEMORY, FinishReason.LENGTH]
+    error = ends[0].failed.error
+    assert isinstance(error, PictureTooLarge)
+    assert (error.needed_bytes, ends[1].reason) == (room[2], FinishReason.LENGTH)
     assert not looks
 
 
