@@ -9,6 +9,7 @@ from enum import StrEnum
 class WhyNot(StrEnum):
     IMAGE = "image"  # of a kind that is not read
     PICTURE_TOO_LARGE = "picture_too_large"  # too many pixels
+    PICTURE_FILE_TOO_LARGE = "picture_file_too_large"
     PICTURE_TOO_NARROW = "picture_too_narrow"
     PICTURE_DAMAGED = "picture_damaged"
     NOT_STORED = "not_stored"  # the disk takes no picture

@@ -47,7 +47,7 @@ def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool
         text, kind = pdf.text_of(path, MOST_CHARACTERS, stop, progress), AttachmentKind.PDF
     elif (picture := pictures.kind_of(head)) is not None:
         if size > pictures.MOST_BYTES:  # of a text, its end could be attached
-            raise Refused(WhyNot.PICTURE_TOO_LARGE)
+            raise Refused(WhyNot.PICTURE_FILE_TOO_LARGE, pictures.MOST_BYTES)
         return kept(pictures.picture_of(path, picture, stop), name_of(path), keep)
     elif only_end:
         text, kind = end_of(_text(_bytes(path, _END_BYTES, size)), _END_BYTES), AttachmentKind.TEXT

@@ -665,6 +665,7 @@ def _sentence(problem: NotAttached) -> str:
     sentence = {
         WhyNot.IMAGE: QCoreApplication.translate("Files", "Not PNG, JPEG, GIF, WebP or BMP."),
         WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Too many pixels."),
+        WhyNot.PICTURE_FILE_TOO_LARGE: QCoreApplication.translate("Files", "Larger than %1."),
         WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "Too narrow to make out."),
         WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "Damaged."),
         WhyNot.NOT_STORED: QCoreApplication.translate("Files", "Not saved."),
@@ -682,7 +683,8 @@ def _sentence(problem: NotAttached) -> str:
         WhyNot.DAMAGED: QCoreApplication.translate("Files", "Damaged."),
         WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "Too complex."),
     }[problem.why]
-    limit = size(problem.limit) if problem.why is WhyNot.TOO_LARGE else count(problem.limit)
+    of_file = problem.why in (WhyNot.TOO_LARGE, WhyNot.PICTURE_FILE_TOO_LARGE)
+    limit = size(problem.limit) if of_file else count(problem.limit)
     return fill(sentence, limit)
 
 
@@ -690,6 +692,7 @@ def _hint(why: WhyNot) -> str:
     return {
         WhyNot.IMAGE: QCoreApplication.translate("Files", "Save it as PNG or JPEG."),
         WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Up to 64 megapixels."),
+        WhyNot.PICTURE_FILE_TOO_LARGE: QCoreApplication.translate("Files", "Resave it in another app."),
         WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "Attach a part."),
         WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "Resave it in another app."),
         WhyNot.NOT_STORED: QCoreApplication.translate("Files", "Check the disk."),

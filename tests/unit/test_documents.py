@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from app.documents import pdf
 from app.documents.encodings import decoded
+from app.documents.pictures import MOST_BYTES
 from app.documents.problems import Refused, WhyNot
 from app.documents.reading import MOST_FILE_BYTES, name_of, read_file
 from app.storage import Attachment, AttachmentKind
@@ -21,6 +22,7 @@ from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.codec import as_name, as_title
 from app.system.limited_child import Limits, Stop, Stopped
 from tests.helpers.pdf_files import pdf_bytes, with_password
+from tests.helpers.picture_files import rgb_png
 
 KOREAN = "안녕하세요. 초안 모델이 다음 낱말을 미리 추측하고 메인 모델이 확인해요.\n"
 JAPANESE = "こんにちは。ドラフトモデルが先に予測し、メインモデルが確認します。\n"
@@ -155,11 +157,19 @@ def test_folders_pipes_and_what_is_not_there_say_why(tmp_path: Path) -> None:
     assert refusal(tmp_path / "no\0name") is WhyNot.UNREADABLE
 
 
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("head", "most", "why"),
+    [(b"", MOST_FILE_BYTES, WhyNot.TOO_LARGE), (rgb_png(3, 2, bytes(18)), MOST_BYTES, WhyNot.PICTURE_FILE_TOO_LARGE)],
+)
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, head: bytes, most: int, why: WhyNot) -> None:
     path = tmp_path / "large.txt"
     with path.open("wb") as file:
-        file.truncate(MOST_FILE_BYTES + 1)
-    assert refusal(path) is WhyNot.TOO_LARGE
+        file.write(head)
+        file.truncate(most + 1)
+    assert refusal(path) is why
+
+
+def test_a_text_that_is_too_long_is_refused(tmp_path: Path) -> None:
     assert refusal(write(tmp_path, "long.txt", b"line\n" * 1_000_000)) is WhyNot.TOO_LONG
 
 
