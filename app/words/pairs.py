@@ -33,8 +33,12 @@ _DRAFTERS = {
     DrafterKind.DFLASH: "DFlash",
     DrafterKind.DSPARK: "DSpark",
     DrafterKind.DFLASH2: "DFlash2",
+    DrafterKind.DFLARE: "DFlare",
     DrafterKind.DFLY: "DFly",
+    DrafterKind.DOMINO: "Domino",
+    DrafterKind.LILICORR: "LiliCorr",
     DrafterKind.EAGLE3: "EAGLE-3",
+    DrafterKind.PEAGLE: "P-EAGLE",
     DrafterKind.MTP: "MTP",
 }
 _MOST_NAMES = 3

@@ -59,8 +59,12 @@ class DrafterKind(StrEnum):
     DFLASH = "dflash"  # a block of tokens in one forward
     DSPARK = "dspark"  # the same, each token given the one before
     DFLASH2 = "dflash2"  # the same, chosen among the likeliest candidates
+    DFLARE = "dflare"  # the same, each layer reads a mixture of its own
     DFLY = "dfly"  # the same, each state corrected by the token before
+    DOMINO = "domino"  # the same, corrected by all of its tokens before
+    LILICORR = "lilicorr"  # the same, candidates chosen by how they follow one another
     EAGLE3 = "eagle3"  # token by token, from three layers
+    PEAGLE = "peagle"  # the same, all tokens in one forward
     MTP = "mtp"  # token by token, with the head that the main model was trained with
 
 

@@ -24,12 +24,16 @@ from engine.decoding.sequence import Sequence as TokenSequence
 from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.base import Broken, Proposer
 from engine.drafting.proposers.chain import ChainProposer
+from engine.drafting.proposers.dflare import DFlareDrafter
 from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
 from engine.drafting.proposers.dfly import DFlyDrafter
+from engine.drafting.proposers.domino import DominoDrafter
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.features import MOST_WAITING_BYTES
+from engine.drafting.proposers.lilicorr import LiliCorrDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
+from engine.drafting.proposers.peagle import PEagleDrafter, PEagleProposer
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
 from engine.models.drafter_tensors import is_unused, usual
@@ -80,8 +84,12 @@ KINDS: dict[DrafterKind, Kind] = {
     DrafterKind.DFLASH: _BLOCK,
     DrafterKind.DSPARK: _BLOCK,
     DrafterKind.DFLASH2: _BLOCK,
+    DrafterKind.DFLARE: Kind(DFlareDrafter, BlockProposer),
     DrafterKind.DFLY: Kind(DFlyDrafter, BlockProposer),
+    DrafterKind.DOMINO: Kind(DominoDrafter, BlockProposer),
+    DrafterKind.LILICORR: Kind(LiliCorrDrafter, BlockProposer),
     DrafterKind.EAGLE3: Kind(EagleDrafter, ChainProposer),
+    DrafterKind.PEAGLE: Kind(PEagleDrafter, PEagleProposer),
     DrafterKind.MTP: Kind(_mtp_network, ChainProposer),
 }
 

@@ -35,7 +35,7 @@ CLASSIC = "classic"  # a smaller chat model of the same vocabulary
 _MOST_PAIRS = 4
 _USUAL_BITS = 4.0
 TYPICAL_OF_KIND = "typical"  # of an estimate: by published accept rates of other drafts of the kind
-_BLOCKS = (DrafterKind.DFLASH, DrafterKind.DFLASH2, DrafterKind.DFLY, DrafterKind.DSPARK)  # drafted in one forward
+_BLOCKS = frozenset(DrafterKind) - {DrafterKind.EAGLE3, DrafterKind.MTP}  # drafted in one forward
 _EASY = ("code", "math")
 _LEAST_GAIN = 1.1  # below this speed-up no pair is recommended for its speed
 

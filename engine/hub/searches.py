@@ -66,14 +66,18 @@ _BITS_IN_NAME = re.compile(r"(?<!\d)([2-8])-?bit", re.IGNORECASE)
 _BASE = re.compile(r"base_model:(?:[a-z]+:)?([^:\s]{3,200})")
 _DRAFTER_NAMES = {
     "dflash2": DrafterKind.DFLASH2,
+    "dflare": DrafterKind.DFLARE,
     "-dfly": DrafterKind.DFLY,
+    "lilicorr": DrafterKind.LILICORR,
     "dspark": DrafterKind.DSPARK,
     "dflash": DrafterKind.DFLASH,
+    "p-eagle": DrafterKind.PEAGLE,
+    "peagle": DrafterKind.PEAGLE,
     "eagle3": DrafterKind.EAGLE3,
     "eagle-3": DrafterKind.EAGLE3,
     "muse-glimmer-30b-assistant": DrafterKind.DFLASH,
 }
-_SEARCHED = ("DFlash", "DFly", "DSpark", "EAGLE3")
+_SEARCHED = ("DFlash", "DFlare", "DFly", "Domino", "DSpark", "EAGLE")  # P-EAGLE and EAGLE-3 by one word
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
 _ASSISTED = "gemma4"  # in names of its heads
 _ASSISTANT_NAME = re.compile(r"gemma-?4.*-it-(?:qat-)?assistant\b", re.IGNORECASE)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from engine.api.types import DrafterKind
-from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig
+from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig, Lattice
 from engine.models.model_files import Tensor
 
 # Copies of the main model's tensors, and tables that others need: which tokens a reduced vocabulary has, and angles.
@@ -21,9 +21,14 @@ _UNUSED = re.compile(
 _ANGELSPEC = {"context_proj": "fc", "context_norm": "hidden_norm", "final_norm": "norm"}
 _MUSE = {"encoder.fc": "fc", "encoder.output_norm_enc": "hidden_norm"}
 _CORRECTION = ("hidden_norm", "embed_norm", "gate_proj", "up_proj", "down_proj")
+_LATTICE_PARTS = (
+    *("pass_hidden_proj", "context_proj", "feature_norm", "feature_mlp.up_proj", "feature_mlp.down_proj"),
+    *("factor_input_proj", "out_head", "in_head", "anchor_out_head"),
+)
 _LONGEST_NAME = 100  # characters, in an error
 _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
+_CONTEXT_PROJECTIONS = ("self_attn.k_proj_target", "self_attn.v_proj_target")
 _MLP = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
 _NORMS = ("input_layernorm", "post_attention_layernorm")
 _GEMMA_NORMS = ("pre_feedforward_layernorm", "post_feedforward_layernorm")
@@ -68,7 +73,7 @@ def gated(config: DrafterConfig, tensors: Mapping[str, Tensor]) -> str:
 
 def usual(name: str) -> str:
     """A tensor's name in most dialects; codebooks are plain arrays in some folders."""
-    name = name.removeprefix("model.")
+    name = name.removeprefix("model.").removeprefix("logit_head.")  # of SpecForge's first ones
     part, dot, rest = name.partition(".")
     name = f"{_ANGELSPEC.get(part, part)}{dot}{rest}"
     part, dot, rest = name.rpartition(".")
@@ -83,26 +88,51 @@ def _plain(name: str) -> str:
 
 
 def _block_places(config: BlockConfig) -> Iterator[str]:
-    yield from ("fc.weight", "hidden_norm.weight", "norm.weight")
+    mixes = config.info.kind in (DrafterKind.DFLARE, DrafterKind.DFLY)
+    apart = config.info.kind is DrafterKind.DFLARE  # of the context
+    yield from ("hidden_norm.weight", "norm.weight")
+    yield from ("fc.weight",) if not apart else ()
+    yield from ("layer_fusion_weights",) if mixes else ()
     for layer in range(config.backbone.layers):
-        yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), config.backbone)
+        projections = (*_PROJECTIONS, *(_CONTEXT_PROJECTIONS if apart else ()))
+        yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), config.backbone, projections)
         if config.sinks:
             yield f"layers.{layer}.self_attn.attention_sink_bias"
         for part in ("attention_conv", "mlp_conv") if config.conv_taps else ():
             yield from (f"layers.{layer}.{part}.{array}" for array in ("base_kernel", "kernel_projection.weight"))
+    yield from _head_places(config)
+
+
+def _head_places(config: BlockConfig) -> Iterator[str]:
+    """Of what makes tokens of a block's states."""
     if config.markov_rank:
         yield from (f"markov_head.{array}.weight" for array in ("markov_w1", "markov_w2"))
         if config.markov_gated:
             yield from ("markov_head.gate_proj.weight", "markov_head.gate_proj.bias")
     if config.confidence:
         yield from ("confidence_head.proj.weight", "confidence_head.proj.bias")
-    if config.info.kind is DrafterKind.DFLY:
-        yield "layer_fusion_weights"
-    if config.correction_width:
+    if config.info.kind is DrafterKind.DOMINO:
+        yield from (f"prefix_gru.weight_{part}_l0" for part in ("ih", "hh"))
+        yield from ("embed_proj.0.weight", "embed_proj.2.weight")
+    elif config.correction_width:
         yield from (f"hidden_correction.{part}.weight" for part in _CORRECTION)
     if config.selector_rank:
         parts = ("hidden_projection", "predecessor_codebook", "successor_codebook")
         yield from (f"candidate_selector.{part}.weight" for part in parts)
+    if config.lattice is not None:
+        yield from (f"lilicorr.{name}" for name in _lattice_places(config.lattice, config.backbone.width))
+
+
+def _lattice_places(lattice: Lattice, width: int) -> Iterator[str]:
+    yield from ("slot_embedding", "rank_embedding", "relative_slot_bias", "same_slot_bias")
+    yield from ("output_norm.weight", "anchor_norm.weight")
+    parts = [*_LATTICE_PARTS, *(("token_proj",) if lattice.width != width else ())]
+    for layer in range(lattice.layers):
+        at = f"layers.{layer}"
+        yield from (f"{at}.{name}" for name in ("attn_norm.weight", "mlp_norm.weight"))
+        yield from (f"{at}.attn.in_proj_{kind}" for kind in ("weight", "bias"))
+        parts += [f"{at}.{part}" for part in ("attn.out_proj", "mlp.up_proj", "mlp.down_proj")]
+    yield from (f"{part}.{kind}" for part in parts for kind in ("weight", "bias"))
 
 
 def _eagle_places(config: EagleConfig) -> Iterator[str]:
@@ -112,6 +142,8 @@ def _eagle_places(config: EagleConfig) -> Iterator[str]:
         yield from _layer_places(f"layers.{layer}", norms, config.backbone)
     if config.norm_before_fc:
         yield "input_norm.weight"
+    if config.info.kind is DrafterKind.PEAGLE:
+        yield "mask_hidden"
     if config.norms_of_layers:
         yield from (f"fc_norm.{layer}.weight" for layer in range(len(config.info.layers) or 3))
 
@@ -128,8 +160,10 @@ def _assistant_places(config: AssistantConfig) -> Iterator[str]:
         yield "lm_head.weight"
 
 
-def _layer_places(at: str, norms: tuple[str, ...], sizes: Backbone) -> Iterator[str]:
-    projections = [part for part in _PROJECTIONS if not (sizes.values_are_keys and part == "self_attn.v_proj")]
+def _layer_places(
+    at: str, norms: tuple[str, ...], sizes: Backbone, projected: tuple[str, ...] = _PROJECTIONS
+) -> Iterator[str]:
+    projections = [part for part in projected if not (sizes.values_are_keys and part == "self_attn.v_proj")]
     if sizes.is_gemma:
         norms = (*norms, *_GEMMA_NORMS)
         yield f"{at}.layer_scalar"

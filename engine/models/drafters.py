@@ -7,6 +7,7 @@ differ in what they call a layer, and in whether the first row of a block is the
 - DeepSpec: layer i is the output of i; a block of n rows drafts n tokens.
 - speculators: layer i is the input of i; the block is as `sample_from_anchor` or the tokens say.
 - Meta: as z-lab, but a window counts how far a row sees back, in a block of its own also forward.
+- SpecForge, NVIDIA: as z-lab; of Domino `shift_label` says whether a block of n rows drafts n tokens.
 - AngelSpec: as z-lab, but `num_target_layers` is how many layers are read, and three tensors have other names.
 
 A wrong reading shows only in a lower accept rate.
@@ -26,6 +27,10 @@ from engine.models.numbers import check_numbers
 _NAMES = {kind.value for kind in DrafterKind}
 _RAW_HEADS = ("mtp.", "mtp_layers.")
 _EAGLE_MARKS = ("midlayer.hidden_norm.weight", "layers.0.hidden_norm.weight")
+_EAGLES = (DrafterKind.EAGLE3, DrafterKind.PEAGLE)
+_MASK_STATE = "mask_hidden"
+_PARALLEL_MASKS = ("mask_token_id", "ptd_token_id", "pard_token")  # speculators' name for it, and vLLM's
+_DEPTHS = 8  # that P-EAGLE is trained for, if the config says nothing
 _MTP_INPUTS = ("join", "token_norm", "state_norm")
 _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 BODY = -1  # in place of a layer: the input of the main model's head
@@ -45,6 +50,11 @@ _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma
 _GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # by default
 _NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 _ONLY = {"hidden_correction_type": "swiglu", "fusion_type": "concat_fc"}
+_LATTICE = (
+    *("candidate_topk", "hidden_size", "num_layers", "num_heads", "mlp_ratio", "factor_dim", "vector_eps"),
+    "logit_scale",
+)
+_MOST_CANDIDATES = 64
 _CORRECTION = "hidden_correction.down_proj.weight"
 
 
@@ -66,6 +76,20 @@ class Backbone:
     attention_bias: bool
     is_gemma: bool = False  # Gemma 4's layers
     values_are_keys: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """LiliCorr's transformer over the candidates of a block's rows."""
+
+    candidates: int  # of a row
+    width: int
+    layers: int
+    heads: int
+    mlp_width: int
+    factor_width: int
+    vector_eps: float
+    scale: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +116,10 @@ class BlockConfig:
     conv_group: int = 0
     selector_rank: int = 0
     selector_candidates: int = 0
-    correction_width: int = 0  # of the MLP that corrects a state by the token before; 0: none
+    correction_width: int = 0  # of the MLP that corrects a state or logits by the tokens before; 0: none
+    prefix_width: int = 0  # of Domino's state over a block's tokens
+    uncorrected: int = 0  # of a block's tokens, the first ones that Domino does not correct
+    lattice: Lattice | None = None
 
     @property
     def tokens(self) -> int:
@@ -114,6 +141,8 @@ class EagleConfig:
     own_embedding: bool = False  # if its width is not the main model's
     own_head: bool = True
     softcap: float = 0.0  # of its own head
+    mask_token: int = 0  # P-EAGLE's, in place of tokens that are not known yet
+    tokens: int = 0  # the most that it drafts in one forward; 0: one at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +185,7 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
             return _assistant(config)
         if kind is DrafterKind.MTP:
             return _mtp(config, tensors)
-        return _eagle(config, flat, tensors) if kind is DrafterKind.EAGLE3 else _block(kind, flat, tensors)
+        return _eagle(kind, config, flat, tensors) if kind in _EAGLES else _block(kind, flat, tensors)
     except (TypeError, ValueError, OverflowError) as error:
         raise FileError(f"config.json: {error}") from error
 
@@ -168,14 +197,18 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
     block = object_at(config, "dflash_config")
     rank = {**config, **block}.get("markov_rank")
     markov = (type(rank) is int and rank > 0) or block.get("projector_type") == "dspark"
-    marked = any(prefix + mark in tensors for prefix in ("", "model.") for mark in _EAGLE_MARKS)
+    held = {name.removeprefix("model.") for name in tensors}
     model_type = str(config.get("model_type", ""))
     shown = {
         DrafterKind.DFLY: "dfly" in classes or config.get("model_arch") == "dfly",
+        DrafterKind.DOMINO: "domino" in classes or block.get("projector_type") == "domino",
+        DrafterKind.LILICORR: "lilicorr" in classes or block.get("projector_type") == "lilicorr",
         DrafterKind.DFLASH2: "dflash2" in classes or "selector_rank" in block,
         DrafterKind.DSPARK: "dspark" in classes or markov,
-        DrafterKind.DFLASH: "dflash" in classes or "dflare" in classes or block or model_type == _MUSE,
-        DrafterKind.EAGLE3: "eagle3" in classes or marked or "eagle_config" in config,
+        DrafterKind.DFLARE: "dflare" in classes or config.get("model_arch") == "dflare",
+        DrafterKind.DFLASH: "dflash" in classes or block or model_type == _MUSE,
+        DrafterKind.PEAGLE: "peagle" in classes or _MASK_STATE in held or "ptd_token_id" in config,
+        DrafterKind.EAGLE3: "eagle3" in classes or "eagle_config" in config or not held.isdisjoint(_EAGLE_MARKS),
         DrafterKind.MTP: model_type.endswith("_mtp") or model_type in ASSISTANTS,
     }
     return DrafterKind(named) if named in _NAMES else next((kind for kind, mark in shown.items() if mark), None)
@@ -219,10 +252,38 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         selector_rank=whole(flat, "selector_rank"),
         selector_candidates=whole(flat, "selector_top_k"),
         correction_width=_correction_width(kind, flat, backbone, held),
+        prefix_width=positive(flat, "gru_hidden_dim") if kind is DrafterKind.DOMINO else 0,
+        uncorrected=whole(flat, "pure_draft_prefix_len") if kind is DrafterKind.DOMINO else 0,
+        lattice=_lattice(flat, backbone) if kind is DrafterKind.LILICORR else None,
     )
 
 
+def _lattice(flat: dict[str, Any], backbone: Backbone) -> Lattice:
+    """Nothing has a default: a wrong scale fits the tensors too."""
+    said = {key: flat.get(f"lilicorr_{key}") for key in _LATTICE}
+    if unsaid := next((key for key, value in said.items() if value is None), ""):
+        raise FileError(f"config.json: no lilicorr_{unsaid}")
+    if _reduced_vocabulary(flat) or flag(flat, "sample_from_anchor"):
+        raise FileError("config.json: lilicorr with a vocabulary of its own, or a first row that drafts")
+    width, heads = whole(said, "hidden_size") or backbone.width, positive(said, "num_heads")
+    lattice = Lattice(
+        candidates=positive(said, "candidate_topk"),
+        width=width,
+        layers=positive(said, "num_layers"),
+        heads=heads,
+        mlp_width=int(width * real(said, "mlp_ratio", 0.0)),
+        factor_width=positive(said, "factor_dim"),
+        vector_eps=real(said, "vector_eps", 0.0),
+        scale=real(said, "logit_scale", 0.0),
+    )
+    if width % heads or lattice.mlp_width < 1 or lattice.candidates > min(_MOST_CANDIDATES, whole(flat, "vocab_size")):
+        raise FileError(f"config.json: lilicorr {str(said)[:100]}")
+    return lattice
+
+
 def _correction_width(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, held: set[str]) -> int:
+    if kind is DrafterKind.DOMINO:
+        return positive(flat, "emb_dim")
     said = _CORRECTION in held if held else flag(flat, "enable_hidden_correction", default=True)
     width = whole(flat, "hidden_correction_intermediate_size") or backbone.width
     return width if kind is DrafterKind.DFLY and said else 0
@@ -230,25 +291,30 @@ def _correction_width(kind: DrafterKind, flat: dict[str, Any], backbone: Backbon
 
 def _first_row_drafts(kind: DrafterKind, flat: dict[str, Any], rows: int) -> bool:
     """By the config; speculators' first DSpark has no entry, and is known by its number of proposed tokens."""
+    if kind is DrafterKind.DOMINO:
+        return flag(flat, "shift_label")
     if flat.get("sample_from_anchor") is not None:
         return flag(flat, "sample_from_anchor")
-    methods = entries(object_at(flat, "speculators_config"), "proposal_methods")
-    if kind is DrafterKind.DSPARK and methods and isinstance(methods[0], dict):
-        return methods[0].get("speculative_tokens") != rows - 1
+    if kind is DrafterKind.DSPARK and (proposed := _proposed(flat)):
+        return proposed != rows - 1
     return kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in entries(flat, "architectures"))
 
 
-def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -> EagleConfig:
+def _eagle(kind: DrafterKind, config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -> EagleConfig:
     named = {**object_at(config, "eagle_config"), **flat}
     backbone, layers = _backbone(flat), _layers(named, of_inputs="speculators_model_type" in flat)
-    info, names = _info(DrafterKind.EAGLE3, flat, backbone, layers), {name.removeprefix("model.") for name in tensors}
+    info, names = _info(kind, flat, backbone, layers), {name.removeprefix("model.") for name in tensors}
     reduced, types = _reduced_vocabulary(flat), entries(flat, "layer_types")
     windows = _windows(flat, backbone.layers) if len(types) == backbone.layers else (0,) * backbone.layers
+    parallel = kind is DrafterKind.PEAGLE
     widths_differ = info.main_width != backbone.width
     if widths_differ and tensors and "embed_tokens.weight" not in names:
         raise FileError("embed_tokens.weight is missing")
     if reduced and tensors and "lm_head.weight" not in names:
         raise FileError("lm_head.weight is missing")
+    mask = next((whole(flat, key) for key in _PARALLEL_MASKS if flat.get(key) is not None), -1)
+    if parallel and not 0 <= mask < info.vocabulary_rows:
+        raise FileError(f"config.json: mask_token_id {mask} of {info.vocabulary_rows} tokens")
     return EagleConfig(
         info=info,
         backbone=backbone,
@@ -258,11 +324,19 @@ def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -
         norms_of_layers=flag(flat, "fc_norm"),
         feeds_back_normed=flag(flat, "norm_output"),
         norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in names),
-        own_embedding=widths_differ,
+        own_embedding=widths_differ or (parallel and "embed_tokens.weight" in names),  # it is trained with the rest
         own_head=not tensors or "lm_head.weight" in names,
         windows=_at_most_seen(windows),
         softcap=real(flat, "final_logit_softcapping", 0.0),
+        mask_token=mask if parallel else 0,
+        tokens=min(_proposed(flat) or _DEPTHS, _MOST_BLOCK) if parallel else 0,
     )
+
+
+def _proposed(flat: dict[str, Any]) -> int:
+    """How many tokens speculators' configs say are drafted; 0: not said."""
+    methods = entries(object_at(flat, "speculators_config"), "proposal_methods")
+    return whole(methods[0], "speculative_tokens") if methods and isinstance(methods[0], dict) else 0
 
 
 def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> MtpConfig | None:
@@ -458,8 +532,6 @@ def _odd_part(said: JsonObject) -> str:
     """Around the layers."""
     if odd := next((key for key, known in _ONLY.items() if said.get(key) not in (None, known)), ""):
         return f"{odd} {said[odd]}"[:100]
-    if "dflare" in f"{said.get('model_arch')} {said.get('architectures')}".lower():
-        return "model_arch dflare"
     head = str(said.get("markov_head_type") or _MARKOV_HEADS[0])
     return f"markov_head_type {head}"[:100] if said.get("markov_rank") and head not in _MARKOV_HEADS else ""
 

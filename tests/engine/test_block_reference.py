@@ -20,7 +20,7 @@ from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
 from engine.models.access import ModelAccess
-from engine.models.drafters import Backbone, BlockConfig, drafter_config
+from engine.models.drafters import Backbone, BlockConfig, Lattice, drafter_config
 from engine.models.loading import LoadedModel, at_once
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
@@ -38,6 +38,15 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "scaled": tiny.dflash_config(input_embedding_scale=2.0, final_logit_softcapping=5.0, output_multiplier=2.0),
     "sinks": tiny.nemotron_block_config(),
     "mixtures and corrections": tiny.dfly_config(hidden_correction_intermediate_size=40),
+    "mixtures and keys of the context": tiny.dflare_config(),
+    "a state over what was drafted": tiny.domino_config(),
+    "a state over what was drafted, row 0 drafts nothing": tiny.domino_config(
+        shift_label=False, pure_draft_prefix_len=2
+    ),
+    "candidates that see one another": tiny.lilicorr_config(lilicorr_candidate_topk=8, lilicorr_logit_scale=10.0),
+    "candidates as wide as the block": tiny.lilicorr_config(
+        lilicorr_hidden_size=0, lilicorr_num_layers=1, lilicorr_candidate_topk=16
+    ),
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
@@ -50,6 +59,10 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 
 def weights_for(config: dict[str, Any]) -> dict[str, mx.array]:
+    own = {"domino": tiny.domino_weights, "lilicorr": tiny.lilicorr_weights, "dflare": tiny.dflare_weights}
+    named = config.get("model_arch") or config.get("dflash_config", {}).get("projector_type")
+    if named in own:
+        return own[named](config)
     if "enable_hidden_correction" in config:
         return tiny.dfly_weights(config)
     weights = tiny.block_weights(config)
@@ -123,10 +136,11 @@ class Reference:
         chances = np.exp(self.weights["layer_fusion_weights"][layer])
         parts = np.split(states, len(chances), axis=1)
         mixed = sum(chance / chances.sum() * part for chance, part in zip(chances, parts, strict=True))
-        return normed(states @ self.of("context_proj").T + mixed, self.of("context_norm"))
+        projected = states @ self.of("context_proj").T if "context_proj.weight" in self.weights else 0.0
+        return normed(projected + mixed, self.of("context_norm"))
 
     def corrected(self, state: Rows, before: int) -> Rows:
-        if not self.config.correction_width:
+        if "hidden_correction.down_proj.weight" not in self.weights:
             return state
         own = normed(state, self.of("hidden_correction.hidden_norm"))
         read = np.concatenate([own, normed(self.table[before], self.of("hidden_correction.embed_norm"))])
@@ -150,16 +164,20 @@ class Reference:
         turns, scale = frequencies(self.config.backbone), self.config.backbone.head_width**-0.5
         at, sizes, window = f"layers.{layer}.self_attn", self.config.backbone, self.config.windows[layer]
 
-        def heads(rows: Rows, part: str, count: int) -> Rows:
+        def heads(rows: Rows, part: str, count: int, end: str = "_proj") -> Rows:
             projected = "k" if part == "v" and sizes.values_are_keys else part
-            split = (rows @ self.of(f"{at}.{projected}_proj").T).reshape(len(rows), count, -1)
+            split = (rows @ self.of(f"{at}.{projected}{end}").T).reshape(len(rows), count, -1)
             if part == "v":
                 return normed(split, 1.0) if sizes.is_gemma else split
             return normed(split, self.of(f"{at}.{part}_norm"))
 
         def attend(rows: Rows) -> Rows:
-            everything, mixed = np.concatenate([context, rows]), []
-            keys, values = heads(everything, "k", sizes.kv_heads), heads(everything, "v", sizes.kv_heads)
+            mixed, end = [], "_proj_target" if f"{at}.k_proj_target.weight" in self.weights else "_proj"
+            everything = np.concatenate([context, rows])
+            keys, values = (
+                np.concatenate([heads(context, part, sizes.kv_heads, end), heads(rows, part, sizes.kv_heads)])
+                for part in ("k", "v")
+            )
             for row, queries in enumerate(heads(rows, "q", sizes.heads)):
                 place, out = len(context) + row, []
                 seen = [
@@ -217,6 +235,84 @@ class Reference:
             return kept
         return logits
 
+    def following(self, states: Rows, rows: Rows, told: list[int]) -> Rows:
+        """Of the row after `told`, the token before the block and those that were drafted."""
+        row, config = len(told) - 1, self.config
+        if config.lattice is not None:
+            return self._by_lattice(rows, told, self._context(0, states)[-1], config.lattice)
+        logits = self.logits(rows[row], told[-1])
+        if not config.prefix_width or row < config.uncorrected:
+            return logits
+        read, kept = (self.weights[f"prefix_gru.weight_{part}_l0"] for part in ("ih", "hh"))
+        prefix = np.zeros(config.prefix_width)
+        for token in told:
+            reset, update, new = np.split(read @ self.table[token], 3)
+            own_reset, own_update, own_new = np.split(kept @ prefix, 3)
+            share = sigmoid(update + own_update)
+            prefix = (1 - share) * np.tanh(new + sigmoid(reset + own_reset) * own_new) + share * prefix
+        inner = self.of("embed_proj.0") @ np.concatenate([rows[row], prefix])
+        return logits + self.of("embed_proj.2") @ (inner * sigmoid(inner))
+
+    def _by_lattice(self, rows: Rows, told: list[int], last: Rows, lattice: Lattice) -> Rows:
+        """LiliCorr's scores of the candidates after `told`, -inf for all others."""
+        chosen, made, slots = self._candidates(rows, lattice)
+        for layer in range(lattice.layers):
+            made = self._lattice_layer(f"layers.{layer}", made, np.subtract.outer(slots, slots), len(rows), lattice)
+        made = normed(made, self._corr("output_norm.weight"))
+        anchor = normed(self._linear("context_proj", last), self._corr("anchor_norm.weight"))
+        inner = self._linear("factor_input_proj", np.concatenate([made, 0 * made + anchor, made * anchor], axis=1))
+        leaving, entering = (
+            self._linear(name, inner * sigmoid(inner)).reshape(*chosen.shape, -1) for name in ("out_head", "in_head")
+        )
+        row, kept = len(told) - 1, np.full(self.head.shape[0], -np.inf)
+        before = self._linear("anchor_out_head", anchor)
+        if row:
+            before = leaving[row - 1, list(chosen[row - 1]).index(told[-1])]
+        cosines = entering[row] @ before / np.linalg.norm(entering[row], axis=-1) / np.linalg.norm(before)
+        kept[chosen[row]] = lattice.scale * cosines
+        return kept
+
+    def _candidates(self, rows: Rows, lattice: Lattice) -> tuple[Rows, Rows, list[int]]:
+        """The likeliest tokens of each row, what the transformer reads of each of them, and whose they are."""
+        likely = rows @ self.head.T
+        likely = likely - np.log(np.exp(likely).sum(axis=-1, keepdims=True))
+        chosen, read, slots = np.argsort(-likely)[:, : lattice.candidates], [], []
+        for slot, row in enumerate(rows):
+            best = likely[slot, chosen[slot, 0]]
+            for rank, token in enumerate(chosen[slot]):
+                own, share = likely[slot, token], rank / (lattice.candidates - 1)
+                features = np.array([own, np.exp(own), own - best, share, float(rank == 0)])
+                features = (features - features.mean()) / np.sqrt(features.var() + 1e-5)
+                embedded = (
+                    self.table[token] if lattice.width == len(row) else self._linear("token_proj", self.table[token])
+                )
+                made = embedded + self._linear("pass_hidden_proj", row) + self._corr("slot_embedding")[0, 0, slot, 0]
+                scaled = features * self._corr("feature_norm.weight") + self._corr("feature_norm.bias")
+                read.append(made + self._fed("feature_mlp", scaled) + self._corr("rank_embedding")[0, 0, 0, rank])
+                slots.append(slot)
+        return chosen, np.array(read), slots
+
+    def _lattice_layer(self, at: str, rows: Rows, apart: Rows, middle: int, lattice: Lattice) -> Rows:
+        own = normed(rows, self._corr(f"{at}.attn_norm.weight")) @ self._corr(f"{at}.attn.in_proj_weight").T
+        parts = np.split(own + self._corr(f"{at}.attn.in_proj_bias"), 3, axis=1)
+        heads, mixed = zip(*(np.split(part, lattice.heads, axis=1) for part in parts), strict=True), []
+        for head, (query, key, value) in enumerate(heads):
+            scores = query @ key.T / np.sqrt(query.shape[1]) + self._corr("relative_slot_bias")[head, apart + middle]
+            scores = np.exp(scores + self._corr("same_slot_bias")[head] * (apart == 0))
+            mixed.append(scores / scores.sum(axis=-1, keepdims=True) @ value)
+        rows = rows + self._linear(f"{at}.attn.out_proj", np.concatenate(mixed, axis=1))
+        return rows + self._fed(f"{at}.mlp", normed(rows, self._corr(f"{at}.mlp_norm.weight")))
+
+    def _corr(self, name: str) -> Rows:
+        return self.weights[f"lilicorr.{name}"]
+
+    def _linear(self, name: str, values: Rows) -> Rows:
+        return values @ self._corr(f"{name}.weight").T + self._corr(f"{name}.bias")
+
+    def _fed(self, name: str, values: Rows) -> Rows:
+        inner = self._linear(f"{name}.up_proj", values)
+        return self._linear(f"{name}.down_proj", inner * sigmoid(inner))
+
     def confidence(self, state: Rows, before: int) -> float:
         known = [self.of("markov_head.markov_w1")[before]] if self.config.confidence_with_markov else []
         told = self.of("confidence_head.proj") @ np.concatenate([state, *known])
@@ -224,14 +320,13 @@ class Reference:
 
     def drafted(self, states: Rows, newest: int) -> tuple[list[int], list[float]]:
         """Greedily, and how likely each token was; or how sure it says that it is, if it does."""
-        tokens, chances, before = list[int](), list[float](), newest
-        for state in self.block(states, newest):
-            logits = self.logits(state, before)
+        rows, told, chances = self.block(states, newest), [newest], list[float]()
+        for state in rows:
+            logits = self.following(states, rows, told)
             chance = 1 / np.exp(logits - logits.max()).sum()
-            chances.append(self.confidence(state, before) if self.config.confidence else float(chance))
-            before = int(np.argmax(logits))
-            tokens.append(before)
-        return tokens, chances
+            chances.append(self.confidence(state, told[-1]) if self.config.confidence else float(chance))
+            told.append(int(np.argmax(logits)))
+        return told[1:], chances
 
 
 @dataclass(frozen=True)
@@ -311,8 +406,10 @@ def test_drawn_tokens_are_those_of_their_positions_and_of_what_was_drafted_befor
     drafted = integers(proposer.propose(tokens, Plan(proposer.name, 4, sharpness=2), sampler).tokens)
 
     expected = list[int]()
-    for row, state in enumerate(pair.reference.block(np.array(states, dtype=np.float64), tokens[-1])[:4]):
-        logits = mx.array(pair.reference.logits(state, [tokens[-1], *expected][-1])[None].astype(np.float32))
+    read = np.array(states, dtype=np.float64)
+    rows = pair.reference.block(read, tokens[-1])
+    for row in range(4):
+        logits = mx.array(pair.reference.following(read, rows, [tokens[-1], *expected])[None].astype(np.float32))
         ahead = mx.array(expected) if expected else None
         expected += integers(sampler.draft(logits, len(tokens) + row, ahead, Sharpness.LEVELS, 2).tokens)
     assert drafted == expected

@@ -62,16 +62,20 @@ def small(kind: DrafterKind) -> DrafterConfig:
     config_of: Any = {
         DrafterKind.DFLASH: tiny.dflash_config,
         DrafterKind.DFLASH2: tiny.dflash2_config,
+        DrafterKind.DFLARE: tiny.dflare_config,
         DrafterKind.DFLY: tiny.dfly_config,
+        DrafterKind.DOMINO: tiny.domino_config,
         DrafterKind.DSPARK: tiny.dspark_config,
         DrafterKind.EAGLE3: tiny.eagle_author_config,
+        DrafterKind.PEAGLE: tiny.peagle_served_config,
     }[kind]
     config = config_of(**SMALL)
     if block := config.get("dflash_config"):
         config["dflash_config"] = (
             block | {"mask_token_id": 90} | ({"selector_top_k": 8} if "selector_top_k" in block else {})
         )
-    parsed = drafter_config(config | {"draft_vocab_size": 48} if kind is DrafterKind.EAGLE3 else config)
+    eagle = kind in (DrafterKind.EAGLE3, DrafterKind.PEAGLE)
+    parsed = drafter_config(config | {"draft_vocab_size": 48} if eagle else config)
     assert parsed is not None
     return parsed
 

@@ -33,7 +33,11 @@ KINDS = {
     "dflash2": (tiny.dflash2_config(), tiny.block_weights),
     "dfly": (tiny.dfly_config(), tiny.dfly_weights),
     "muse": (tiny.muse_config(), tiny.muse_weights),
+    "dflare": (tiny.dflare_config(), tiny.dflare_weights),
+    "domino": (tiny.domino_config(), tiny.domino_weights),
+    "lilicorr": (tiny.lilicorr_config(), tiny.lilicorr_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
+    "peagle": (tiny.peagle_config(), tiny.peagle_weights),
 }
 
 

@@ -133,6 +133,81 @@ def dfly_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
     return weights
 
 
+def dflare_config(**changes: Any) -> dict[str, Any]:
+    """As AngelSpec publishes them."""
+    said = dfly_config(architectures=["DFlashDraftModel"], model_arch="dflare")
+    return {key: value for key, value in said.items() if "correction" not in key} | changes
+
+
+def dflare_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
+    weights = dfly_weights(config | {"hidden_correction_intermediate_size": None}, seed)
+    weights = {name: w for name, w in weights.items() if "correction" not in name and "context_proj" not in name}
+    keys = (config["num_key_value_heads"] * config["head_dim"], config["hidden_size"])
+    for layer in range(config["num_hidden_layers"]):
+        weights |= {f"layers.{layer}.self_attn.{part}_proj_target.weight": _random(part, keys) for part in ("k", "v")}
+    return weights
+
+
+def domino_config(**changes: Any) -> dict[str, Any]:
+    """As SpecForge publishes them."""
+    said = {"projector_type": "domino", "emb_dim": 24, "gru_hidden_dim": 40, "pure_draft_prefix_len": 1}
+    return _with_head("DominoDraftModel", {**said, "shift_label": True}, changes)
+
+
+def domino_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
+    weights, width, block = block_weights(config, seed), config["hidden_size"], config["dflash_config"]
+    state, inner = block["gru_hidden_dim"], block["emb_dim"]
+    return weights | {
+        "prefix_gru.weight_ih_l0": _random("ih", (3 * state, width)),
+        "prefix_gru.weight_hh_l0": _random("hh", (3 * state, state)),
+        "embed_proj.0.weight": _random("embed_proj", (inner, width + state)),
+        "embed_proj.2.weight": 3 * _random("embed_proj", (VOCABULARY, inner)),
+    }
+
+
+def lilicorr_config(**changes: Any) -> dict[str, Any]:
+    """As SGLang reads them, but that so many candidates, and so alike, are sometimes right by chance."""
+    sizes = {"candidate_topk": 64, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "factor_dim": 20}
+    said = {**sizes, "mlp_ratio": 2.0, "vector_eps": 1e-6, "logit_scale": 2.0, "enabled": True}
+    named = {f"lilicorr_{key}": value for key, value in said.items()}
+    return _with_head("LiLiCorrDraftModel", {**named, "projector_type": "lilicorr"}, changes)
+
+
+def lilicorr_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
+    block, width, rows = config["dflash_config"], config["hidden_size"], config["block_size"]
+    own, count, heads = (block[f"lilicorr_{key}"] for key in ("hidden_size", "candidate_topk", "num_heads"))
+    factor, own = block["lilicorr_factor_dim"], own or width
+    inner = int(own * block["lilicorr_mlp_ratio"])
+    linears = {
+        **dict.fromkeys(("pass_hidden_proj", "context_proj"), (own, width)),
+        **({"token_proj": (own, width)} if own != width else {}),
+        "feature_mlp.up_proj": (own, 5),
+        "feature_mlp.down_proj": (own, own),
+        "factor_input_proj": (own, 3 * own),
+        **dict.fromkeys(("out_head", "in_head", "anchor_out_head"), (factor, own)),
+    }
+    shapes: dict[str, tuple[int, ...]] = {"output_norm.weight": (own,), "anchor_norm.weight": (own,)}
+    shapes |= {"slot_embedding": (1, 1, rows - 1, 1, own), "rank_embedding": (1, 1, 1, count, own)}
+    shapes |= {"relative_slot_bias": (heads, 2 * rows - 1), "same_slot_bias": (heads,)}
+    shapes |= {"feature_norm.weight": (5,), "feature_norm.bias": (5,)}
+    for layer in range(block["lilicorr_num_layers"]):
+        at = f"layers.{layer}"
+        shapes |= {f"{at}.attn_norm.weight": (own,), f"{at}.mlp_norm.weight": (own,)}
+        shapes |= {f"{at}.attn.in_proj_weight": (3 * own, own), f"{at}.attn.in_proj_bias": (3 * own,)}
+        linears |= {f"{at}.attn.out_proj": (own, own), f"{at}.mlp.up_proj": (inner, own)}
+        linears[f"{at}.mlp.down_proj"] = (own, inner)
+    shapes |= {f"{part}.weight": shape for part, shape in linears.items()}
+    shapes |= {f"{part}.bias": shape[:1] for part, shape in linears.items()}
+    usual = block_weights(config, seed)
+    return usual | {f"lilicorr.{name}": _random(name, shape) for name, shape in shapes.items()}
+
+
+def _with_head(name: str, said: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """A DFlash of that class; its head's entries in `dflash_config` as `changes` has them."""
+    block = dflash_config()["dflash_config"] | {key: changes.pop(key, value) for key, value in said.items()}
+    return dflash_config(architectures=[name], dflash_config=block, **changes)
+
+
 GEMMA_LAYERS: dict[str, Any] = {  # as DeepSpec has them: the main model's config, of which the full layers count
     "model_type": "gemma4_text",
     "global_head_dim": 32,
@@ -285,6 +360,26 @@ def eagle_author_config(**changes: Any) -> dict[str, Any]:
     }
 
 
+def peagle_config(**changes: Any) -> dict[str, Any]:
+    """As speculators publishes them, with an embedding of their own."""
+    methods = [{"proposal_type": "greedy", "speculative_tokens": 5}]
+    said = {"speculators_model_type": "peagle", "architectures": ["PEagleSpeculator"], "mask_token_id": 260}
+    said |= {"speculators_config": {"algorithm": "peagle", "proposal_methods": methods}}
+    return eagle_config(layer={"num_hidden_layers": 2, **changes.pop("layer", {})}, **said, **changes)
+
+
+def peagle_served_config(**changes: Any) -> dict[str, Any]:
+    """As vLLM serves them: all in one object, and the mask by another name."""
+    return eagle_author_config(**{"ptd_token_id": 260, "num_hidden_layers": 2, **changes})
+
+
+def peagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = False) -> dict[str, mx.array]:
+    weights, flat = eagle_weights(config, seed, head_norms=head_norms), config.get("transformer_layer_config", config)
+    weights["embed_tokens.weight"] = _random("embed_tokens", (VOCABULARY, flat["hidden_size"]))
+    weights["mask_hidden"] = mx.random.normal((1, 1, weights["fc.weight"].shape[1]))
+    return weights
+
+
 def eagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = False) -> dict[str, mx.array]:
     mx.random.seed(seed)
     flat = _of_gemma({**config, **config.get("transformer_layer_config", {})})
@@ -365,7 +460,11 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "dspark": (dspark_config, block_weights),
     "dflash2": (dflash2_config, block_weights),
     "dfly": (dfly_config, dfly_weights),
+    "dflare": (dflare_config, dflare_weights),
+    "domino": (domino_config, domino_weights),
+    "lilicorr": (lilicorr_config, lilicorr_weights),
     "eagle3": (eagle_author_config, eagle_weights),
+    "peagle": (peagle_served_config, peagle_weights),
 }
 
 

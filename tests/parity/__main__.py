@@ -3,8 +3,8 @@ float32.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
 greedily: logits within 1e-4 (of the largest, where heads feed on their own states or correct them), tokens equal.
-DeepSpec's and AngelSpec's code, which no registry has, is compared where a checkout of it is on PYTHONPATH. Pictures
-are in `pictures.py`. Prints a line a case; ends with status 1 where one differs.
+DeepSpec's, AngelSpec's, SpecForge's and SGLang's code is compared where it is on PYTHONPATH. Pictures are in
+`pictures.py`. Prints a line a case; ends with status 1 where one differs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from tests.parity.deepspec import deepspec_cases
 from tests.parity.eagle3 import eagle_cases
 from tests.parity.layers import layer_cases
 from tests.parity.mtp import mtp_cases
+from tests.parity.peagle import peagle_cases
 from tests.parity.pictures import picture_cases
+from tests.parity.sglang import sglang_cases
+from tests.parity.specforge import specforge_cases
 
 
 def main() -> int:
@@ -40,10 +43,13 @@ def cases() -> Iterator[tuple[str, int, int, float]]:
     yield from mtp_cases()
     yield from assistant_cases()
     yield from author_cases()
+    yield from peagle_cases()
     yield from layer_cases()
     yield from picture_cases()
     yield from deepspec_cases()
     yield from angelspec_cases()
+    yield from specforge_cases()
+    yield from sglang_cases()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""DFly beside AngelSpec's own code, which no registry has: a checkout of it has to be on PYTHONPATH (compared at commit
-d3412be), or there are no cases.
+"""DFly and DFlare beside AngelSpec's own code, which no registry has: a checkout of it has to be on PYTHONPATH
+(compared at commit d3412be), or there are no cases.
 
 Theirs has no loop that drafts. In training a row's correction reads the true token before it; here it is given the one
 that ours drafted.
@@ -16,6 +16,7 @@ import torch
 
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
+from engine.drafting.proposers.dflare import DFlareDrafter
 from engine.drafting.proposers.dfly import DFlyDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafter_tensors import usual
@@ -29,6 +30,7 @@ _CASES: dict[str, dict[str, Any]] = {
     "DFly": tiny.dfly_config(),
     "DFly, a narrow correction": tiny.dfly_config(hidden_correction_intermediate_size=40),
     "DFly without corrections": tiny.dfly_config(enable_hidden_correction=False),
+    "DFlare": tiny.dflare_config(),
 }
 
 
@@ -42,12 +44,13 @@ def angelspec_cases() -> Iterator[tuple[str, int, int, float]]:
 
 
 def _block(main: Any, config: dict[str, Any]) -> tuple[int, int, float]:
-    weights = tiny.dfly_weights(config)
-    if not config["enable_hidden_correction"]:
+    dflare = config.get("model_arch") == "dflare"
+    weights = tiny.dflare_weights(config) if dflare else tiny.dfly_weights(config)
+    if not config.get("enable_hidden_correction"):
         weights = {name: weight for name, weight in weights.items() if "correction" not in name}
     parsed = drafter_config(config, weights)
     assert isinstance(parsed, BlockConfig)
-    ours = DFlyDrafter(parsed, ModelAccess(main))
+    ours = (DFlareDrafter if dflare else DFlyDrafter)(parsed, ModelAccess(main))
     ours.load_weights([(usual(name), weight) for name, weight in weights.items()], strict=True)
     theirs, head = _theirs(config, weights, main), to_torch(main.lm_head.weight)
     caches, read = CacheMaker(ours)(), list[mx.array]()
@@ -71,7 +74,7 @@ def _block(main: Any, config: dict[str, Any]) -> tuple[int, int, float]:
         for row in range(ours.tokens):
             own = ours.step_logits(base[row : row + 1], before, drafted[row : row + 1])
             state = hidden[row : row + 1]
-            if theirs.hidden_correction is not None:
+            if getattr(theirs, "hidden_correction", None) is not None:
                 state = theirs.hidden_correction(state, theirs.embed_tokens(torch.tensor(integers(before))))
             logits = state @ head.T
             error = larger(error, (to_torch(own) - logits) / logits.abs().max())
@@ -82,9 +85,13 @@ def _block(main: Any, config: dict[str, Any]) -> tuple[int, int, float]:
 
 
 def _theirs(config: dict[str, Any], weights: dict[str, mx.array], main: Any) -> Any:
+    from angelspec.models.draft.dflare import DFlareDraftModel
+    from angelspec.models.draft.dflash import DFlashConfig
     from angelspec.models.draft.dfly import DFlyConfig, DFlyDraftModel
 
-    theirs = DFlyDraftModel(DFlyConfig(**{key: value for key, value in config.items() if key != "model_type"})).eval()
+    said = {key: value for key, value in config.items() if key != "model_type"}
+    dflare = config.get("model_arch") == "dflare"
+    theirs = (DFlareDraftModel(DFlashConfig(**said)) if dflare else DFlyDraftModel(DFlyConfig(**said))).eval()
     given = {"embed_tokens.weight": main.model.embed_tokens.weight} | weights
     theirs.load_state_dict({name: to_torch(weight) for name, weight in given.items()}, strict=True)
     return theirs

@@ -213,10 +213,10 @@ def _their_anchored(config: dict[str, Any], weights: dict[str, mx.array], networ
 
     dspark = config["speculators_model_type"] == "dspark"
     classes = (DSparkDraftModel, DSparkSpeculatorConfig) if dspark else (Anchored, DFlashSpeculatorConfig)
-    return _speculators(*classes, config, weights | {"embed_tokens.weight": network.model.embed_tokens.weight})
+    return speculators_model(*classes, config, weights | {"embed_tokens.weight": network.model.embed_tokens.weight})
 
 
-def _speculators(model_class: Any, config_class: Any, config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
+def speculators_model(model_class: Any, config_class: Any, config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
     """Their model of a config as it is published, with exactly these weights."""
     from speculators import SpeculatorsConfig, VerifierConfig
     from speculators.proposals.greedy import GreedyTokenProposalConfig
@@ -224,7 +224,8 @@ def _speculators(model_class: Any, config_class: Any, config: dict[str, Any], we
     sizes = dict(config["transformer_layer_config"])
     layer = _LAYERS[sizes.pop("model_type")](**sizes)
     layer._attn_implementation = "eager"
-    said = {key: value for key, value in config.items() if key not in ("architectures", "transformer_layer_config")}
+    apart = ("architectures", "transformer_layer_config", "speculators_config")
+    said = {key: value for key, value in config.items() if key not in apart}
     theirs = model_class(
         config_class(
             **said,
@@ -278,7 +279,7 @@ def _their_eagle(config: dict[str, Any], weights: dict[str, mx.array], network: 
     from speculators.models.eagle3 import Eagle3DraftModel, Eagle3SpeculatorConfig
 
     given = weights | {"embed_tokens.weight": network.model.embed_tokens.weight}
-    return _speculators(Eagle3DraftModel, Eagle3SpeculatorConfig, config, given)
+    return speculators_model(Eagle3DraftModel, Eagle3SpeculatorConfig, config, given)
 
 
 def _mtp(family: str) -> tuple[int, int, float]:
@@ -291,7 +292,7 @@ def _mtp(family: str) -> tuple[int, int, float]:
     ours = MtpDrafter(parsed, ModelAccess(main))
     ours.load_weights(list(ours.sanitize(weights).items()), strict=True)
     ends = {"embed_tokens.weight": main.model.embed_tokens.weight, "lm_head.weight": main.lm_head.weight}
-    theirs = _speculators(MTPDraftModel, MTPSpeculatorConfig, config, weights | ends)
+    theirs = speculators_model(MTPDraftModel, MTPSpeculatorConfig, config, weights | ends)
     rope, run = theirs.rotary_emb, theirs.mtp_layers[0]
 
     def logits(tokens: list[int], states: mx.array, at: int, steps: int) -> list[mx.array]:

@@ -177,7 +177,8 @@ def published_config(draft: CatalogDraft) -> dict[str, Any]:
         families = {"Qwen3.5": "qwen3_5", "Qwen3.6": "qwen3_5", "Qwen3.8": "qwen3_5", "GLM-4.7": "glm4_moe_lite"}
         return {"model_type": next(f"{family}_mtp" for start, family in families.items() if name.startswith(start))}
     classes = {DrafterKind.DFLASH: "DFlashDraftModel", DrafterKind.DFLASH2: "DFlash2DraftModel"}
-    classes[DrafterKind.DFLY] = "DFlyDraftModel"
+    classes |= {DrafterKind.DFLY: "DFlyDraftModel", DrafterKind.DFLARE: "QwenDFlareDraftModel"}
+    classes[DrafterKind.DOMINO] = "DominoDraftModel"
     classes |= {DrafterKind.DSPARK: "Qwen3DSparkModel", DrafterKind.EAGLE3: "LlamaForCausalLMEagle3"}
     return {"architectures": [classes[draft.kind]], "hidden_act": "silu"}
 

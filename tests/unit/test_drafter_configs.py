@@ -20,6 +20,7 @@ from engine.models.drafters import (
     AssistantConfig,
     BlockConfig,
     EagleConfig,
+    Lattice,
     default_block_layers,
     default_eagle_layers,
     drafter_config,
@@ -295,6 +296,81 @@ def test_dfly_is_known_in_the_dialects_of_those_who_convert_it() -> None:
     assert block(speculators, sample_from_anchor=True).tokens == 8
 
 
+def test_dflare_is_known_in_both_dialects_and_has_keys_of_its_own_for_the_context() -> None:
+    """AngelSpec counts the layers that it reads, AngelSlim the main model's."""
+    uncorrected = {key: value for key, value in DFLY.items() if "correction" not in key}
+    config = block(uncorrected, architectures=["DFlashDraftModel"], model_arch="dflare")
+    assert config.info == DrafterInfo(DrafterKind.DFLARE, 2560, 36, 151_936, (1, 9, 17, 25, 33))
+    slim = block(Z_LAB, architectures=["QwenDFlareDraftModel"])
+    assert slim.info == config.info
+    names = [f"layers.4.self_attn.{part}_proj_target.weight" for part in ("k", "v")]
+    assert unplaced(slim, [*names, "layer_fusion_weights"]) == ""
+    assert unplaced(slim, ["fc.weight"]) == "fc.weight"
+    assert unplaced(block(Z_LAB), names) == names[0]
+
+
+DOMINO = Z_LAB | {
+    "architectures": ["DominoDraftModel"],
+    "dflash_config": Z_LAB["dflash_config"]
+    | {"projector_type": "domino", "emb_dim": 256, "gru_hidden_dim": 1024, "pure_draft_prefix_len": 1},
+}
+LILICORR = Z_LAB | {
+    "architectures": ["LiLiCorrDraftModel"],
+    "dflash_config": Z_LAB["dflash_config"]
+    | {
+        "projector_type": "lilicorr",
+        "lilicorr_candidate_topk": 16,
+        "lilicorr_hidden_size": 1024,
+        "lilicorr_num_layers": 2,
+        "lilicorr_num_heads": 8,
+        "lilicorr_mlp_ratio": 2.5,
+        "lilicorr_factor_dim": 256,
+        "lilicorr_vector_eps": 1e-6,
+        "lilicorr_logit_scale": 20.0,
+    },
+}
+
+
+def with_block(config: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return config | {"dflash_config": config["dflash_config"] | changes}
+
+
+def test_domino_says_whether_its_rows_draft_the_token_behind_them() -> None:
+    config = block(DOMINO)
+    assert config.info == DrafterInfo(DrafterKind.DOMINO, 2560, 36, 151_936, (1, 9, 17, 25, 33))
+    assert (config.tokens, config.anchor_first, config.uncorrected) == (15, False, 1)
+    assert (config.correction_width, config.prefix_width) == (256, 1024)
+    assert block(with_block(DOMINO, shift_label=True)).tokens == 16
+    assert block(DOMINO | {"architectures": []}) == config  # by its projector
+
+
+def test_lilicorr_says_all_of_its_head() -> None:
+    config = block(LILICORR)
+    assert (config.info.kind, config.tokens, config.anchor_first) == (DrafterKind.LILICORR, 15, False)
+    assert config.lattice == Lattice(16, 1024, 2, 8, 2560, 256, 1e-6, 20.0)
+    assert block(with_block(LILICORR, lilicorr_hidden_size=0)).lattice == Lattice(16, 2560, 2, 8, 6400, 256, 1e-6, 20.0)
+    assert unplaced(config, ["lilicorr.token_proj.bias", "lilicorr.layers.1.attn.in_proj_weight"]) == ""
+    assert unplaced(config, ["lilicorr.layers.2.attn.in_proj_weight"]) != ""
+    assert block(with_block(LILICORR, conv_kernel_size=2, conv_group_size=16)).conv_taps == 2
+
+
+@pytest.mark.parametrize(
+    ("config", "changes"),
+    [
+        (DOMINO, {"emb_dim": None}),
+        (DOMINO, {"gru_hidden_dim": 0}),
+        *((LILICORR, {name: None}) for name in LILICORR["dflash_config"] if name.startswith("lilicorr_")),
+        (LILICORR, {"lilicorr_num_heads": 7}),
+        (LILICORR, {"lilicorr_candidate_topk": 1000}),
+        (LILICORR, {"sample_from_anchor": True}),
+        (LILICORR | {"draft_vocab_size": 32_000}, {}),
+    ],
+)
+def test_a_head_of_a_block_that_is_not_all_said_is_refused(config: dict[str, Any], changes: dict[str, Any]) -> None:
+    with pytest.raises(FileError):
+        drafter_config(with_block(config, **changes))
+
+
 def test_eagle_reads_three_layers_by_their_input() -> None:
     config = drafter_config(EAGLE | {"eagle_config": {"eagle_aux_hidden_state_layer_ids": [2, 18, 33]}})
     assert isinstance(config, EagleConfig)
@@ -302,6 +378,49 @@ def test_eagle_reads_three_layers_by_their_input() -> None:
     assert config.draft_vocabulary == 32_000
     assert config.windows == (4096,) * config.backbone.layers
     assert default_eagle_layers(36) == (1, 17, 32)
+
+
+PEAGLE: dict[str, Any] = {  # as speculators says it
+    "architectures": ["PEagleSpeculator"],
+    "speculators_model_type": "peagle",
+    "speculators_config": {"algorithm": "peagle", "proposal_methods": [{"speculative_tokens": 6}]},
+    "draft_vocab_size": 32_000,
+    "eagle_aux_hidden_state_layer_ids": [2, 18, 33],
+    "mask_token_id": 151_669,
+    "transformer_layer_config": SIZES | {"num_hidden_layers": 4, "model_type": "llama"},
+}
+
+
+def eagle(config: dict[str, Any], *tensors: str, **changes: Any) -> EagleConfig:
+    parsed = drafter_config(config | changes, tensors)
+    assert isinstance(parsed, EagleConfig)
+    return parsed
+
+
+def test_a_head_that_drafts_in_parallel_has_a_mask_and_proposes_what_it_was_trained_for() -> None:
+    config = eagle(PEAGLE)
+    assert config.info == DrafterInfo(DrafterKind.PEAGLE, 2560, 0, 151_936, (1, 17, 32))
+    assert (config.mask_token, config.tokens, config.backbone.layers, config.own_embedding) == (151_669, 6, 4, False)
+    assert eagle(PEAGLE, "embed_tokens.weight", "lm_head.weight").own_embedding
+    assert unplaced(config, ["mask_hidden"]) == ""
+    assert unplaced(eagle(EAGLE), ["mask_hidden"]) == "mask_hidden"
+    check_config("", PEAGLE)
+
+
+def test_a_head_that_drafts_in_parallel_is_known_where_it_is_served_as_an_eagle() -> None:
+    """By its learnt state, or vLLM's name for its mask; all tokens that one proposes are drafted in one forward."""
+    served = EAGLE | {"ptd_token_id": 151_669}
+    assert eagle(served) == eagle(EAGLE | {"mask_token_id": 151_669, "architectures": ["PEagleDraftModel"]})
+    assert eagle(EAGLE | {"pard_token": 9}, "mask_hidden", "lm_head.weight").mask_token == 9
+    assert eagle(served).tokens == 8
+    assert eagle(EAGLE | {"mask_token_id": 151_669}).info.kind is DrafterKind.EAGLE3
+    assert drafter_kind(SIZES | {"pard_token": 9}) is None  # a draft model of its own
+
+
+@pytest.mark.parametrize("mask", [None, -1, 151_936])
+def test_without_a_mask_nothing_can_be_drafted_in_parallel(mask: int | None) -> None:
+    with pytest.raises(FileError, match="mask_token_id"):
+        eagle(PEAGLE, mask_token_id=mask)
 
 
 @pytest.mark.parametrize("model_type", ["gemma4_assistant", "gemma4_unified_assistant"])
@@ -410,8 +529,6 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (DEEPSPEC | {"markov_head_type": "rnn"}, "markov_head_type rnn"),
         (DFLY | {"hidden_correction_type": "gru"}, "hidden_correction_type gru"),
         (Z_LAB | {"fusion_type": "gated_sum"}, "fusion_type gated_sum"),
-        (Z_LAB | {"model_arch": "dflare"}, "model_arch dflare"),
-        (DFLY | {"architectures": ["DFlareQwen3Model"]}, "model_arch dflare"),
         *(
             (ASSISTANT | {"text_config": ASSISTANT["text_config"] | {key: 1}}, key)
             for key in ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")

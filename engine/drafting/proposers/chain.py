@@ -30,7 +30,7 @@ Step = Callable[[mx.array], mx.array]  # from a drafted token (1,) to the logits
 _UNSEEN_TOKENS = 2
 _SURE = 0.8
 REHEARSED_TOKENS = 8
-_REHEARSED_ROWS = 64
+REHEARSED_ROWS = 64
 
 
 def draft_chain(
@@ -97,12 +97,16 @@ class ChainProposer(FeatureProposer):
         self._room = main.info.context_tokens  # in tokens: heads go as far as the main model does
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
+        with _Chain(self._head, self._read(tokens), self._context.caches) as chain:
+            return draft_chain(chain.first, chain.step, len(tokens), plan, sampler, self._ends)
+
+    def _read(self, tokens: Tokens[int]) -> mx.array:
+        """Its own state (1, width) at the last row, when all are read."""
         self._context.follow(tokens)
         self._context.read()
         if self._context.last_state is None:
             raise RuntimeError("no row was read in this reply")
-        with _Chain(self._head, self._context.last_state, self._context.caches) as chain:
-            return draft_chain(chain.first, chain.step, len(tokens), plan, sampler, self._ends)
+        return self._context.last_state
 
 
 class _Chain:
@@ -128,7 +132,7 @@ class _Chain:
 def rehearsed(head: Head, length: int, caches: CacheSet) -> mx.array:
     """A draft of `length` tokens, only timed."""
     if not caches.position:
-        head.read(mx.zeros((_REHEARSED_ROWS,), mx.uint32), mx.zeros((_REHEARSED_ROWS, head.reads_width)), caches)
+        head.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), mx.zeros((REHEARSED_ROWS, head.reads_width)), caches)
     state = head.read(mx.zeros((1,), mx.uint32), mx.zeros((1, head.reads_width)), caches)
     with _Chain(head, state, caches) as chain:
         logits = chain.first

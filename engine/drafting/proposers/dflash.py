@@ -11,7 +11,7 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,9 @@ from engine.prefix.memory import PrefixStore
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
+
+# From a row's number and the token before it (1,) to that row's logits (1, vocabulary); called for each row in order.
+Walk = Callable[[int, mx.array], mx.array]
 
 _REHEARSAL_TOKENS = 64
 
@@ -259,6 +262,14 @@ class BlockDrafter(nn.Module):
             logits = logits * config.output_scale
         return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
 
+    def walk(self, states: mx.array, length: int, last: mx.array | None = None) -> Walk:
+        """The logits of a block's first `length` rows, from the `states` (tokens, width) of all its rows.
+
+        `last` (1, width): what was read of the token before the block, if that was in this reply.
+        """
+        base = self.base_logits(states[:length])
+        return lambda row, before: self.step_logits(base[row : row + 1], before, states[row : row + 1])
+
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
         """Logits (1, vocabulary) of a row with `state` (1, width), given the token `before` (1,)."""
         if self._config.markov_rank:
@@ -291,10 +302,18 @@ class BlockDrafter(nn.Module):
             states = mx.zeros((_REHEARSAL_TOKENS, self.reads_width))
             self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), states, caches)
         before = mx.zeros((1,), dtype=mx.uint32)
-        states = self.block(before, caches)[:length]
-        base = self.base_logits(states)
-        rows = (self.step_logits(base[row : row + 1], before, states[row : row + 1]) for row in range(length))
-        return mx.concatenate([mx.argmax(logits, axis=-1) for logits in rows])
+        walk = self.walk(self.block(before, caches), length)
+        return mx.concatenate([mx.argmax(walk(row, before), axis=-1) for row in range(length)])
+
+
+def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler: Sampler) -> Draft:
+    """`plan.length` tokens from `position` on, each sampled from its row's logits."""
+    drafts, before = list[Draft](), newest
+    for row in range(plan.length):
+        ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
+        drafts.append(sampler.draft(walk(row, before), position + row, ahead, Sharpness.LEVELS, plan.sharpness))
+        before = drafts[-1].tokens
+    return joined(drafts, with_probabilities=plan.stop is not None)
 
 
 class BlockProposer(FeatureProposer):
@@ -309,17 +328,11 @@ class BlockProposer(FeatureProposer):
         """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
         self._context.follow(tokens)
         self._context.read()
-        newest = before = mx.array(list(tokens[-1:]), dtype=mx.uint32)
-        states = self._network.block(newest, self._context.caches)[: plan.length]
-        base = self._network.base_logits(states)
-        drafts: list[Draft] = []
-        for row in range(plan.length):
-            logits = self._network.step_logits(base[row : row + 1], before, states[row : row + 1])
-            ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
-            drafts.append(sampler.draft(logits, len(tokens) + row, ahead, Sharpness.LEVELS, plan.sharpness))
-            before = drafts[-1].tokens
-        draft = joined(drafts, with_probabilities=plan.stop is not None)
-        sure = self._network.confidence(states, mx.concatenate([newest, draft.tokens[:-1]]))
+        newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
+        states = self._network.block(newest, self._context.caches)
+        walk = self._network.walk(states, plan.length, self._context.last_state)
+        draft = draft_rows(walk, newest, len(tokens), plan, sampler)
+        sure = self._network.confidence(states[: plan.length], mx.concatenate([newest, draft.tokens[:-1]]))
         if sure is not None and plan.stop is not None:
             draft = replace(draft, probabilities=sure)
         return shortened(draft, plan)

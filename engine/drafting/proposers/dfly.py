@@ -10,6 +10,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from engine.drafting.proposers.dflash import BlockDrafter
+from engine.drafting.proposers.layers import mixtures
 from engine.models.access import ModelAccess
 from engine.models.drafters import BlockConfig
 
@@ -38,11 +39,8 @@ class DFlyDrafter(BlockDrafter):
             self.hidden_correction = Correction(config)
 
     def _contexts(self, states: mx.array) -> Sequence[mx.array]:
-        layers, read = self.layer_fusion_weights.shape
-        shares = mx.softmax(self.layer_fusion_weights.astype(mx.float32), axis=-1).astype(states.dtype)
-        mixed = mx.einsum("lr,nrw->lnw", shares, states.reshape(states.shape[0], read, -1))
-        contexts = self.hidden_norm(self.fc(states) + mixed)
-        return [contexts[layer] for layer in range(layers)]
+        contexts = self.hidden_norm(self.fc(states) + mixtures(self.layer_fusion_weights, states))
+        return [contexts[layer] for layer in range(contexts.shape[0])]
 
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
         if "hidden_correction" in self:  # `base` is then never evaluated

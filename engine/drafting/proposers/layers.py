@@ -38,9 +38,13 @@ class Projections(nn.Module):
         return turned
 
     def _keys_values(self, rows: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
+        keys = self.k_proj(rows)
+        return self._turned(keys, keys if self._sizes.values_are_keys else self.v_proj(rows), rope, position)
+
+    def _turned(self, keys: mx.array, values: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
+        """Keys and values by head, from their projections."""
         sizes = self._sizes
-        projected = keys = self._heads(self.k_proj(rows), sizes.kv_heads)
-        values = projected if sizes.values_are_keys else self._heads(self.v_proj(rows), sizes.kv_heads)
+        keys, values = self._heads(keys, sizes.kv_heads), self._heads(values, sizes.kv_heads)
         if self._normed:
             keys = self.k_norm(keys)
         if sizes.is_gemma:
@@ -93,6 +97,12 @@ class Residuals(nn.Module):
         if not self._is_gemma:
             return rows + mlp(self.post_attention_layernorm(rows))
         return (rows + self.post_feedforward_layernorm(mlp(self.pre_feedforward_layernorm(rows)))) * self.layer_scalar
+
+
+def mixtures(weights: mx.array, states: mx.array) -> mx.array:
+    """For each of a drafter's layers (layers, n, width), a mixture of the main model's states (n, read × width)."""
+    shares = mx.softmax(weights.astype(mx.float32), axis=-1).astype(states.dtype)
+    return mx.einsum("lr,nrw->lnw", shares, states.reshape(states.shape[0], weights.shape[1], -1))
 
 
 def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:

@@ -1,0 +1,73 @@
+"""P-EAGLE: an EAGLE-3 head, usually of several layers, that drafts all its tokens in one forward.
+
+A drafted token's row has a learnt state and a mask in place of a state and a token that are not known yet. It attends
+to the rows of what was read, and to its draft's rows before it; so a draft of fewer tokens is the beginning of a longer
+one. What is drafted in a row does not depend on what was drafted before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Tokens
+from typing import TYPE_CHECKING
+
+import mlx.core as mx
+
+from engine.caches.base import CacheSet
+from engine.decoding.accept import Draft
+from engine.decoding.sampling import Sampler
+from engine.drafting.plans import Plan
+from engine.drafting.proposers.base import shortened
+from engine.drafting.proposers.chain import REHEARSED_ROWS, ChainProposer
+from engine.drafting.proposers.dflash import draft_rows
+from engine.drafting.proposers.eagle3 import EagleDrafter
+from engine.models.access import ModelAccess
+from engine.models.drafters import EagleConfig
+from engine.prefix.memory import PrefixStore
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+
+class PEagleDrafter(EagleDrafter):
+    def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
+        super().__init__(config, main)
+        self.tokens = config.tokens
+        self.mask_hidden = mx.zeros((1, 1, self.reads_width))
+
+    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """The state of a mask has one dimension less in some folders."""
+        named = super().sanitize(weights)
+        return {name: weight.reshape(1, 1, -1) if name == "mask_hidden" else weight for name, weight in named.items()}
+
+    def ahead(self, state: mx.array, length: int, caches: CacheSet) -> mx.array:
+        """The states (length, width) that draft what follows the row with `state`, the last that was read.
+
+        Their rows are taken back.
+        """
+        if length == 1:
+            return state
+        position, masks = caches.position, length - 1
+        fused = mx.broadcast_to(self._fused(self.mask_hidden[0]), (masks, state.shape[-1]))
+        made = self._forward(mx.full((masks,), self._config.mask_token, dtype=mx.uint32), fused, caches)
+        caches.roll_back(position)
+        return mx.concatenate([state, made])
+
+    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
+        if not caches.position:
+            zeros = mx.zeros((REHEARSED_ROWS, self.reads_width))
+            self.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), zeros, caches)
+        state = self.read(mx.zeros((1,), mx.uint32), mx.zeros((1, self.reads_width)), caches)
+        return self.logits(self.ahead(state, length, caches))
+
+
+class PEagleProposer(ChainProposer):
+    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
+        super().__init__(drafter, main, store)
+        self._network: PEagleDrafter = drafter.network
+        self._longest = min(self._longest, self._network.tokens)
+
+    def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
+        logits = self._network.logits(self._network.ahead(self._read(tokens), plan.length, self._context.caches))
+        newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
+        draft = draft_rows(lambda row, before: logits[row : row + 1], newest, len(tokens), plan, sampler)
+        return shortened(draft, plan)
