@@ -77,7 +77,7 @@ _DRAFTER_NAMES = {
     "eagle-3": DrafterKind.EAGLE3,
     "muse-glimmer-30b-assistant": DrafterKind.DFLASH,
 }
-_SEARCHED = ("DFlash", "DFlare", "DFly", "Domino", "DSpark", "EAGLE")  # P-EAGLE and EAGLE-3 by one word
+_SEARCHED = ("DFlash", "DFly", "DSpark", "EAGLE", "Domino", "DFlare")  # EAGLE-3 and P-EAGLE by one word
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
 _ASSISTED = "gemma4"  # in names of its heads
 _ASSISTANT_NAME = re.compile(r"gemma-?4.*-it-(?:qat-)?assistant\b", re.IGNORECASE)

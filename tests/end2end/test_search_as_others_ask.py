@@ -35,6 +35,7 @@ def of_kinds(*kinds: str, words: str = "", **wanted: Any) -> list[dict[str, Any]
     return [asked(search=f"{words} {kind}".strip(), **wanted) for kind in kinds]
 
 
+KINDS = ("DFlash", "DFly", "DSpark", "EAGLE", "Domino", "DFlare")
 SEARCHES = {
     "nothing": (HubQuery(), of_mlx()),
     "words": (HubQuery("Qwen3 8B"), of_mlx(search="Qwen3 8B")),
@@ -46,18 +47,18 @@ SEARCHES = {
     "Chinese and an emoji": (HubQuery("千问🚀"), of_mlx(search="千问🚀")),
     "signs of addresses": (HubQuery("a&b=c+d#e?f%20;/"), of_mlx(search="a&b=c+d#e?f%20;/")),
     "an author in quotes": (HubQuery(author='"a"&b=c'), of_mlx(author='"a"&b=c')),
-    "drafters": (HubQuery(kind=HubKind.DRAFTER), of_kinds("DFlash", "DFly", "DSpark", "EAGLE3", "MTP")),
+    "drafters": (HubQuery(kind=HubKind.DRAFTER), of_kinds(*KINDS, "MTP")),
     "drafters by words": (
         HubQuery("Qwen3", kind=HubKind.DRAFTER, author="z-lab", sort=HubSort.LIKES),
-        of_kinds("DFlash", "DFly", "DSpark", "EAGLE3", "MTP", words="Qwen3", author="z-lab", sort="likes"),
+        of_kinds(*KINDS, "MTP", words="Qwen3", author="z-lab", sort="likes"),
     ),
     "drafts for a main model": (
         HubQuery(drafts_for=MAIN),
-        of_kinds("DFlash", "DFly", "DSpark", "EAGLE3", "MTP", words="qwen3-8b") + of_mlx(search="Qwen3"),
+        of_kinds(*KINDS, "MTP", words="qwen3-8b") + of_mlx(search="Qwen3"),
     ),
     "drafts for a Gemma": (
         HubQuery("small", drafts_for=GEMMA, sort=HubSort.UPDATED),
-        of_kinds("DFlash", "DFly", "DSpark", "EAGLE3", "assistant", words="gemma-4-31b", sort="last_modified")
+        of_kinds(*KINDS, "assistant", words="gemma-4-31b", sort="last_modified")
         + of_mlx(search="small", sort="last_modified"),
     ),
 }
