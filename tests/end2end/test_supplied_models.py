@@ -278,8 +278,15 @@ def test_bytes_that_are_not_the_hubs_are_thrown_away(
 
 
 def test_wrong_bytes_before_a_line_was_cut_do_not_stay(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+    tmp_path: Path,
+    hub: TinyHub,
+    store: QuickStore,
+    recorder: EventRecorder,
+    macs: Macs,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The hub goes on behind them, and has to begin again."""
+    monkeypatch.setattr(supply_module, "_AGAIN_S", 1000.0)
     damage(macs.model / WEIGHTS)
     macs.supply_by(PulledOut)
     assert isinstance(download(store, recorder, macs), DownloadFinished)
