@@ -81,12 +81,12 @@ class Pictures:
             self._new.difference_update(digests)
 
     def sweep(self, database: Connection | None) -> None:
-        """Deletes what no row names and the user does not have in hand. By the thread that writes rows.
+        """Deletes what no row of an open database names and the user does not have in hand. By the thread that writes.
 
         Not while a damaged database is kept, or a copy cannot be read: what was not saved of it may name some.
         """
         try:
-            if database is not None and not (self.all_stay or damaged_files(self._database)):
+            if not (database is None or self.all_stay or damaged_files(self._database)):
                 self._sweep(database)
         except sqlite3.Error as error:
             _log.warning("pictures that no row names stay until the next start: %s", type(error).__name__)
