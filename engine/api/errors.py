@@ -97,15 +97,13 @@ class LogitsBroken(ModelError):
 
 @dataclass(eq=False)
 class ModelTooLarge(ModelError):
-    """`needed_bytes` includes a chat of `context_tokens`; with such a chat, `fitting_bytes` of weights would fit.
-
-    `others_bytes` more would be available if other programs used less.
+    """`needed_bytes` includes a chat of `context_tokens`; `others_bytes` more would be available if other programs used
+    less.
     """
 
     needed_bytes: int
     available_bytes: int
     context_tokens: int = 0
-    fitting_bytes: int = 0
     others_bytes: int = 0
 
 

@@ -329,8 +329,7 @@ def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) 
     in_all = available_bytes()
     available = in_all - (_held_bytes(beside) if beside is not None else 0)
     if needed > available:
-        fits = max(0, available - (needed - need.weight_bytes))
-        raise ModelTooLarge(info.folder, needed, max(0, available), context, fits, max(0, most_bytes() - in_all))
+        raise ModelTooLarge(info.folder, needed, max(0, available), context, max(0, most_bytes() - in_all))
 
 
 def has_room(weight_bytes: int, *beside: LoadedModel) -> bool:
