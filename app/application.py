@@ -164,10 +164,8 @@ class Application(QObject):
     ) -> None:
         super().__init__()
         self.paths = paths
-        self._make_engine = make_engine
-        self._make_store = make_store
-        self._starter = starter
-        self._machine = machine or this_machine()
+        self._make_engine, self._make_store = make_engine, make_store
+        self._starter, self._machine = starter, machine or this_machine()
         self.errors = ErrorWatch()
         self.calls = GuiCalls(self)
         self._files = Worker("small files", self.calls.post)
@@ -179,14 +177,12 @@ class Application(QObject):
         self.window = MainWindow(self.theme, self.settings)
         self.help = HelpWiring(self.window.parts, self.theme, self.settings, paths.logs, self._files, self.translation)
         self._settings_window: SettingsWindow | None = None
-        self.is_open = False
         self.engine_works_on = False  # after the end
-        self._is_ending = False
+        self.is_open = self._is_ending = self._wants_quick_ask = False
         self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
         self._left = LeftWords(*places_to_leave(paths.data, paths.cache))
-        self._wants_quick_ask = False
         self._opening = start_notices.Opening(self.window.banner)
         self._connect()
 

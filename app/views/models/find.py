@@ -54,7 +54,10 @@ class DiscoverPanel(Translated, QWidget):
         self.recommended = Recommended(theme, models)
         self.install = InstallCard(theme, models)
         self.text = LineField(theme)
-        self.family, self.bits, self.size_limit, self.kind, self.sort = (ChoiceButton(theme) for _ in range(5))
+        self.family, self.bits, self.size_limit, self.kind, self.sort = buttons = [
+            ChoiceButton(theme) for _ in range(5)
+        ]
+        self._choices = dict(zip(buttons, ("family", "bits", "most_gigabytes", "kind", "sort"), strict=True))
         self.fits_only = Switch(theme)
         self._heading = TextLabel(theme, TextStyle.HEADING)
         self.status = TextLabel(theme, TextStyle.FINE)
@@ -112,7 +115,7 @@ class DiscoverPanel(Translated, QWidget):
         beside.addWidget(self.fits_only)
         beside.addWidget(self._fits_words)
         filters = Flow()
-        for widget in (self.family, self.bits, self.size_limit, self.kind, self.sort, fits):
+        for widget in (*self._choices, fits):
             filters.addWidget(widget)
         column = self._found.column
         column.setContentsMargins(28, 12, 28, 12)
@@ -137,14 +140,7 @@ class DiscoverPanel(Translated, QWidget):
         self._timer.timeout.connect(self._search)
         self.text.textEdited.connect(lambda _text: self._timer.start())
         self.text.returnPressed.connect(self._search)
-        choices: dict[ChoiceButton, str] = {
-            self.family: "family",
-            self.bits: "bits",
-            self.size_limit: "most_gigabytes",
-            self.kind: "kind",
-            self.sort: "sort",
-        }
-        for button, name in choices.items():
+        for button, name in self._choices.items():
             button.chosen.connect(lambda value, name=name: self._limit(**{name: value}))
         self.fits_only.toggled.connect(lambda on: self._limit(fits_only=on))
         self.main_button.clicked.connect(lambda: self._limit(drafts_for=None))
@@ -184,8 +180,7 @@ class DiscoverPanel(Translated, QWidget):
     # What the person does
 
     def _limit(self, **changed: Any) -> None:
-        self._filter = replace(self._filter, text=self.text.text(), **changed)
-        self._show_filter()
+        self._filter = replace(self._filter, **changed)
         self._search()
 
     def _search(self) -> None:
@@ -223,14 +218,8 @@ class DiscoverPanel(Translated, QWidget):
         wanted = self._filter
         if self.text.text() != wanted.text:
             self.text.setText(wanted.text)
-        for button, value in (
-            (self.family, wanted.family),
-            (self.bits, wanted.bits),
-            (self.size_limit, wanted.most_gigabytes),
-            (self.kind, wanted.kind),
-            (self.sort, wanted.sort),
-        ):
-            button.set_value(value)
+        for button, name in self._choices.items():
+            button.set_value(getattr(wanted, name))
         self.fits_only.blockSignals(True)
         self.fits_only.setChecked(wanted.fits_only)
         self.fits_only.blockSignals(False)
