@@ -116,7 +116,8 @@ class DownloadController(QObject):
         for half in self._halves(row, _RUNNING):
             if half.download is not None:
                 self._store.pause(half.download)
-                self._show_paused(half.download)
+                for number in self._rows_with(half.download):
+                    self._put(number, replace(half, state=DownloadState.PAUSED, progress=None))
 
     def resume(self, row: int) -> None:
         """Goes on where it stopped, as soon as it has."""
@@ -135,7 +136,7 @@ class DownloadController(QObject):
     def cancel(self, row: int) -> None:
         """Ends a download, throws away what has arrived, and takes its row away."""
         for half in self._halves(row, (*_RUNNING, DownloadState.PAUSED, DownloadState.FAILED)):
-            if half.download is not None and not self._is_shared(half.download):
+            if half.download is not None and self._rows_with(half.download) == {row}:  # else another goes on with it
                 self._left.add(half.download)
                 self._store.cancel(half.download)
         self.dismiss(row)
@@ -211,7 +212,7 @@ class DownloadController(QObject):
                     if model.repository and model.info is not None:
                         self._here.setdefault(model.repository, model.folder)
                 for number, half in self._every(lambda half: half.download is None and half.repository in self._here):
-                    self._put(number, self._as_installed(half))  # what an earlier run had finished
+                    self._put(number, self._as_installed(half))  # an earlier run had finished it
                 self._go_on_from_before()
 
     def _on_download(self, event: _DownloadEvent) -> None:
@@ -290,16 +291,8 @@ class DownloadController(QObject):
             self._rows[number] = replace(row, halves=tuple(each for each in row.halves if each != half))
             self.changed.emit()
 
-    def _show_paused(self, download: DownloadId) -> None:
-        for number, half in self._every(lambda half: half.download == download):
-            self._put(number, replace(half, state=DownloadState.PAUSED, progress=None))
-
     def _rows_with(self, download: DownloadId) -> set[int]:
         return {number for number, _ in self._every(lambda half: half.download == download)}
-
-    def _is_shared(self, download: DownloadId) -> bool:
-        """Whether another row goes on with it."""
-        return len(self._rows_with(download)) > 1
 
     def _halves(self, number: int, states: tuple[DownloadState, ...]) -> list[_Half]:
         row = self._rows.get(number)
@@ -324,37 +317,6 @@ class DownloadController(QObject):
             main, draft = row.draft_for or row.halves[0].folder, row.halves[-1].folder
             if main != draft:
                 self.paired.emit(main, draft)
-
-
-def _entry(row: _Row, hub: str) -> DownloadEntry:
-    error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
-    going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
-    running = [half.progress for half in row.halves if half.progress is not None]
-    left = [progress.seconds_left for progress in running]
-    waits = [progress for progress in running if progress.retry is not None]
-    files = [_named(progress, len(row.halves) > 1) for progress in running]
-    return DownloadEntry(
-        id=row.id,
-        repositories=_names(row),
-        done_bytes=sum(half.done_bytes for half in going),
-        total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
-        bytes_per_second=sum(progress.bytes_per_second for progress in running),
-        seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
-        retry=waits[0].retry if waits else None,
-        waiting=waits[0].repository.rpartition("/")[2] if 0 < len(waits) < len(running) else "",
-        files=tuple(file for some in files for file in some),
-        state=_state(row),
-        error=error,
-        offline=any(half.offline for half in row.halves),
-        page=_page(error, hub),
-    )
-
-
-def _page(error: EngineError | None, hub: str) -> str:
-    if not isinstance(error, AccessDenied) or not error.gated:
-        return ""
-    page = "/".join(error.repository.split("/")[:2])  # a drafter's folder is on its main model's
-    return f"{hub.rstrip('/') or PUBLIC_HUB}/{page}"
 
 
 def _split(going: str) -> tuple[str, str]:
@@ -386,6 +348,38 @@ def _was_offline(event: _DownloadEvent) -> bool:
         case DownloadStopped(offline=True) | DownloadFailed(error=HubOffline()):
             return True
     return False
+
+
+def _entry(row: _Row, hub: str) -> DownloadEntry:
+    """`hub`: its address, for the page where access is asked for."""
+    error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
+    going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
+    running = [half.progress for half in row.halves if half.progress is not None]
+    left = [progress.seconds_left for progress in running]
+    waits = [progress for progress in running if progress.retry is not None]
+    files = [_named(progress, len(row.halves) > 1) for progress in running]
+    return DownloadEntry(
+        id=row.id,
+        repositories=_names(row),
+        done_bytes=sum(half.done_bytes for half in going),
+        total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
+        bytes_per_second=sum(progress.bytes_per_second for progress in running),
+        seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
+        retry=waits[0].retry if waits else None,
+        waiting=waits[0].repository.rpartition("/")[2] if 0 < len(waits) < len(running) else "",
+        files=tuple(file for some in files for file in some),
+        state=_state(row),
+        error=error,
+        offline=any(half.offline for half in row.halves),
+        page=_page(error, hub),
+    )
+
+
+def _page(error: EngineError | None, hub: str) -> str:
+    if not isinstance(error, AccessDenied) or not error.gated:
+        return ""
+    page = "/".join(error.repository.split("/")[:2])  # a drafter's folder is on its main model's
+    return f"{hub.rstrip('/') or PUBLIC_HUB}/{page}"
 
 
 def _names(row: _Row) -> tuple[str, ...]:
