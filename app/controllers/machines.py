@@ -178,7 +178,7 @@ class MachinesController(QObject):
     # Those nearby
 
     def set_shown(self, shown: bool) -> None:
-        """Whether somebody looks at them, who sees what is nearby."""
+        """Whether the user looks at them, and at what is nearby."""
         self._is_shown = shown
         self._browse()
         if shown:

@@ -1,4 +1,4 @@
-"""Other machines in this network that say that they lend their memory, while somebody wants to know."""
+"""Other machines in this network that say that they lend their memory, while they are looked for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Nearby(QObject):
         self._known: tuple[str, ...] = ()  # fingerprints
         self._post = post
         self._browsing: Browsing | None = None
-        self._round = 0  # what is heard of a former one no longer counts
+        self._round = 0  # what a former one finds no longer counts
 
     def browse(self, wanted: bool) -> None:
         if wanted == (self._browsing is not None):

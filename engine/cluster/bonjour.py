@@ -1,6 +1,6 @@
 """Bonjour by ctypes: services in this network, by macOS's own library. Avahi's for Linux has the same functions.
 
-Names and records come from whoever is in the network, and are passed on as they are.
+Names and records come from any machine in the network, and are passed on as they are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DOMAIN = b"local."
 ANYWHERE = 0  # every interface
 A, AAAA = 1, 28  # types of records: the addresses of a host
 _INTERNET = 1  # the class of these
-_ADD = 0x2  # kDNSServiceFlagsAdd; without it something has gone
+_ADD = 0x2  # kDNSServiceFlagsAdd; without it something is no longer there
 
 BROWSE_REPLY = CFUNCTYPE(None, c_void_p, c_uint32, c_uint32, c_int32, c_char_p, c_char_p, c_char_p, c_void_p)
 RESOLVE_REPLY = CFUNCTYPE(
@@ -102,13 +102,13 @@ class Operation:
         return self
 
     def fileno(self) -> int:
-        """Can be read once there is a reply. Raises OSError where the service has gone."""
+        """Can be read once there is a reply. Raises OSError where the service has ended."""
         descriptor = int(self._library.DNSServiceRefSockFD(self._reference))
         self._check(min(0, descriptor))
         return descriptor
 
     def hear(self) -> list[Reply]:
-        """Waits for replies. Raises OSError where the service has gone."""
+        """Waits for replies. Raises OSError where the service has ended."""
         self._check(self._library.DNSServiceProcessResult(self._reference) or self.error)
         heard, self.replies = self.replies, []
         return heard

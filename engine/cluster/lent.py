@@ -88,7 +88,7 @@ class Way:
 
 
 def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> list[Way]:
-    """To one machine, which proves itself at each address; None: to whoever lends there. All are asked at once.
+    """To one machine, which proves itself at each address; None: to any that lends there. All are asked at once.
 
     Where one answers, the others have a little longer, and count as unreachable then. Raises InvalidRequest for what
     is no identity.

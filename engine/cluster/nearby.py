@@ -1,4 +1,4 @@
-"""Machines in this network that lend their memory find each other by Bonjour: no name of a model is told, nobody asked.
+"""Machines in this network that lend their memory find each other by Bonjour. No name of a model is announced.
 
 What is found is a hint and no more: who is at an address is proven by its certificate.
 """
@@ -63,7 +63,7 @@ def _id(nonce: str, fingerprint: str) -> str:
 
 
 class _Conversation:
-    """A thread that begins operations with the system's service, and hears it until it is stopped.
+    """A thread that begins operations with the system's service, and receives its replies until it is stopped.
 
     Where there is no such service, nothing happens.
     """
@@ -117,7 +117,7 @@ class _Conversation:
 
     def _hear_all(self) -> None:
         for operation in [each for each in self._operations if each.fileno() in self._can_be_heard]:
-            if operation in self._operations:  # else what was heard before has ended it
+            if operation in self._operations:  # else a reply before this one has ended it
                 for reply in operation.hear():
                     self._on_reply(operation, reply)
 
@@ -129,7 +129,7 @@ class _Conversation:
 
 
 class Announcement(_Conversation):
-    """Tells the network that this machine lends its memory, until it is stopped or the process ends."""
+    """Says in the network that this machine lends its memory, until it is stopped or the process ends."""
 
     def __init__(self, fingerprint: str, port: int, library: Library = CDLL) -> None:
         self._what = KIND, port, announced_text(fingerprint)
@@ -140,7 +140,7 @@ class Announcement(_Conversation):
 
 
 def announce(identity: Identity, host: str, port: int) -> None:
-    """That this machine lends its memory there, until this process ends. What only itself can reach is not told."""
+    """That this machine lends its memory there, until this process ends. What only itself can reach is not announced."""
     with suppress(ValueError):  # it is a name
         if ipaddress.ip_address(host).is_loopback:
             return
@@ -233,7 +233,7 @@ class Browsing(_Conversation):
 
 
 def _is_local(host: bytes) -> bool:
-    """Whoever announces a name of the internet would have it looked up there."""
+    """A name of the internet would be looked up there, because another machine announces it."""
     return len(host) <= _MOST_HOST and host.rstrip(b".").lower().endswith(b".local")
 
 
@@ -252,7 +252,7 @@ def _machines(sightings: dict[tuple[bytes, int], _Sighting]) -> tuple[NearbyMach
 
 
 def _order(address: str) -> tuple[bool, str]:
-    """Those of IPv4 first, which people know."""
+    """Those of IPv4 first, which users know."""
     return address.startswith("["), address
 
 
@@ -272,7 +272,7 @@ def _strings(text: bytes) -> Iterator[bytes]:
 def _addresses(sighting: _Sighting, interface: int) -> Iterator[str]:
     port = sighting.resolved.port if sighting.resolved is not None else 0
     for packed in sighting.addresses if port else ():
-        with suppress(ValueError, OSError):  # of another length, or of an interface that has gone
+        with suppress(ValueError, OSError):  # of another length, or of an interface that is no longer there
             address = ipaddress.ip_address(packed)
             if address.is_loopback or address.is_multicast or address.is_unspecified:
                 continue
