@@ -140,7 +140,7 @@ class Announcement(_Conversation):
 
 
 def announce(identity: Identity, host: str, port: int) -> None:
-    """That this machine lends its memory there, until this process ends. What only itself can reach is not announced."""
+    """That this machine lends its memory there, until this process ends. What only itself can reach is not."""
     with suppress(ValueError):  # it is a name
         if ipaddress.ip_address(host).is_loopback:
             return

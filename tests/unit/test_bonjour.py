@@ -1,4 +1,4 @@
-"""What machines nearby say of themselves, where each may say anything; and what is called of macOS, as its header has it.
+"""What machines nearby say of themselves, where each may say anything; and what is called of macOS, as in its header.
 
 The calls themselves are made in `drills/test_bonjour.py`, where there is a daemon for them.
 """
