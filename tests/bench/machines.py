@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from engine import Helping, Speculation, plan_ranks
+from engine import Helping, HubSource, Speculation, plan_ranks
 from engine.api.ranks import RankPlan
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
@@ -70,7 +70,7 @@ def line(port: int, delay_s: float) -> socket.socket:
 @contextmanager
 def over_two(main: Path, delay_s: float) -> Iterator[RankPlan]:
     with tempfile.TemporaryDirectory() as folder:
-        lender = Lender(Identity(Path(folder, "lends")), lambda: [main])
+        lender = Lender(Identity(Path(folder, "lends")), lambda: {main: HubSource()})
         with line(lender.start("127.0.0.1", 0), delay_s) as listening:
             here = Path(folder, "here")
             address = f"127.0.0.1:{listening.getsockname()[1]}"

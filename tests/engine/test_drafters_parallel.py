@@ -77,7 +77,7 @@ def test_as_many_tokens_as_it_was_trained_for_are_drafted_at_once(draft: LoadedM
     for length in (1, 3, network.tokens):
         drafted = proposer.propose(tokens, Plan(proposer.name, length, stop=never), sampler)
         assert integers(drafted.tokens) == expected[:length]
-        assert drafted.probabilities.tolist() == pytest.approx(chances.tolist()[:length], abs=2e-3)
+        assert drafted.probabilities.tolist() == pytest.approx(chances[:length].tolist(), abs=2e-3)
     at_once_stops = StopRule((0.0, 2.0, *never.floors[2:]), never.worth)
     assert proposer.propose(tokens, Plan(proposer.name, 4, stop=at_once_stops), sampler).tokens.size == 2
 

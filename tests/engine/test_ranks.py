@@ -30,6 +30,7 @@ from engine import (
     Engine,
     Event,
     Helping,
+    HubSource,
     LoadAborted,
     Machine,
     MachineRefusal,
@@ -174,7 +175,7 @@ class Lent:
     def __init__(self, folder: Path) -> None:
         self.engine = Engine(cache_disk_bytes=0)
         self.main, self.draft = rank_folder("qwen2", folder, vocab_size=VOCABULARY)
-        self.lender = Lender(Identity(folder / "lends"), lambda: [self.main])
+        self.lender = Lender(Identity(folder / "lends"), lambda: {self.main: HubSource()})
         self.port = self.lender.start("127.0.0.1", 0)
         self.line = Line(self.port)
         machine = pair_machines(folder / "here", self.line.address, self.lender.invite())
@@ -288,7 +289,7 @@ def test_a_rank_on_another_machine_writes_the_same_until_that_takes_it_back(engi
     main, draft = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
     client, elsewhere = EngineClient(engine), tmp_path / "elsewhere"
     shutil.copytree(main, elsewhere)  # the files have other times there
-    lender = Lender(Identity(tmp_path / "lends"), lambda: [draft, elsewhere])
+    lender = Lender(Identity(tmp_path / "lends"), lambda: dict.fromkeys((draft, elsewhere), HubSource()))
     address = f"127.0.0.1:{lender.start('127.0.0.1', 0)}"
     here = tmp_path / "here"
     helping = Helping(pair_machines(here, address, lender.invite()), str(here))

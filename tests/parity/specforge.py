@@ -102,7 +102,7 @@ def _block(main: Any, their_class: Any, config: dict[str, Any]) -> tuple[int, in
 
 def _theirs(their_class: Any, config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
     said = {key: value for key, value in config.items() if key not in ("architectures", "model_type")}
-    theirs = their_class(Qwen3Config(**said, attn_implementation="eager"))
+    theirs = their_class(Qwen3Config(**said | {"attn_implementation": "eager"}))
     theirs.load_state_dict({name: to_torch(weight) for name, weight in weights.items()}, strict=True)
     return theirs.eval()
 

@@ -531,9 +531,9 @@ def test_machines_are_looked_for_while_the_page_is_open_or_one_that_the_model_ne
     qtbot.waitUntil(page.plan.run.isEnabled)
     page.plan.run.click()
     qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO and harness.models.pair.state is PairState.READY)
-    assert others.found is not None
+    qtbot.waitUntil(lambda: others.found is not None)
     page.window().hide()
-    assert others.found is None
+    qtbot.waitUntil(lambda: others.found is None)
 
     away = ModelFailed(ModelRole.MAIN, MAIN.folder, MachineUnavailable(STUDIO.address, MachineRefusal.UNREACHABLE))
     harness.application.bridge.event_arrived.emit(away)

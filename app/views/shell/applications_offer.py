@@ -19,13 +19,13 @@ _log = logging.getLogger(__name__)
 
 
 class _PlaceOffer(QObject):
-    """Does what the person agrees to on a thread of its own: a disk may take long."""
+    """Does what the user agrees to on a thread of its own: a disk may take long."""
 
     def __init__(self, parts: WindowParts, deliver: Deliver) -> None:
         super().__init__(parts.window)
         self._banner, self._deliver = parts.banner, deliver
 
-    def _do(self, job: Callable[[], Path], done: Callable[[Path], object], refused: Callable[[], BannerText]) -> None:
+    def _do(self, job: Callable[[], Path], done: Callable[[Path], None], refused: Callable[[], BannerText]) -> None:
         worker = Worker("a place in Applications", self._deliver)
         worker.ask(job, done, partial(self._on_refused, refused))
         worker.close(0.0)  # after that
@@ -89,9 +89,10 @@ class AppOffer(_PlaceOffer):
         super().__init__(parts, deliver)
         settings.app_offered = True
         write = partial(bundle.write_app, folder)
-        self._banner.show_offer(
-            _offer_to_write, lambda: self._do(write, lambda _app: self._banner.show_info(_written), _not_written)
-        )
+        self._banner.show_offer(_offer_to_write, lambda: self._do(write, self._on_written, _not_written))
+
+    def _on_written(self, _app: Path) -> None:
+        self._banner.show_info(_written)
 
 
 def _offer_to_write() -> BannerText:

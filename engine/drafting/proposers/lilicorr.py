@@ -2,7 +2,7 @@
 
 Of each candidate it makes a vector that leaves it and one that enters it. A row's candidates are scored by how near
 their entering vectors are to the one that leaves the token before (cosines, times a constant); before the first row
-stands the vector of the last token that was read. What the block itself thinks of a candidate enters as a feature
+comes the vector of the last token that was read. What the block itself thinks of a candidate enters as a feature
 alone:
 
     x = P e(token) + Q h(row) + F [log p, p, log p - best, rank, is first] + slot + rank
@@ -161,5 +161,5 @@ class LiliCorrDrafter(BlockDrafter):
         return logits
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Not the first row: there are as many slots as rows behind it."""
+        """Not the first row: there are as many slots as rows after it."""
         return {name: changes for name, changes in super().other_readings().items() if name != "first row"}

@@ -68,4 +68,4 @@ def _by_rows(
         parts.append(made(slice(start, min(start + most, count))))
         mx.eval(parts[-1])
         yield
-    return [mx.concatenate(each) if len(each) > 1 else each[0] for each in zip(*parts, strict=True)]
+    return [mx.concatenate(list(each)) if len(each) > 1 else each[0] for each in zip(*parts, strict=True)]
