@@ -54,6 +54,7 @@ from tests.helpers.tinyhub import Fault, TinyHub, _entry
 
 S = TypeVar("S", bound=ModelSupply)
 PIECE = 1 << 18  # an eighth of the weights
+PIECES_OF_A_PROCESS = supplied.PIECE_BYTES  # which knows nothing of what a test puts in place of it
 WEIGHTS = "model.safetensors"
 
 
@@ -463,9 +464,15 @@ def test_a_machine_that_ends_nowhere_costs_the_hubs_download_nothing(
 
 @pytest.mark.slow
 def test_a_process_that_lends_passes_the_files_on(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+    tmp_path: Path,
+    hub: TinyHub,
+    store: QuickStore,
+    recorder: EventRecorder,
+    macs: Macs,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As in the app, which hears of it by a state."""
+    monkeypatch.setattr(supply_module, "PIECE_BYTES", PIECES_OF_A_PROCESS)
     lent = Lent(tmp_path / "process")
     lent.offer()
     helping = lent.paired(tmp_path / "here")
