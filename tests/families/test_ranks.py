@@ -18,7 +18,9 @@ from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, reply, sa
 from tests.helpers.ranks import rank_folder
 
 TOKENS = 20
-NO_TOKENIZER = SimpleNamespace(has_thinking=False, tool_parser=None, tool_call_start_tokens=None, eos_token_ids=())
+NO_TOKENIZER = SimpleNamespace(
+    _tokenizer=None, has_thinking=False, tool_parser=None, tool_call_start_tokens=None, eos_token_ids=()
+)
 
 pytestmark = pytest.mark.families
 
