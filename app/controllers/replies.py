@@ -34,7 +34,7 @@ from engine import (
     TextDelta,
 )
 
-SAVE_INTERVAL_MS = 400  # a crash loses at most this much text
+SAVE_INTERVAL_MS = 400  # a crash loses about this much text, more on a slow disk
 NUMBERS_INTERVAL_MS = 100  # the table; whatever the disk does
 FOOTER_EVERY = 10  # of these times: the line under a reply changes once a second, so that it can be read
 # An end that could not be stored is tried again after this long.
@@ -66,7 +66,7 @@ class LiveReply:
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
     shown: RequestStats | None = None  # in the table
-    looks: int = 0  # at its numbers
+    looks: int = 0  # timer ticks since its start
 
     def saved_form(self) -> ReplyText:
         return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s)
@@ -373,7 +373,7 @@ class Replies(QObject):
         self._put_in_table(reply)
 
     def _show_line(self) -> None:
-        """How many replies come before those that still wait; not at once, because most wait for a step only."""
+        """Shows places in the queue; by the timer, because most wait for one step only."""
         state = self._engine.state()
         for reply in self._live.values():
             if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:

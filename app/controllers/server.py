@@ -80,7 +80,7 @@ class ServerController(QObject):
         self._models = models
         self._post = post
         self._server: Server | None = None
-        self._served: ServerOptions | None = None  # what that was made for, or what could not begin
+        self._served: ServerOptions | None = None  # options of `_server`, or of one that failed to start
         self._closed = False
         self._requests = ProgramRequests(engine, watched.programs, bridge, table, self)
         self._requests.asked.connect(self.asked)
@@ -210,7 +210,7 @@ class ServerController(QObject):
 
 
 class WatchedEngine:
-    """The engine, but that the app gets the events of requests as well, without those that come with every token."""
+    """The engine, but that the app gets the events of requests as well, but for TokensScored."""
 
     def __init__(self, engine: ChatEngine, post: Sink) -> None:
         self._engine = engine

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.system.small_file import read_small
 from engine import Event, ModelFailed, ModelLoading, ModelReady, ModelRole, write_atomically
 
-_DRAFT = "draft:"  # before the folder of one
+_DRAFT = "draft:"  # prefix of a draft's folder
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ METHODS: Methods = {
     "retain": (c_void_p,),
     "release": (None,),
 }
-_FROM_OUTSIDE = -2.0  # the time remaining that IOKit gives while there is no end to it
+_FROM_OUTSIDE = -2.0  # kIOPSTimeRemainingUnlimited: on mains
 
 _log = logging.getLogger(__name__)
 

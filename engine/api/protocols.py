@@ -151,9 +151,9 @@ class ModelLibrary(Protocol):
         ...
 
     def set_near(self, near: NearModel | None) -> None:
-        """A download of that commit takes the files from there while it can: each has to match the hub's checksum.
+        """A download of that commit takes files from `near` while it can; each has to match the hub's checksum.
 
-        Where neither the hub nor a mirror can be reached, the list with the checksums is from there, too.
+        Where neither the hub nor a mirror can be reached, the list with the checksums is that machine's, too.
         """
         ...
 

@@ -57,14 +57,14 @@ class DrafterKind(StrEnum):
     """Methods of drafting from a main model's hidden states. Their drafters are made for one main model each."""
 
     DFLASH = "dflash"  # a block of tokens in one forward
-    DSPARK = "dspark"  # the same, each token given the one before
-    DFLASH2 = "dflash2"  # the same, chosen among the likeliest candidates
-    DFLARE = "dflare"  # the same, each layer reads a mixture of its own
-    DFLY = "dfly"  # the same, each state corrected by the token before
-    DOMINO = "domino"  # the same, corrected by all of its tokens before
-    LILICORR = "lilicorr"  # the same, candidates chosen by how they follow one another
+    DSPARK = "dspark"  # as DFlash, each token given the one before
+    DFLASH2 = "dflash2"  # as DFlash, chosen among the likeliest candidates
+    DFLARE = "dflare"  # as DFlash, each layer reads a mixture of its own
+    DFLY = "dfly"  # as DFlash, each state corrected by the token before
+    DOMINO = "domino"  # as DFlash, corrected by all of its tokens before
+    LILICORR = "lilicorr"  # as DFlash, candidates scored by pairs of neighbours
     EAGLE3 = "eagle3"  # token by token, from three layers
-    PEAGLE = "peagle"  # the same, all tokens in one forward
+    PEAGLE = "peagle"  # as EAGLE-3, but all tokens in one forward
     MTP = "mtp"  # token by token, with the head that the main model was trained with
 
 
@@ -215,10 +215,12 @@ class Request:
     must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools
     strict_tools: tuple[str, ...] = ()  # arguments for these match their parameters, with models that `holds_calls`
     constraint: Constraint | None = None
-    template_variables: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further ones
+    template_variables: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # more variables for the chat template
     prediction: str = ""  # what the reply will largely repeat, perhaps: a source of drafts
     trace: bool = False  # Finished lists the rounds
-    logprobs: int | None = None  # so many of the likeliest tokens of each place in TokensScored; None: it does not come
+    logprobs: int | None = None  # top-k per position in TokensScored; None: not posted
     prompt_logprobs: bool = False  # it comes for the prompt too, which is read without kept caches for that
     transient: bool = False  # of no chat: uses no kept cache, leaves none, and drafts nothing
     background: bool = False  # runs only while no other request is queued or running
@@ -383,8 +385,8 @@ class EngineState:
     loading_draft: str | None = None
     queued: tuple[RequestId, ...] = ()
     running: tuple[RequestId, ...] = ()
-    background: tuple[RequestId, ...] = ()  # of these two, those that yield to the others
-    guests: tuple[RequestId, ...] = ()  # of these two, other programs'; they yield to the user's
+    background: tuple[RequestId, ...] = ()  # of queued and running, those that yield to the others
+    guests: tuple[RequestId, ...] = ()  # of queued and running, other programs'; they yield to the user's
     drafting: DraftingState = DraftingState.NO_DRAFT  # of the latest reply with an event
 
     @property

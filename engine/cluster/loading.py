@@ -54,7 +54,7 @@ def loading_over_ranks(
 def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
     """What `work` returns or raises, on a thread of its own: the engine's waits for no disk and no other machine.
 
-    In slices. Closed before the end, which `work` can ask, it leaves the thread to itself, the result to `unwanted`.
+    In slices. If it is closed early (`work` can ask), the thread runs on, and `unwanted` gets its result.
     """
     outcome: Future[_Result] = Future()
     closed = threading.Event()
@@ -80,7 +80,7 @@ def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], obj
 def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tuple[RankPlan, Crew, str]:
     """With the other ranks' processes, and the digest of the model that all must have.
 
-    None is started once `aborted`: on a machine that has answered late it would end that of the load that came after.
+    None is started once `aborted`: a late start would end the rank of the next load.
     """
     plan = planned if isinstance(planned, RankPlan) else planned()
     if not plan.fits:

@@ -26,7 +26,7 @@ class Inbox:
         self._lock = threading.Lock()
 
     def put(self, operation: Operation, data: bytearray) -> None:
-        """Raises WireBroken if it is more than a rank 0 asks for without an answer."""
+        """Raises WireBroken if it is more than rank 0 sends before it waits."""
         with self._lock:
             self._bytes += len(data)
             if self._bytes > MOST_BYTES or self._waiting.qsize() >= MOST_WAITING:
@@ -41,7 +41,7 @@ class Inbox:
 
 
 def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
-    """The exit status: 1 after a failure that was reported. The last two are as a Rank's."""
+    """The exit status: 1 after a failure that was reported. `folder`, `memory_bytes`: as in `Rank`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for rank 0, which ends this one
     wire = Wire(socket.socket(fileno=int(descriptor)), Operation)
     inbox = Inbox()

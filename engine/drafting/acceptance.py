@@ -22,7 +22,7 @@ _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 _GRADE_MIDDLES = tuple((low + high) / 2 for low, high in pairwise((0.0, *_GRADES, 1.0)))
 _GRADE_TRIALS = 4  # pseudo-count of a grade's middle
 _SLOWEST_LEARNING = 0.01
-_SUREST_LEARNING = 0.0025  # of the highest grade: long drafts consist of it, so its error counts once a token
+_SUREST_LEARNING = 0.0025  # of the highest grade: long drafts consist of it, so its error compounds
 
 
 class _Rate:

@@ -53,7 +53,7 @@ class Record:
 
 
 class Choice:
-    """What each policy would plan for one offer. Compared by their records: by its own rates each looks best."""
+    """What each policy would plan for one offer. Compared by their records: by its own estimates each is optimal."""
 
     def __init__(self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool) -> None:
         """`plan` has no length yet; `seconds[n]`: price of a round that drafts n tokens."""
@@ -96,7 +96,7 @@ def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) 
         return (seconds[longer] - seconds[shorter]) / max(tokens[longer] - tokens[shorter], 1e-9)
 
     floors = []
-    ends = [len(tokens) - 1]  # lengths where going on is cheapest, the nearest last
+    ends = [len(tokens) - 1]  # corners of the lower convex hull, the nearest last
     for drafted in range(len(tokens) - 2, 0, -1):
         while len(ends) > 1 and price_of_more(drafted, ends[-1]) >= price_of_more(ends[-1], ends[-2]):
             ends.pop()

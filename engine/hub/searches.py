@@ -68,6 +68,7 @@ _DRAFTER_NAMES = {
     "dflash2": DrafterKind.DFLASH2,
     "dflare": DrafterKind.DFLARE,
     "-dfly": DrafterKind.DFLY,
+    "-domino": DrafterKind.DOMINO,
     "lilicorr": DrafterKind.LILICORR,
     "dspark": DrafterKind.DSPARK,
     "dflash": DrafterKind.DFLASH,

@@ -63,7 +63,7 @@ class Engine:
         openblas: bool = True,
         light_drafters: bool = True,
     ) -> None:
-        """Kept caches take at most `memory_share` of the memory, and are written to `cache_folder`.
+        """Kept caches take at most `cache_memory_share` of the memory, and are written to `cache_folder`.
 
         Calibrations are kept there too. `openblas`: compute with that library, if it is installed. `light_drafters`: on
         a GPU, drafters of 16 bits are quantized when they are loaded.

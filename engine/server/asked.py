@@ -155,8 +155,8 @@ def several(request: Request, count: int) -> list[Request]:
 def thinking_of(fields: Fields, effort: str | None, at: str, otherwise: bool | None = None) -> dict[str, Any]:
     """Whether to think and how much, and what a client gives the template by name: fields of a Request.
 
-    `effort`: how much, from the dialect's field `at`. `otherwise`: whether, where neither `enable_thinking` nor
-    `thinking` is there; None: by effort, or where that is not there either, by a budget.
+    `effort`: how much, from the dialect's field `at`. `otherwise`: the default without
+    `enable_thinking` and `thinking`; None: by effort, or without that by a budget.
     """
     if effort is not None and effort not in _EFFORTS:
         raise fields.wrong(at, f"one of {', '.join(_EFFORTS)}")

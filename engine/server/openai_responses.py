@@ -143,7 +143,7 @@ class OpenAIResponse(Shape):
         return item | {"arguments": call.arguments} | names.get(call.name, {"name": call.name})
 
     def _response(self, outcome: Outcome | None) -> dict[str, Any]:
-        """All fields that the vendor's schema requires, of the usage too: nothing, until the end."""
+        """All fields that the vendor's schema requires; the usage is zero until the end."""
         end = outcome.finished if outcome is not None else None
         asked, sampling = self.fields.values, self.requests[0].sampling
         cut = end is not None and end.reason in CUT

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ import mlx.core as mx
 import pytest
 
 from engine import (
+    Constraint,
+    ConstraintKind,
     EmptyConversation,
     Engine,
     EngineClosed,
@@ -44,6 +46,7 @@ from engine.models.watch import Question
 from engine.runtime.commands import Load, SetDraft, Submit
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome, Recorder
+from tests.helpers.tiny_eyes import asked, picture, save_seeing, save_text_draft
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import VOCABULARY
 
@@ -322,3 +325,37 @@ def test_a_process_that_ends_ends_its_engine(zoo: Zoo) -> None:
     assert done.stdout.split()[-1] == "Finished"
     assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
     assert done.returncode in (1, 130, -2)  # as Python ends after one
+
+
+def test_only_the_engine_thread_calls_mlx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a draft, a picture, a schema, a cancelled reply, another draft: MLX binds streams to the thread."""
+    main, draft = save_seeing("qwen3_5", tmp_path / "main"), save_text_draft(tmp_path / "draft")
+    seen, schema = asked("What is it?", picture(40, 30)), Constraint(ConstraintKind.JSON, '{"type": "boolean"}')
+    requests = [
+        Request(messages=(seen,), max_tokens=8, speculation=Speculation.fixed(3)),
+        Request(messages=(seen,), max_tokens=8, constraint=schema),
+    ]
+    callers: set[str] = set()
+    for name, value in [*vars(mx).items()]:
+        if callable(value) and not isinstance(value, type):
+            monkeypatch.setattr(mx, name, recorded(value, callers))
+    engine = Engine()
+    client = EngineClient(engine)
+    assert isinstance(client.load(main, draft), ModelReady)
+    for each in requests:
+        assert client.run(each).tokens
+    reply = Recorder()
+    engine.cancel(engine.submit(requests[0], reply))
+    reply.finished()
+    client.set_draft(None)
+    assert isinstance(client.set_draft(draft), ModelReady)
+    assert engine.close()
+    assert callers == {"engine"}
+
+
+def recorded(function: Callable[..., Any], callers: set[str]) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        callers.add(threading.current_thread().name)
+        return function(*arguments, **options)
+
+    return call

@@ -8,6 +8,7 @@ import pytest
 
 from engine import DrafterKind, HubKind, HubModel, HubQuery, is_wanted
 from engine.hub.searches import drafts_for, hub_model, hub_models
+from engine.models.names import is_drafter_folder
 from tests.helpers.fake_engine import model_info
 
 ENTRY: dict[str, Any] = {
@@ -143,29 +144,37 @@ def test_what_has_no_size_is_not_said_to_fit() -> None:
     assert not is_wanted(unknown, HubQuery(most_bytes=10**12))
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("z-lab/Qwen3-8B-DFlash-b16", DrafterKind.DFLASH),
-        ("deepseek-ai/dspark_qwen3_8b_block7", DrafterKind.DSPARK),
-        ("z-lab/Qwen3.8-27B-DFlash2", DrafterKind.DFLASH2),
-        ("mlx-community/Qwen3-8B-DFly-MLX", DrafterKind.DFLY),
-        ("org/Wildfly-8B-4bit", None),
-        ("org/Qwen3-8B-EAGLE3", DrafterKind.EAGLE3),
-        ("amazon/GPT-OSS-20B-P-EAGLE", DrafterKind.PEAGLE),
-        ("RedHatAI/Qwen3-8B-speculator.peagle", DrafterKind.PEAGLE),
-        ("AngelSlim/Qwen3-8b-dflare", DrafterKind.DFLARE),
-        ("google/gemma-4-12B-it-assistant", DrafterKind.MTP),
-        ("mlx-community/gemma-4-E4B-it-assistant-bf16", DrafterKind.MTP),
-        ("mlx-community/gemma-4-12B-it-qat-assistant-4bit", DrafterKind.MTP),
-        ("somebody/gemma-4-12B-korean-assistant", None),  # a chat model
-        ("meta-models/Muse-Glimmer-30B-assistant", DrafterKind.DFLASH),
-        ("mlx-community/Qwen3-8B-4bit", None),
-        ("rapid-mlx/Qwen3-8B-4bit-MTP-MLX", None),  # the whole model with its head: it has that size
-    ],
-)
+NAMES = [
+    ("z-lab/Qwen3-8B-DFlash-b16", DrafterKind.DFLASH),
+    ("deepseek-ai/dspark_qwen3_8b_block7", DrafterKind.DSPARK),
+    ("z-lab/Qwen3.8-27B-DFlash2", DrafterKind.DFLASH2),
+    ("mlx-community/Qwen3-8B-DFly-MLX", DrafterKind.DFLY),
+    ("org/Wildfly-8B-4bit", None),
+    ("org/Qwen3-8B-EAGLE3", DrafterKind.EAGLE3),
+    ("amazon/GPT-OSS-20B-P-EAGLE", DrafterKind.PEAGLE),
+    ("RedHatAI/Qwen3-8B-speculator.peagle", DrafterKind.PEAGLE),
+    ("AngelSlim/Qwen3-8b-dflare", DrafterKind.DFLARE),
+    ("org/Qwen3-8B-Domino", DrafterKind.DOMINO),
+    ("org/domino-8b-4bit", None),
+    ("org/Qwen3-8B-LiliCorr", DrafterKind.LILICORR),
+    ("google/gemma-4-12B-it-assistant", DrafterKind.MTP),
+    ("mlx-community/gemma-4-E4B-it-assistant-bf16", DrafterKind.MTP),
+    ("mlx-community/gemma-4-12B-it-qat-assistant-4bit", DrafterKind.MTP),
+    ("somebody/gemma-4-12B-korean-assistant", None),  # a chat model
+    ("meta-models/Muse-Glimmer-30B-assistant", DrafterKind.DFLASH),
+    ("mlx-community/Qwen3-8B-4bit", None),
+    ("rapid-mlx/Qwen3-8B-4bit-MTP-MLX", None),  # the whole model with its head: it has that size
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), NAMES)
 def test_a_drafter_is_known_by_its_name(name: str, kind: DrafterKind | None) -> None:
     assert listed(id=name).drafter is kind
+
+
+def test_every_kind_of_drafter_is_found_by_its_name() -> None:
+    assert {kind for _, kind in NAMES if kind} == set(DrafterKind)
+    assert [kind for kind in DrafterKind if not is_drafter_folder(kind)] == []
 
 
 def test_a_head_alone_is_known_by_its_size() -> None:

@@ -227,7 +227,7 @@ class Sight(Protocol):
 # what is below it. Not here: following the end, and bringing an anchor into sight (`view.py`).
 
 
-_OUTSIDE_PX = 100  # of the gaps between messages are one character
+_OUTSIDE_PX = 100  # one character of the gaps between messages
 _ROUNDS = 4  # the parts above turn out to be of another height, the section that was meant to be of several parts
 _ABOVE_MATCH = 0.3  # of the page
 _WORD = re.compile(r"\s*(\w{1,24}|\S)")

@@ -1,9 +1,8 @@
 """LiliCorr: a block as DFlash's, and a small transformer that sees the likeliest candidates of all its rows at once.
 
-Of each candidate it makes a vector that leaves it and one that enters it. A row's candidates are scored by how near
-their entering vectors are to the one that leaves the token before (cosines, times a constant); before the first row
-comes the vector of the last token that was read. What the block itself thinks of a candidate enters as a feature
-alone:
+Of each candidate it makes an outgoing and an incoming vector. A row's candidates are scored by the
+cosines (times a constant) of their incoming vectors with the outgoing one of the token before; before the first row
+comes the vector of the last token that was read. The block's own log-probabilities are input features only:
 
     x = P e(token) + Q h(row) + F [log p, p, log p - best, rank, is first] + slot + rank
     f = silu(W [x', a, x' * a]) with x' the transformer's x and a = norm(C c), c the last token's context
