@@ -29,7 +29,8 @@ from engine.api.errors import (
 from engine.api.events import DownloadProgress
 from engine.api.hub import FileProgress, Retry
 from engine.api.types import DownloadId
-from engine.hub.client import Hub, HubClient
+from engine.hub.client import HubClient
+from engine.hub.http import Hub
 from engine.hub.near import NOT_SUPPLIED, Near
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
 from engine.hub.staging import (

@@ -12,8 +12,8 @@ from engine.api.events import DownloadFailed, DownloadFinished, DownloadStopped,
 from engine.api.hub import HubAccess, NearModel
 from engine.api.types import DownloadId
 from engine.hub import staging
-from engine.hub.client import Hub
 from engine.hub.download import Download, Meter, Shares, Tuning
+from engine.hub.http import Hub
 from engine.hub.repository import is_source
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped, StopSignal, Throttle

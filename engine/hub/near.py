@@ -18,7 +18,8 @@ from engine.api.errors import (
     RepositoryNotFound,
 )
 from engine.api.hub import NearModel
-from engine.hub.client import Hub, HubClient
+from engine.hub.client import HubClient
+from engine.hub.http import Hub
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import Patience, Retries, StopSignal
 from engine.hub.writer import OnBytes, Slot, fetch_file, part_path

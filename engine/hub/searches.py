@@ -29,7 +29,8 @@ from engine.api.errors import (
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubKind, HubModel, HubPage, HubQuery, HubSort, SearchId
 from engine.api.types import DrafterKind, ModelInfo
-from engine.hub.client import Hub, HubClient, from_any
+from engine.hub.client import HubClient, from_any
+from engine.hub.http import Hub
 from engine.hub.repository import drafter_in, listed_files
 from engine.hub.stop import Jobs, Patience, StopKind, Stopped, StopSignal, without_password
 from engine.models.drafters import drafter_kind

@@ -29,9 +29,9 @@ from engine.api.events import (
 from engine.api.hub import HubAccess, HubQuery, NearModel, SearchId
 from engine.api.types import DeleteRefusal, DownloadId
 from engine.hub import library, staging, upkeep
-from engine.hub.client import Hub
 from engine.hub.download import Tuning
 from engine.hub.downloads import Downloads
+from engine.hub.http import Hub
 from engine.hub.library import Inspected, neighbours
 from engine.hub.searches import Searches
 from engine.hub.staging import CannotDelete, delete_model

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from engine.api.errors import EngineError, HubOffline
 from engine.api.events import ModelVerified, UpdateChecked, VerifyProgress
-from engine.hub.client import Hub, HubClient, from_any
+from engine.hub.client import HubClient, from_any
+from engine.hub.http import Hub
 from engine.hub.staging import listed_in, read_manifest, repository_of
 from engine.hub.stop import Patience, StopKind, Stopped, StopSignal
 from engine.hub.writer import is_right

@@ -29,7 +29,7 @@ from engine import (
     LibraryScanned,
     TokenInClear,
 )
-from engine.hub import client
+from engine.hub import http
 from engine.hub.stop import StopSignal, seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
@@ -89,7 +89,7 @@ def test_a_date_that_a_hub_asks_for_is_by_its_own_clock(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a machine whose clock is a day behind, a second was a day too long to wait."""
-    monkeypatch.setattr(client, "time", SimpleNamespace(time=lambda: time.time() - 86_400))
+    monkeypatch.setattr(http, "time", SimpleNamespace(time=lambda: time.time() - 86_400))
     hub.faults[WEIGHTS] = Fault(times=1, status=429, headers={"Retry-After": formatdate(time.time() + 1, usegmt=True)})
     install(store, recorder)
 

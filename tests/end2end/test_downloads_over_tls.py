@@ -16,7 +16,8 @@ import pytest
 
 from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
 from engine.hub import connecting
-from engine.hub.client import Hub, HubClient
+from engine.hub.client import HubClient
+from engine.hub.http import Hub
 from engine.hub.stop import Patience, StopSignal
 from tests.end2end.conftest import LARGE, REPO
 from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, refusal
