@@ -55,7 +55,7 @@ def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk, pictures: P
     routes = [
         *(Route(path, _Writing(shape, options, desk, pictures), methods=["POST"]) for path, shape in _SHAPES.items()),
         Route("/v1/messages/count_tokens", listing.count_tokens, methods=["POST"]),
-        *discovery_routes(desk.supply, pictures),
+        *discovery_routes(desk.offer, desk.supply, pictures),
         Route("/health", listing.health),
         Route("/metrics", listing.metrics),
         Route("/v1/models", listing.models),
@@ -87,9 +87,9 @@ class _Writing:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HttpRequest(scope, receive)
         fields = await fields_of(request)
-        model = self._desk.supply.find(model_name(fields))
+        model = self._desk.offer.find(model_name(fields))
         if isinstance(draft := fields.any("draft_model"), str):
-            model = self._desk.supply.with_draft(model, draft)
+            model = self._desk.offer.with_draft(model, draft)
         with self._pictures.sent(model.main) as sent:
             shape = self._shape(fields, House(self._options, EngineState(model.main, model.draft), sent))
             if shape.requests:

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from engine.api.types import ModelInfo
 from engine.server.asked import identifier
 from engine.server.fields import fields_of
+from engine.server.offer import Offer
 from engine.server.options import ServedModel
 from engine.server.pictures import PictureReader
 from engine.server.problems import Problem
@@ -22,8 +23,8 @@ _NEVER, _LATEST = "2318-01-01T00:00:00Z", 1e10
 _CHANGING = ("pull", "push", "create", "copy", "delete")
 
 
-def discovery_routes(supply: Supply, pictures: PictureReader) -> list[Route]:
-    here = Discovery(supply, pictures)
+def discovery_routes(offer: Offer, supply: Supply, pictures: PictureReader) -> list[Route]:
+    here = Discovery(offer, supply, pictures)
     return [
         Route("/", here.root),
         Route("/props", here.props),
@@ -38,8 +39,8 @@ def discovery_routes(supply: Supply, pictures: PictureReader) -> list[Route]:
 
 
 class Discovery:
-    def __init__(self, supply: Supply, pictures: PictureReader) -> None:
-        self._supply = supply
+    def __init__(self, offer: Offer, supply: Supply, pictures: PictureReader) -> None:
+        self._offer, self._supply = offer, supply
         self._sees = pictures.shows
         self._started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
@@ -50,7 +51,7 @@ class Discovery:
         return JSONResponse({"version": _OLLAMA})
 
     async def tags(self, _request: HttpRequest) -> Response:
-        return JSONResponse({"models": [self._tag(model.main) for model in self._supply.models()]})
+        return JSONResponse({"models": [self._tag(model.main) for model in self._offer.models()]})
 
     async def running(self, _request: HttpRequest) -> Response:
         return JSONResponse({"models": [self._running(model) for model in self._loaded()]})
@@ -58,7 +59,7 @@ class Discovery:
     async def show(self, request: HttpRequest) -> Response:
         fields = await fields_of(request)
         name = fields.text("model") or fields.text("name") or ""
-        return JSONResponse(self._shown(self._supply.named(name).main))
+        return JSONResponse(self._shown(self._offer.named(name).main))
 
     async def props(self, _request: HttpRequest) -> Response:
         """llama.cpp's."""
@@ -110,11 +111,11 @@ class Discovery:
 
     def _models(self) -> list[tuple[ModelInfo, bool]]:
         """And whether they are loaded."""
-        return [(model.main, self._supply.is_loaded(model)) for model in self._supply.models()]
+        return [(model.main, self._offer.is_loaded(model)) for model in self._offer.models()]
 
     def _loaded(self) -> list[ServedModel]:
         """One or none."""
-        return [model for model in self._supply.models() if self._supply.is_loaded(model)]
+        return [model for model in self._offer.models() if self._offer.is_loaded(model)]
 
     def _running(self, model: ServedModel) -> dict[str, Any]:
         info, at = model.main, self._supply.expires_at(model)

@@ -30,7 +30,7 @@ class Listings:
     def __init__(self, engine: ChatEngine, desk: Desk, pictures: PictureReader) -> None:
         self._engine = engine
         self._desk = desk
-        self._supply = desk.supply
+        self._offer, self._supply = desk.offer, desk.supply
         self._pictures = pictures
         self._started = int(time.time())
 
@@ -38,7 +38,7 @@ class Listings:
         loading = self._engine.state().loading_main is not None
         if not await self._answers():
             message = "The engine does not answer"
-        elif self._engine.state().main is not None or (self._supply.models() and not loading):
+        elif self._engine.state().main is not None or (self._offer.models() and not loading):
             return JSONResponse({"status": "ok"})
         else:
             message = "Loading model" if loading else "No model is loaded"
@@ -56,7 +56,7 @@ class Listings:
         return True
 
     async def models(self, request: HttpRequest) -> Response:
-        entries = [self._entry(model, request) for model in self._supply.models()]
+        entries = [self._entry(model, request) for model in self._offer.models()]
         if "anthropic-version" not in request.headers:
             return JSONResponse({"object": "list", "data": entries})
         ids = [entry["id"] for entry in entries]
@@ -64,7 +64,7 @@ class Listings:
         return JSONResponse({"data": entries, "has_more": False, **ends})
 
     async def model(self, request: HttpRequest) -> Response:
-        return JSONResponse(self._entry(self._supply.named(request.path_params["model"]), request))
+        return JSONResponse(self._entry(self._offer.named(request.path_params["model"]), request))
 
     async def metrics(self, _request: HttpRequest) -> Response:
         return Response(self._desk.metrics.text(), media_type=CONTENT_TYPE)
@@ -72,7 +72,7 @@ class Listings:
     async def count_tokens(self, request: HttpRequest) -> Response:
         """Anthropic's: of the whole prompt, as the template makes it."""
         fields = await fields_of(request)
-        model = self._supply.find(fields.text("model") or "")
+        model = self._offer.find(fields.text("model") or "")
         with self._pictures.sent(model.main) as sent:
             prompt, _ = prompt_of(fields, sent)
             (prompt,) = await self._pictures.read(sent, [prompt])
@@ -119,8 +119,8 @@ class Listings:
                 "max_input_tokens": info.context_tokens,
                 "max_tokens": info.context_tokens,
             }
-        here = self._supply.is_loaded(model), self._started, self._pictures.shows(info)
-        return openai_entry(model, *here, self._supply.drafts_of(model))
+        here = self._offer.is_loaded(model), self._started, self._pictures.shows(info)
+        return openai_entry(model, *here, self._offer.drafts_of(model))
 
 
 def openai_entry(

@@ -28,6 +28,7 @@ from engine.api.stats import RequestStats
 from engine.api.types import ModelInfo, Request, RequestId, SpanKind, TokenScore, ToolCall
 from engine.server.asked import check_limits
 from engine.server.metrics import Metrics
+from engine.server.offer import Offer
 from engine.server.options import ModelShelf, ServedModel, ServerOptions
 from engine.server.problems import overloaded, problem_of, problem_of_end, shutting_down
 from engine.server.supply import Supply, Turn
@@ -111,7 +112,8 @@ class Desk:
         self._options = options
         self._on_change = on_change
         self.metrics = Metrics(engine.state, options.vllm_names)
-        self.supply = Supply(engine, shelf, options, self.metrics.loaded)
+        self.offer = Offer(engine, shelf, any_name=options.any_name)
+        self.supply = Supply(engine, shelf, self.offer, options, self.metrics.loaded)
         self._open: set[Replies] = set()
         self.requests = 0  # that the engine has not ended yet
         self._expected = 0  # whose pictures are read first

@@ -35,7 +35,7 @@ from engine import (
     ServedModel,
     ServerOptions,
 )
-from engine.server import replies, supply
+from engine.server import offer, replies, supply
 from engine.server.asked import keep_alive_of
 from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
@@ -478,8 +478,9 @@ def test_without_a_shelf_none_waits_for_a_model_that_was_unloaded(two: FakeEngin
     """As it was named, and before it was the client's turn."""
 
     async def wait() -> Problem:
-        line = supply.Supply(two, None, ServerOptions(), lambda: None)
-        model = line.find("Main-8B")
+        models = offer.Offer(two, None, any_name=False)
+        line = supply.Supply(two, None, models, ServerOptions(), lambda: None)
+        model = models.find("Main-8B")
         with until_none_is_loaded(two):
             two.unload(lambda _: None)
         turn = line.join(model)
