@@ -6,39 +6,19 @@ Importing this module imports MLX.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from math import inf
 from pathlib import Path
 
 import mlx.core as mx
 
-from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, RepliesUnderWay, as_engine_error
-from engine.api.events import (
-    Event,
-    ModelChecking,
-    ModelFailed,
-    ModelLoading,
-    ModelLoadProgress,
-    ModelReady,
-    ModelUnloaded,
-    Sink,
-)
-from engine.api.types import ModelRole
-from engine.cluster.loading import loading_over_ranks
-from engine.cluster.machines import plan_with
+from engine.api.errors import EngineClosed
 from engine.drafting.calibration import Tuner
-from engine.drafting.drafters import loading_any_draft
 from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory, widens
 from engine.models.memory import kept_caches_bytes
-from engine.models.watch import Question
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
-from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.commands import (
     AnswerNow,
     Cancel,
@@ -53,19 +33,16 @@ from engine.runtime.commands import (
     SetSpeculation,
     Submit,
     Unload,
-    refusal,
 )
 from engine.runtime.counting import Counting
+from engine.runtime.pair import Pair, Post
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
 LOOK_S = 1.0  # between two looks of an idle engine whether ranks are still there
-AGAIN_S = 600.0  # a model that was lost is not loaded again by itself if that was done so recently
 
-# Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.
-Post = Callable[[Sink | None, Event], None]
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 
@@ -92,15 +69,17 @@ class Worker:
     def __init__(
         self, scheduler: Scheduler, post: Post, ends: Ends, first_use: FirstUse, *, light_drafters: bool = False
     ) -> None:
-        self._light_drafters = light_drafters and not widens()  # where 16 bits are computed as 32, nothing is gained
-        self._first_use = first_use
         self._scheduler = scheduler
-        self._aborted = lambda: ends(scheduler.under_way)
         self._post = post
         self._counting = Counting(post)
-        self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
-        self._loaded_by: Load | None = None  # the main model, if it was by a command
-        self._loaded_again_at = -inf
+        self._pair = Pair(
+            scheduler,
+            self._counting,
+            post,
+            lambda: ends(scheduler.under_way),
+            first_use,
+            light_drafters=light_drafters,
+        )
 
     @property
     def has_work(self) -> bool:
@@ -117,12 +96,11 @@ class Worker:
         _log.debug("%r", command)
         match command:
             case Load():
-                self._loaded_again_at = -inf
-                self._load_main(command)
+                self._pair.load(command)
             case SetDraft():
-                self._set_draft(command)
+                self._pair.set_draft(command)
             case Unload():
-                self._unload(command)
+                self._pair.unload(command)
             case Submit():
                 self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
@@ -145,6 +123,10 @@ class Worker:
             case SetSparing():
                 self._scheduler.spares, self._scheduler.on_battery = command.on, command.on_battery
 
+    def take_next_draft(self) -> SetDraft | None:
+        """The draft's command that waited for a main model, once that is loaded or has failed."""
+        return self._pair.take_next_draft()
+
     def step(self) -> None:
         """A slice of pending work. An error that is no single reply's ends all replies."""
         if self._counting.busy:
@@ -162,190 +144,14 @@ class Worker:
             self._scheduler.fail_all(error)
             raise
         finally:
-            self._drop_lost()
-
-    def _drop_lost(self) -> None:
-        """A main model that has lost some of its layers is loaded again, once; queued replies wait for that.
-
-        Its draft comes with it, also one that was on its way.
-        """
-        main, asked = self._scheduler.main, self._loaded_by
-        lost = None if main is None else main.lost()
-        if lost is None or asked is None:
-            return
-        draft, load = self._scheduler.draft, self._scheduler.load
-        draft_folder = load.folder if load is not None else None if draft is None else draft.info.folder
-        _log.warning("the model is not whole any more: %s", lost)
-        another_comes = self._loads_main
-        if not another_comes:
-            self._abort_loads(LoadAborted)
-            self._scheduler.fail_started(lost)
-        self._drop_pair(asked.sink)
-        self._scheduler.why_no_main = lost
-        if not another_comes and time.monotonic() < self._loaded_again_at + AGAIN_S:
-            self._post(asked.sink, ModelFailed(ModelRole.MAIN, asked.folder, lost))
-        elif not another_comes:
-            self._loaded_again_at = time.monotonic()
-            self._load_main(replace(asked, draft=draft_folder))
-
-    def take_next_draft(self) -> SetDraft | None:
-        """The draft's command that waited for a main model, once that is loaded or has failed."""
-        if self._loads_main:
-            return None
-        command, self._next_draft = self._next_draft, None
-        return command
-
-    @property
-    def _loads_main(self) -> bool:
-        load = self._scheduler.load
-        return load is not None and load.role is ModelRole.MAIN
-
-    def _load_main(self, command: Load) -> None:
-        if self._scheduler.under_way and not command.end_replies:
-            if self._scheduler.has_aborted_load:  # for this command, perhaps; it cannot go on
-                self._abort_loads(LoadAborted)
-            for answer in refusal(command, RepliesUnderWay(command.folder)):
-                self._post(command.sink, answer)
-            return
-        self._abort_loads(LoadAborted)
-        self._post(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
-        on_try = partial(self._post, command.sink, ModelChecking(command.folder))
-        self._begin_load(ModelRole.MAIN, command, _slices_of(command, self._aborted, self._first_use, on_try))
-        if command.draft is not None:
-            self._next_draft = SetDraft(command.draft, command.sink)
-
-    def _set_draft(self, command: SetDraft) -> None:
-        if self._loads_main:
-            self._refuse_next_draft(LoadAborted)
-            self._next_draft = command
-            return
-        self._abort_loads(LoadAborted)
-        main, folder = self._scheduler.main, command.folder
-        if folder is None:
-            self._drop_draft(command.sink)
-            return
-        self._post(command.sink, ModelLoading(ModelRole.DRAFT, folder))
-        if main is None:
-            self._post(command.sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
-        else:
-            slices = loading_any_draft(folder, main, self._aborted, light=self._light_drafters)
-            self._begin_load(ModelRole.DRAFT, command, slices)
-
-    def _unload(self, command: Unload) -> None:
-        self._abort_loads(LoadAborted)
-        was_loaded = self._scheduler.main is not None
-        self._drop_pair(command.sink)
-        if not was_loaded:
-            self._post(command.sink, ModelUnloaded(ModelRole.MAIN))
+            self._pair.load_lost_again()
 
     def _shut_down(self) -> None:
         try:
-            self._abort_loads(lambda folder: EngineClosed())
+            self._pair.abort_loads(lambda folder: EngineClosed())
             self._counting.refuse_all(EngineClosed)
             self._scheduler.cancel_all()
-            self._drop_pair(None)
+            self._pair.drop(None)
         finally:
             mx.synchronize()
             mx.clear_streams()  # a thread that ends with streams of its own aborts the process at exit
-
-    def _abort_loads(self, reason: Callable[[str], EngineError]) -> None:
-        load = self._scheduler.load
-        if load is not None:
-            self._scheduler.abort_load(reason(load.folder))
-        self._refuse_next_draft(reason)
-
-    def _refuse_next_draft(self, reason: Callable[[str], EngineError]) -> None:
-        command, self._next_draft = self._next_draft, None
-        if command is not None:
-            for answer in refusal(command, reason(command.folder or "")):
-                self._post(command.sink, answer)
-
-    def _drop_pair(self, sink: Sink | None) -> None:
-        """Running replies end, queued ones stay in the queue."""
-        pair = [
-            (ModelRole.DRAFT, self._scheduler.draft is not None),
-            (ModelRole.MAIN, self._scheduler.main is not None),
-        ]
-        self._set_main(None)
-        release_memory()
-        for role in (role for role, was_loaded in pair if was_loaded):
-            self._post(sink, ModelUnloaded(role))
-
-    def _begin_load(self, role: ModelRole, command: Load | SetDraft, slices: Slices) -> None:
-        folder, sink = command.folder or "", command.sink
-
-        def ready(model: LoadedModel) -> None:
-            self._install(role, model, sink)
-            self._loaded_by = command if isinstance(command, Load) else self._loaded_by
-            self._post(sink, ModelReady(role, model.info))
-
-        def failed(error: BaseException) -> None:
-            wanted = isinstance(error, LoadAborted | EngineClosed)
-            level = logging.INFO if wanted else logging.WARNING
-            _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
-            if role is ModelRole.MAIN and not wanted:
-                self._scheduler.why_no_main = as_engine_error(error)
-            self._post(sink, ModelFailed(role, folder, as_engine_error(error)))
-            if role is ModelRole.MAIN and self._scheduler.main is not None:
-                self._refuse_next_draft(LoadAborted)  # it was for that main model, not for the one that stays
-
-        def report(progress: Progress) -> None:
-            if not progress.done_bytes:
-                self._make_room(role, progress.total_bytes, sink)
-                return
-            self._post(sink, ModelLoadProgress(role, folder, progress.done_bytes, progress.total_bytes))
-
-        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, report))
-
-    def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
-        """Called before weights are read: every check that is possible without them has passed.
-
-        The loaded pair is dropped only now, for the next main model. A draft stays until the next one is loaded, unless
-        there is no memory for both.
-        """
-        if role is ModelRole.MAIN:
-            self._drop_pair(sink)
-        elif (draft := self._scheduler.draft) and not has_room(
-            weight_bytes, draft, *filter(None, [self._scheduler.main])
-        ):
-            self._drop_draft(sink)
-
-    def _drop_draft(self, sink: Sink) -> None:
-        self._scheduler.set_draft(None)
-        release_memory()
-        self._post(sink, ModelUnloaded(ModelRole.DRAFT))
-
-    def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
-        """If this raises, the model is not installed."""
-        replaces = role is ModelRole.DRAFT and self._scheduler.draft is not None
-        put = self._set_main if role is ModelRole.MAIN else self._scheduler.set_draft
-        try:
-            put(model)
-        except BaseException:
-            try:
-                put(None)
-            except Exception:  # noqa: BLE001  perhaps the same error; nothing uses the model by then
-                _log.info("%s was not taken away in order", model.info.name, exc_info=True)
-            model.close()
-            raise
-        finally:
-            if role is ModelRole.DRAFT:
-                release_memory()
-            if replaces:
-                self._post(sink, ModelUnloaded(ModelRole.DRAFT))
-
-    def _set_main(self, model: LoadedModel | None) -> None:
-        before = self._scheduler.main
-        self._counting.stop()
-        try:
-            self._scheduler.set_main(model)
-        finally:
-            if before is not None and self._scheduler.main is not before:
-                before.close()
-
-
-def _slices_of(command: Load, aborted: Question, first_use: FirstUse, on_try: Callable[[], None]) -> Slices:
-    if command.plan is not None or command.helping:
-        planned = command.plan or partial(plan_with, command.folder, command.helping)
-        return loading_over_ranks(planned, aborted, first_use, on_try)
-    return loading(command.folder, aborted=aborted, first_use=first_use, on_try=on_try)
