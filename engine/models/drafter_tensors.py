@@ -98,25 +98,25 @@ def _block_places(config: BlockConfig) -> Iterator[str]:
         yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), config.backbone, projections)
         if config.sinks:
             yield f"layers.{layer}.self_attn.attention_sink_bias"
-        for part in ("attention_conv", "mlp_conv") if config.conv_taps else ():
+        for part in ("attention_conv", "mlp_conv") if config.convolution is not None else ():
             yield from (f"layers.{layer}.{part}.{array}" for array in ("base_kernel", "kernel_projection.weight"))
     yield from _head_places(config)
 
 
 def _head_places(config: BlockConfig) -> Iterator[str]:
     """Of what makes tokens of a block's states."""
-    if config.markov_rank:
+    if config.markov is not None:
         yield from (f"markov_head.{array}.weight" for array in ("markov_w1", "markov_w2"))
-        if config.markov_gated:
+        if config.markov.gated:
             yield from ("markov_head.gate_proj.weight", "markov_head.gate_proj.bias")
     if config.confidence:
         yield from ("confidence_head.proj.weight", "confidence_head.proj.bias")
-    if config.info.kind is DrafterKind.DOMINO:
+    if config.prefix is not None:
         yield from (f"prefix_gru.weight_{part}_l0" for part in ("ih", "hh"))
         yield from ("embed_proj.0.weight", "embed_proj.2.weight")
     elif config.correction_width:
         yield from (f"hidden_correction.{part}.weight" for part in _CORRECTION)
-    if config.selector_rank:
+    if config.selector is not None:
         parts = ("hidden_projection", "predecessor_codebook", "successor_codebook")
         yield from (f"candidate_selector.{part}.weight" for part in parts)
     if config.lattice is not None:

@@ -80,6 +80,39 @@ class Backbone:
 
 
 @dataclass(frozen=True, slots=True)
+class Markov:
+    """DSpark's table of logits by the token before."""
+
+    rank: int
+    gated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """DFlash2's, along a block."""
+
+    taps: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """DFlash2's, of a row's candidates by the token before."""
+
+    rank: int
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Domino's state over a block's tokens, and the MLP that corrects logits by it."""
+
+    width: int
+    correction_width: int
+    uncorrected: int  # of a block's tokens, the first ones
+
+
+@dataclass(frozen=True, slots=True)
 class Lattice:
     """LiliCorr's transformer over the candidates of a block's rows."""
 
@@ -108,18 +141,14 @@ class BlockConfig:
     softcap: float
     output_scale: float
     embedding_scale: float
-    markov_rank: int = 0
-    markov_gated: bool = False
+    sinks: bool = False  # learnt attention sinks of the heads
+    markov: Markov | None = None
     confidence: bool = False
     confidence_with_markov: bool = True
-    sinks: bool = False  # learnt attention sinks of the heads
-    conv_taps: int = 0
-    conv_group: int = 0
-    selector_rank: int = 0
-    selector_candidates: int = 0
-    correction_width: int = 0  # of the MLP that corrects a state or logits by the tokens before; 0: none
-    prefix_width: int = 0  # of Domino's state over a block's tokens
-    uncorrected: int = 0  # of a block's tokens, the first ones that Domino does not correct
+    convolution: Convolution | None = None
+    selector: Selector | None = None
+    correction_width: int = 0  # of DFly's MLP that corrects a state by the token before; 0: none
+    prefix: Prefix | None = None
     lattice: Lattice | None = None
 
     @property
@@ -243,18 +272,14 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         softcap=real(flat, "final_logit_softcapping", 0.0),
         output_scale=real(flat, "output_multiplier", 1.0),
         embedding_scale=real(flat, "input_embedding_scale", 1.0),
-        markov_rank=whole(flat, "markov_rank") if kind is DrafterKind.DSPARK else 0,
-        markov_gated=flat.get("markov_head_type") == "gated",
+        sinks=flag(flat, "attention_sink_bias"),
+        markov=_markov(flat) if kind is DrafterKind.DSPARK else None,
         confidence="confidence_head.proj.weight" in held if held else flag(flat, "enable_confidence_head"),
         confidence_with_markov=flag(flat, "confidence_head_with_markov", default=True),
-        sinks=flag(flat, "attention_sink_bias"),
-        conv_taps=whole(flat, "conv_kernel_size"),
-        conv_group=whole(flat, "conv_group_size"),
-        selector_rank=whole(flat, "selector_rank"),
-        selector_candidates=whole(flat, "selector_top_k"),
-        correction_width=_correction_width(kind, flat, backbone, held),
-        prefix_width=positive(flat, "gru_hidden_dim") if kind is DrafterKind.DOMINO else 0,
-        uncorrected=whole(flat, "pure_draft_prefix_len") if kind is DrafterKind.DOMINO else 0,
+        convolution=_convolution(flat),
+        selector=_selector(flat),
+        correction_width=_correction_width(flat, backbone, held) if kind is DrafterKind.DFLY else 0,
+        prefix=_prefix(flat) if kind is DrafterKind.DOMINO else None,
         lattice=_lattice(flat, backbone) if kind is DrafterKind.LILICORR else None,
     )
 
@@ -282,12 +307,30 @@ def _lattice(flat: dict[str, Any], backbone: Backbone) -> Lattice:
     return lattice
 
 
-def _correction_width(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, held: set[str]) -> int:
-    if kind is DrafterKind.DOMINO:
-        return positive(flat, "emb_dim")
+def _markov(flat: dict[str, Any]) -> Markov | None:
+    rank = whole(flat, "markov_rank")
+    return Markov(rank, flat.get("markov_head_type") == "gated") if rank else None
+
+
+def _convolution(flat: dict[str, Any]) -> Convolution | None:
+    taps, group = whole(flat, "conv_kernel_size"), whole(flat, "conv_group_size")
+    return Convolution(taps, group) if taps else None
+
+
+def _selector(flat: dict[str, Any]) -> Selector | None:
+    rank, candidates = whole(flat, "selector_rank"), whole(flat, "selector_top_k")
+    return Selector(rank, candidates) if rank else None
+
+
+def _prefix(flat: dict[str, Any]) -> Prefix:
+    width, correction_width = positive(flat, "gru_hidden_dim"), positive(flat, "emb_dim")
+    return Prefix(width, correction_width, whole(flat, "pure_draft_prefix_len"))
+
+
+def _correction_width(flat: dict[str, Any], backbone: Backbone, held: set[str]) -> int:
     said = _CORRECTION in held if held else flag(flat, "enable_hidden_correction", default=True)
     width = whole(flat, "hidden_correction_intermediate_size") or backbone.width
-    return width if kind is DrafterKind.DFLY and said else 0
+    return width if said else 0
 
 
 def _first_row_drafts(kind: DrafterKind, flat: dict[str, Any], rows: int) -> bool:

@@ -82,12 +82,10 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         tensors = _tensors(path, files)
         weight_bytes = sum(file.stat().st_size for file in files)
         context = _context_tokens(path, config)
-        drafter = drafter_config(config, tensors)
+        drafter = _usable_drafter(path, config, tensors)
         own = own_drafter_config(config, tensors) if drafter is None else None
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
-    if drafter is not None and (left := unplaced(drafter, tensors) or gated(drafter, tensors)):
-        raise DrafterUnsupported(str(path), left)
     vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
     rows = _number(config, "vocab_size")
     name, quantization = model_name(path), _quantization(config)
@@ -113,6 +111,14 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         quantization=_METHODS.get(_method(quantization), ("",))[0],
         sees=drafter is None and sight_refusal(config, tensors) is None,
     )
+
+
+def _usable_drafter(folder: Path, config: JsonObject, tensors: dict[str, Tensor]) -> DrafterConfig | None:
+    """Raises FileError, or DrafterUnsupported for one with tensors that have no place here."""
+    drafter = drafter_config(config, tensors)
+    if drafter is not None and (left := unplaced(drafter, tensors) or gated(drafter, tensors)):
+        raise DrafterUnsupported(str(folder), left)
+    return drafter
 
 
 def inspect_drafter(folder: Path) -> DrafterConfig | None:

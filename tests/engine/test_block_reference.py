@@ -20,7 +20,7 @@ from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
 from engine.models.access import ModelAccess
-from engine.models.drafters import Backbone, BlockConfig, Lattice, drafter_config
+from engine.models.drafters import Backbone, BlockConfig, Lattice, Selector, drafter_config
 from engine.models.loading import LoadedModel, at_once
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
@@ -198,9 +198,10 @@ class Reference:
         return attend
 
     def _around(self, name: str, part: Callable[[Rows], Rows], rows: Rows) -> Rows:
-        taps, group = self.config.conv_taps, self.config.conv_group
-        if not taps:
+        convolution = self.config.convolution
+        if convolution is None:
             return part(rows)
+        taps, group = convolution.taps, convolution.group
         told = (rows @ self.of(f"{name}.kernel_projection").T).reshape(len(rows), 2, taps, -1)
         base = self.weights[f"{name}.base_kernel"]
 
@@ -219,14 +220,14 @@ class Reference:
         config, logits = self.config, self.head @ self.corrected(state, before) * self.config.output_scale
         if config.softcap:
             logits = np.tanh(logits / config.softcap) * config.softcap
-        if config.markov_rank:
+        if config.markov is not None:
             likely = self.of("markov_head.markov_w1")[before]
-            if config.markov_gated:
+            if config.markov.gated:
                 gate = self.of("markov_head.gate_proj") @ np.concatenate([state, likely])
                 likely = likely * sigmoid(gate + self.weights["markov_head.gate_proj.bias"])
             logits = logits + self.of("markov_head.markov_w2") @ likely
-        if config.selector_rank:
-            chosen = np.argsort(-logits)[: config.selector_candidates]
+        if config.selector is not None:
+            chosen = np.argsort(-logits)[: config.selector.candidates]
             follows = self.weights["candidate_selector.predecessor_codebook"][before]
             follows = follows * (self.of("candidate_selector.hidden_projection") @ state)
             edges = self.weights["candidate_selector.successor_codebook"] @ follows
@@ -241,10 +242,10 @@ class Reference:
         if config.lattice is not None:
             return self._by_lattice(rows, told, self._context(0, states)[-1], config.lattice)
         logits = self.logits(rows[row], told[-1])
-        if not config.prefix_width or row < config.uncorrected:
+        if config.prefix is None or row < config.prefix.uncorrected:
             return logits
         read, kept = (self.weights[f"prefix_gru.weight_{part}_l0"] for part in ("ih", "hh"))
-        prefix = np.zeros(config.prefix_width)
+        prefix = np.zeros(config.prefix.width)
         for token in told:
             reset, update, new = np.split(read @ self.table[token], 3)
             own_reset, own_update, own_new = np.split(kept @ prefix, 3)
@@ -484,14 +485,11 @@ def test_a_table_that_points_beyond_the_vocabulary_is_damage(
 
 @pytest.mark.parametrize("candidates", [1, 5, 40])
 def test_the_candidates_are_the_likeliest_tokens_and_no_others(candidates: int) -> None:
-    block = tiny.dflash2_config()["dflash_config"] | {"selector_top_k": candidates}
-    raw = tiny.dflash2_config(dflash_config=block)
-    config = drafter_config(raw, tiny.block_weights(raw))
-    assert isinstance(config, BlockConfig)
     mx.random.seed(3)
     rows = 60
     logits = mx.random.normal((rows, tiny.VOCABULARY))
-    scores = CandidateSelector(config)(logits, mx.arange(rows), mx.random.normal((rows, tiny.WIDTH)))
+    selector = CandidateSelector(tiny.VOCABULARY, tiny.WIDTH, Selector(8, candidates))
+    scores = selector(logits, mx.arange(rows), mx.random.normal((rows, tiny.WIDTH)))
     likeliest = np.sort(np.argsort(-np.array(logits), axis=-1)[:, :candidates], axis=-1)
     kept = np.isfinite(np.array(scores))
     assert kept.sum(axis=-1).tolist() == [candidates] * rows

@@ -19,8 +19,12 @@ from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import (
     AssistantConfig,
     BlockConfig,
+    Convolution,
     EagleConfig,
     Lattice,
+    Markov,
+    Prefix,
+    Selector,
     default_block_layers,
     default_eagle_layers,
     drafter_config,
@@ -187,7 +191,7 @@ def test_deepspec_says_all_in_one_object_and_drafts_from_the_first_row() -> None
     assert config.info.kind is DrafterKind.DSPARK
     assert config.info.layers == (1, 9, 17, 25, 33)
     assert (config.tokens, config.anchor_first) == (7, True)
-    assert (config.markov_rank, config.confidence, config.markov_gated) == (256, True, False)
+    assert (config.markov, config.confidence) == (Markov(256, gated=False), True)
     assert config.backbone.rope_theta == 5_000_000.0
     assert config.backbone.rope_scaling is None
 
@@ -196,7 +200,7 @@ def test_deepspecs_dflash_is_its_dspark_without_a_markov_head() -> None:
     config = block({**DEEPSPEC, "markov_rank": 0, "markov_head_type": None, "enable_confidence_head": False})
     assert config.info == block(DEEPSPEC).info
     assert (config.tokens, config.anchor_first) == (7, True)
-    assert (config.markov_rank, config.confidence) == (0, False)
+    assert (config.markov, config.confidence) == (None, False)
 
 
 def test_speculators_count_layers_by_their_input() -> None:
@@ -269,14 +273,14 @@ def test_dflash2_is_known_by_its_selector() -> None:
     }
     config = block(Z_LAB, architectures=[], dflash_config=said | {"conv_group_size": 16, "output_multiplier": 2.0})
     assert config.info.kind is DrafterKind.DFLASH2
-    assert (config.selector_rank, config.selector_candidates, config.conv_taps, config.conv_group) == (256, 16, 2, 16)
+    assert (config.selector, config.convolution) == (Selector(256, 16), Convolution(2, 16))
     assert config.output_scale == 2.0
 
 
 def test_dfly_counts_the_layers_that_it_reads_where_others_count_the_main_models() -> None:
     config = block(DFLY)
     assert config.info == DrafterInfo(DrafterKind.DFLY, 2560, 36, 151_936, (1, 9, 17, 25, 33))
-    assert (config.tokens, config.anchor_first, config.causal, config.markov_rank) == (7, False, (False,) * 5, 0)
+    assert (config.tokens, config.anchor_first, config.causal, config.markov) == (7, False, (False,) * 5, None)
     assert config.correction_width == 2560
     assert block(DFLY, hidden_correction_intermediate_size=96).correction_width == 96
     assert block(DFLY, enable_hidden_correction=False).correction_width == 0
@@ -338,8 +342,8 @@ def with_block(config: dict[str, Any], **changes: Any) -> dict[str, Any]:
 def test_domino_says_whether_its_rows_draft_the_token_behind_them() -> None:
     config = block(DOMINO)
     assert config.info == DrafterInfo(DrafterKind.DOMINO, 2560, 36, 151_936, (1, 9, 17, 25, 33))
-    assert (config.tokens, config.anchor_first, config.uncorrected) == (15, False, 1)
-    assert (config.correction_width, config.prefix_width) == (256, 1024)
+    assert (config.tokens, config.anchor_first) == (15, False)
+    assert config.prefix == Prefix(1024, 256, 1)
     assert block(with_block(DOMINO, shift_label=True)).tokens == 16
     assert block(DOMINO | {"architectures": []}) == config  # by its projector
 
@@ -351,7 +355,7 @@ def test_lilicorr_says_all_of_its_head() -> None:
     assert block(with_block(LILICORR, lilicorr_hidden_size=0)).lattice == Lattice(16, 2560, 2, 8, 6400, 256, 1e-6, 20.0)
     assert unplaced(config, ["lilicorr.token_proj.bias", "lilicorr.layers.1.attn.in_proj_weight"]) == ""
     assert unplaced(config, ["lilicorr.layers.2.attn.in_proj_weight"]) != ""
-    assert block(with_block(LILICORR, conv_kernel_size=2, conv_group_size=16)).conv_taps == 2
+    assert block(with_block(LILICORR, conv_kernel_size=2, conv_group_size=16)).convolution == Convolution(2, 16)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import FeatureProposer
 from engine.drafting.proposers.layers import Projections, Residuals, check_offsets, rotated_otherwise, widened
 from engine.models.access import ModelAccess
-from engine.models.drafters import Backbone, BlockConfig
+from engine.models.drafters import Backbone, BlockConfig, Markov, Selector
+from engine.models.drafters import Convolution as ConvolutionSizes
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ class Attention(Projections):
 class Convolution(nn.Module):
     """Around a part of a layer: mixes each row with those before it in the block, by weights from the row."""
 
-    def __init__(self, width: int, taps: int, group: int) -> None:
+    def __init__(self, width: int, sizes: ConvolutionSizes) -> None:
         super().__init__()
+        taps, group = sizes.taps, sizes.group
         self._shape = (2, taps, width // group, group)
         self.base_kernel = mx.zeros((2, taps, width))
         self.kernel_projection = nn.Linear(width, 2 * taps * (width // group), bias=False)
@@ -110,17 +112,16 @@ class Layer(Residuals):
         sizes = config.backbone
         super().__init__(sizes)
         self.self_attn = Attention(sizes, config.windows[index], causal=config.causal[index], sinks=config.sinks)
-        self._convolves = bool(config.conv_taps)
-        if self._convolves:
-            self.attention_conv = Convolution(sizes.width, config.conv_taps, config.conv_group)
-            self.mlp_conv = Convolution(sizes.width, config.conv_taps, config.conv_group)
+        if config.convolution is not None:
+            self.attention_conv = Convolution(sizes.width, config.convolution)
+            self.mlp_conv = Convolution(sizes.width, config.convolution)
 
     def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
         def attend(rows: mx.array) -> mx.array:
             return self.self_attn(rows, rope, cache)
 
         normed = self.input_layernorm(block)
-        if not self._convolves:
+        if "attention_conv" not in self:
             return self._fed(self._attended(block, attend(normed)))
         block = self._attended(block, self.attention_conv.around(normed, attend))
         return self._fed(block, lambda rows: self.mlp_conv.around(rows, self.mlp))
@@ -129,17 +130,16 @@ class Layer(Residuals):
 class MarkovHead(nn.Module):
     """Logits by the token before, as a low-rank table."""
 
-    def __init__(self, vocabulary: int, drafted: int, rank: int, width: int, *, gated: bool) -> None:
+    def __init__(self, vocabulary: int, drafted: int, width: int, markov: Markov) -> None:
         super().__init__()
-        self.markov_w1 = nn.Embedding(vocabulary, rank)
-        self.markov_w2 = nn.Linear(rank, drafted, bias=False)
-        self._gated = gated
-        if gated:
-            self.gate_proj = nn.Linear(width + rank, rank)
+        self.markov_w1 = nn.Embedding(vocabulary, markov.rank)
+        self.markov_w2 = nn.Linear(markov.rank, drafted, bias=False)
+        if markov.gated:
+            self.gate_proj = nn.Linear(width + markov.rank, markov.rank)
 
     def __call__(self, before: mx.array, state: mx.array) -> mx.array:
         likely = self.markov_w1(before)
-        if self._gated:
+        if "gate_proj" in self:
             likely = likely * mx.sigmoid(self.gate_proj(mx.concatenate([state, likely], axis=-1)))
         return self.markov_w2(likely)
 
@@ -156,13 +156,12 @@ class ConfidenceHead(nn.Module):
 class CandidateSelector(nn.Module):
     """Scores of a row's candidate tokens, given the token before."""
 
-    def __init__(self, config: BlockConfig) -> None:
+    def __init__(self, vocabulary: int, width: int, selector: Selector) -> None:
         super().__init__()
-        self._candidates = config.selector_candidates
-        vocabulary, rank = config.info.vocabulary_rows, config.selector_rank
-        self.predecessor_codebook = nn.Embedding(vocabulary, rank)
-        self.successor_codebook = nn.Embedding(vocabulary, rank)
-        self.hidden_projection = nn.Linear(config.backbone.width, rank, bias=False)
+        self._candidates = selector.candidates
+        self.predecessor_codebook = nn.Embedding(vocabulary, selector.rank)
+        self.successor_codebook = nn.Embedding(vocabulary, selector.rank)
+        self.hidden_projection = nn.Linear(width, selector.rank, bias=False)
 
     def __call__(self, logits: mx.array, before: mx.array, state: mx.array) -> mx.array:
         """`logits` (1, vocabulary) of the candidates; -inf for all others."""
@@ -192,15 +191,14 @@ class BlockDrafter(nn.Module):
         if config.draft_vocabulary:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
             self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
-        if config.markov_rank:
-            drafted = config.draft_vocabulary or rows
-            self.markov_head = MarkovHead(rows, drafted, config.markov_rank, sizes.width, gated=config.markov_gated)
+        markov = config.markov
+        if markov is not None:
+            self.markov_head = MarkovHead(rows, config.draft_vocabulary or rows, sizes.width, markov)
+        self._confides_with_markov = markov is not None and config.confidence_with_markov
         if config.confidence:
-            self.confidence_head = ConfidenceHead(
-                sizes.width + (config.markov_rank if config.confidence_with_markov else 0)
-            )
-        if config.selector_rank:
-            self.candidate_selector = CandidateSelector(config)
+            self.confidence_head = ConfidenceHead(sizes.width + (markov.rank if self._confides_with_markov else 0))
+        if config.selector is not None:
+            self.candidate_selector = CandidateSelector(rows, sizes.width, config.selector)
 
     @property
     def tokens(self) -> int:
@@ -272,9 +270,9 @@ class BlockDrafter(nn.Module):
 
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
         """Logits (1, vocabulary) of a row with `state` (1, width), given the token `before` (1,)."""
-        if self._config.markov_rank:
+        if "markov_head" in self:
             base = base + self.markov_head(before, state)
-        if self._config.selector_rank:
+        if "candidate_selector" in self:
             base = self.candidate_selector(base, before, state)
         config = self._config
         return widened(base, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else base
@@ -283,8 +281,7 @@ class BlockDrafter(nn.Module):
         """The drafter's confidence in each token (n,), if it has such a head; `before` (n,): the tokens before them."""
         if not self._config.confidence:
             return None
-        with_markov = self._config.markov_rank and self._config.confidence_with_markov
-        parts = [states, self.markov_head.markov_w1(before)] if with_markov else [states]
+        parts = [states, self.markov_head.markov_w1(before)] if self._confides_with_markov else [states]
         return self.confidence_head(mx.concatenate(parts, axis=-1))
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:

@@ -37,12 +37,15 @@ class PrefixState(nn.Module):
 class DominoDrafter(BlockDrafter):
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
         super().__init__(config, main)
+        assert config.prefix is not None
         width, drafted = config.backbone.width, config.draft_vocabulary or config.info.vocabulary_rows
-        self.prefix_gru = PrefixState(width, config.prefix_width)
+        prefix = config.prefix
+        self._uncorrected = prefix.uncorrected
+        self.prefix_gru = PrefixState(width, prefix.width)
         self.embed_proj = [
-            nn.Linear(width + config.prefix_width, config.correction_width, bias=False),
+            nn.Linear(width + prefix.width, prefix.correction_width, bias=False),
             nn.SiLU(),
-            nn.Linear(config.correction_width, drafted, bias=False),
+            nn.Linear(prefix.correction_width, drafted, bias=False),
         ]
 
     def walk(self, states: mx.array, length: int, last: mx.array | None = None) -> Walk:
@@ -52,7 +55,7 @@ class DominoDrafter(BlockDrafter):
             nonlocal prefix
             prefix = self.prefix_gru(self._main.embed(before), prefix)
             own = base[row : row + 1]
-            if row >= self._config.uncorrected:
+            if row >= self._uncorrected:
                 correction = mx.concatenate([states[row : row + 1], prefix.astype(states.dtype)], axis=-1)
                 for part in self.embed_proj:
                     correction = part(correction)
