@@ -20,7 +20,6 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.base import create_causal_mask
 from mlx_lm.models.cache import KVCache
-from mlx_lm.models.rope_utils import initialize_rope
 
 from engine.caches.base import CacheSet
 from engine.decoding.accept import Draft
@@ -29,7 +28,7 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import FeatureProposer
-from engine.drafting.proposers.layers import Projections, Residuals, check_offsets, rotated_otherwise, widened
+from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, Markov, Selector
 from engine.models.drafters import Convolution as ConvolutionSizes
@@ -172,25 +171,20 @@ class CandidateSelector(nn.Module):
         return mx.put_along_axis(mx.full(logits.shape, -mx.inf, logits.dtype), candidates, scores, axis=-1)
 
 
-class BlockDrafter(nn.Module):
+class BlockDrafter(OwnLayers):
     """The network of a folder; it uses the main model's embedding and head."""
 
     reads_next_token = False
 
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
-        super().__init__()
+        super().__init__(config)
         self._config, self._main = config, main
         sizes, rows = config.backbone, config.info.vocabulary_rows
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         self.layers = [Layer(config, index) for index in range(sizes.layers)]
-        self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
-        self._rope = initialize_rope(
-            sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
-        )
         if config.draft_vocabulary:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
-            self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
         markov = config.markov
         if markov is not None:
             self.markov_head = MarkovHead(rows, config.draft_vocabulary or rows, sizes.width, markov)
@@ -209,21 +203,6 @@ class BlockDrafter(nn.Module):
     def reads_width(self) -> int:
         """Width of a row of the main model's states."""
         return len(self._config.info.layers) * self._config.info.main_width
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of the keys and values of one token."""
-        sizes = self._config.backbone
-        return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.norm.weight.dtype.size)
-
-    def make_cache(self) -> list[KVCache]:
-        return [KVCache() for _ in self.layers]
-
-    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Raises ValueError if a drafted token would be outside the main model's vocabulary."""
-        if self._config.draft_vocabulary and "d2t" in weights:
-            check_offsets(weights["d2t"], self._config.info.vocabulary_rows)
-        return weights
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         contexts = self._contexts(states)
@@ -274,8 +253,7 @@ class BlockDrafter(nn.Module):
             base = base + self.markov_head(before, state)
         if "candidate_selector" in self:
             base = self.candidate_selector(base, before, state)
-        config = self._config
-        return widened(base, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else base
+        return self._in_main_vocabulary(base)
 
     def confidence(self, states: mx.array, before: mx.array) -> mx.array | None:
         """The drafter's confidence in each token (n,), if it has such a head; `before` (n,): the tokens before them."""

@@ -15,11 +15,10 @@ from typing import Any
 import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
-from mlx_lm.models.rope_utils import initialize_rope
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
-from engine.drafting.proposers.layers import Projections, Residuals, check_offsets, rotated_otherwise, widened
+from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
@@ -58,14 +57,14 @@ class Layer(Residuals):
         return self._fed(self._attended(states, mixed))
 
 
-class EagleDrafter(nn.Module):
+class EagleDrafter(OwnLayers):
     """The network of a folder; it uses the main model's embedding."""
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
-        super().__init__()
+        super().__init__(config)
         self._config, self._main = config, main
         sizes, rows = config.backbone, config.info.vocabulary_rows
         self._reads = config.info.layers or default_eagle_layers(main.layers)
@@ -75,16 +74,10 @@ class EagleDrafter(nn.Module):
         if config.norms_of_layers:
             self.fc_norm = [nn.RMSNorm(config.info.main_width, eps=sizes.norm_eps) for _ in self._reads]
         self.layers = [Layer(config, index) for index in range(sizes.layers)]
-        self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
-        self._rope = initialize_rope(
-            sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
-        )
         if config.own_embedding:
             self.embed_tokens = nn.Embedding(rows, sizes.width)
         if config.own_head:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary or rows, bias=False)
-        if config.draft_vocabulary:
-            self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -94,23 +87,9 @@ class EagleDrafter(nn.Module):
     def reads_width(self) -> int:
         return len(self._reads) * self._config.info.main_width
 
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of the keys and values of one token."""
-        sizes = self._config.backbone
-        return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.norm.weight.dtype.size)
-
-    def make_cache(self) -> list[KVCache]:
-        return [KVCache() for _ in self.layers]
-
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Renames tensors to the names used here. Raises ValueError if a drafted token would be outside the main
-        model's vocabulary.
-        """
-        named = {name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()}
-        if self._config.draft_vocabulary and "d2t" in named:
-            check_offsets(named["d2t"], self._config.info.vocabulary_rows)
-        return named
+        """Renames tensors to the names used here, too."""
+        return super().sanitize({name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()})
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         return self._forward(tokens, self._fused(states), caches)
@@ -124,7 +103,7 @@ class EagleDrafter(nn.Module):
         logits = self.lm_head(normed) if config.own_head else self._main.logits(normed)
         if config.own_head and config.softcap:
             logits = mx.tanh(logits / config.softcap) * config.softcap
-        return widened(logits, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else logits
+        return self._in_main_vocabulary(logits)
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
         """Conventions that implementations differ in: the attribute to change for each."""

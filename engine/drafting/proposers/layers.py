@@ -11,8 +11,10 @@ from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
+from mlx_lm.models.cache import KVCache
+from mlx_lm.models.rope_utils import initialize_rope
 
-from engine.models.drafters import Backbone
+from engine.models.drafters import Backbone, BlockConfig, EagleConfig
 
 Part = Callable[[mx.array], mx.array]
 
@@ -97,6 +99,41 @@ class Residuals(nn.Module):
         if not self._is_gemma:
             return rows + mlp(self.post_attention_layernorm(rows))
         return (rows + self.post_feedforward_layernorm(mlp(self.pre_feedforward_layernorm(rows)))) * self.layer_scalar
+
+
+class OwnLayers(nn.Module):
+    """What blocks and EAGLE-3 heads have in common: layers of their own, a norm after them, perhaps a vocabulary."""
+
+    layers: list[Any]
+
+    def __init__(self, config: BlockConfig | EagleConfig) -> None:
+        super().__init__()
+        self._backbone, self._vocabulary_rows = config.backbone, config.info.vocabulary_rows
+        sizes = config.backbone
+        self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self._rope = initialize_rope(
+            sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
+        )
+        if config.draft_vocabulary:
+            self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of the keys and values of one token."""
+        sizes = self._backbone
+        return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.norm.weight.dtype.size)
+
+    def make_cache(self) -> list[KVCache]:
+        return [KVCache() for _ in self.layers]
+
+    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """Raises ValueError if a drafted token would be outside the main model's vocabulary."""
+        if "d2t" in self and "d2t" in weights:
+            check_offsets(weights["d2t"], self._vocabulary_rows)
+        return weights
+
+    def _in_main_vocabulary(self, logits: mx.array) -> mx.array:
+        return widened(logits, self.d2t, self._vocabulary_rows) if "d2t" in self else logits
 
 
 def mixtures(weights: mx.array, states: mx.array) -> mx.array:
