@@ -12,13 +12,13 @@ import json
 import os
 import platform
 import ssl
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from engine.api.errors import InvalidRequest
+from engine.api.files import write_atomically
 from engine.api.ranks import Machine
 from engine.models.model_files import FileError, entries, parse_object, read_limited
 
@@ -119,7 +119,7 @@ class Identity:
             {"name": machine.name, "address": machine.address, "certificate": certificate}
             for machine, certificate in known
         ]
-        _write(path, json.dumps({"machines": content}, indent=1).encode())
+        write_atomically(path, json.dumps({"machines": content}, indent=1))
 
 
 def fingerprint(certificate: bytes) -> str:
@@ -164,8 +164,8 @@ def _make_certificate(folder: Path) -> None:
     certificate = builder.sign(key, hashes.SHA256())
     pem = serialization.Encoding.PEM
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    _write(folder / _KEY, private)
-    _write(folder / _CERTIFICATE, certificate.public_bytes(pem))
+    write_atomically(folder / _KEY, private)
+    write_atomically(folder / _CERTIFICATE, certificate.public_bytes(pem))
 
 
 @contextmanager
@@ -178,13 +178,3 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all, for this user's eyes alone."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
