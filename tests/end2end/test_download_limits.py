@@ -32,7 +32,7 @@ from engine import (
 from engine.hub import http
 from engine.hub.stop import StopSignal, seconds_asked
 from tests.end2end.conftest import REPO
-from tests.end2end.test_downloads import WEIGHTS, install, refusal
+from tests.end2end.test_downloads import WEIGHTS, held, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore
 from tests.helpers.model_folders import model_files
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -134,10 +134,7 @@ def test_a_page_in_place_of_a_file_takes_nothing_of_what_has_come(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     """The network of a hotel answers everything with its own page, and heeds no range."""
-    hub.faults[WEIGHTS] = Fault(times=1, hold_after=700_000)
-    download = store.install(REPO)
-    while recorder.wait_for(DownloadProgress, download).done_bytes < 200_000:
-        pass
+    download = held(hub, store, recorder, 700_000)
     store.pause(download)
     stopped = recorder.end_of(download)
     hub.faults[WEIGHTS] = Fault(truncate=2_000_000, ignore_range=True)
@@ -341,11 +338,7 @@ def test_room_on_the_disk_is_promised_to_one_download_only(
     first_store = other_program if by_another_program else store
     heard = first_store._sink
     assert isinstance(heard, EventRecorder)
-    hub.faults[WEIGHTS] = Fault(hold_after=700_000)
-    first = first_store.install(REPO)
-    assert hub.holding.wait(10)
-    while heard.wait_for(DownloadProgress).done_bytes < 700_000:
-        pass
+    first = held(hub, first_store, heard, 700_000)
     error = refusal(store, recorder, OTHER)
     assert isinstance(error, DiskFull)
     assert error.available_bytes > error.needed_bytes  # but for the other one

@@ -309,9 +309,7 @@ def test_a_proxy_is_never_asked_for_this_machine(
 def test_a_paused_download_goes_on_where_it_was(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
-    download = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
+    download = held(hub, store, recorder)
     store.pause(download)  # while the server says nothing
     stopped = recorder.wait_for(DownloadStopped, download)
     assert stopped.kept_bytes > 1_000_000
@@ -340,9 +338,7 @@ def test_what_goes_on_is_the_commit_that_was_begun(
 def test_a_paused_download_can_be_cancelled_later(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
-    download = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
+    download = held(hub, store, recorder)
     store.pause(download)
     assert recorder.wait_for(DownloadStopped, download).kept_bytes
     store.cancel(download)
@@ -418,9 +414,7 @@ def test_a_killed_program_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, rec
 def test_a_part_that_rotted_is_thrown_away(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
-    download = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
+    download = held(hub, store, recorder)
     store.pause(download)
     recorder.wait_for(DownloadStopped, download)
     (part,) = (tmp_path / "models").rglob("model.safetensors.*.part")
@@ -453,9 +447,7 @@ def test_a_kill_before_the_last_step_needs_no_network(
 def test_a_second_program_does_not_write_the_same_part(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
-    first = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
+    first = held(hub, store, recorder)
     later = EventRecorder()
     other = QuickStore(tmp_path / "models", sink=later, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     assert isinstance(refusal(other, later), StorageFailed)
@@ -569,6 +561,15 @@ def test_whatever_is_pressed_in_whatever_order_the_model_is_exact_or_absent(
 
 def endings(recorder: EventRecorder, download: DownloadId) -> list[object]:
     return [event for event in recorder.events if isinstance(event, TERMINAL) and event.download == download]
+
+
+def held(hub: TinyHub, store: QuickStore, recorder: EventRecorder, count: int = 1_000_000) -> DownloadId:
+    """A download that has got so many bytes; then the hub fell silent, this once."""
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=count)
+    download = store.install(REPO)
+    while recorder.wait_for(DownloadProgress, download).done_bytes < count:
+        pass
+    return download
 
 
 def wait_for_bytes(recorder: EventRecorder, count: int) -> None:

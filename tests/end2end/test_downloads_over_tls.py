@@ -14,13 +14,13 @@ from pathlib import Path
 import httpcore2  # noqa: F401  before a test says that this is a Mac: its certificates have code of their own there
 import pytest
 
-from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
+from engine import DownloadFinished, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
 from engine.hub import connecting
 from engine.hub.client import HubClient
 from engine.hub.http import Hub
 from engine.hub.stop import Patience, StopSignal
 from tests.end2end.conftest import LARGE, REPO
-from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, refusal
+from tests.end2end.test_downloads import WEIGHTS, assert_installed, held, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore
 from tests.helpers.model_folders import model_files, safetensors
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -100,11 +100,7 @@ def test_a_file_is_never_fetched_in_clear_from_there(hub: TinyHub, store: QuickS
 def test_a_download_from_a_silent_hub_can_be_left_at_once(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    hub.faults[WEIGHTS] = Fault(hold_after=700_000)
-    download = store.install(REPO)
-    assert hub.holding.wait(10)
-    while recorder.wait_for(DownloadProgress).done_bytes < 700_000:
-        pass
+    download = held(hub, store, recorder, 700_000)
     store.pause(download)
     assert recorder.wait_for(DownloadStopped).kept_bytes >= 700_000
     hub.faults.clear()

@@ -23,7 +23,7 @@ from engine import (
     UpdateChecked,
 )
 from tests.end2end.conftest import LARGE, REPO
-from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, wait_for_bytes
+from tests.end2end.test_downloads import WEIGHTS, assert_installed, held, install
 from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore
 from tests.helpers.model_folders import safetensors
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -42,11 +42,7 @@ def wait_for_retry(recorder: EventRecorder) -> None:
 
 
 def test_offline_mode_pauses_a_download_at_once(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
-    hub.faults[WEIGHTS] = Fault(hold_after=700_000, times=1)
-    download = store.install(REPO)
-    assert hub.holding.wait(10)
-    while recorder.wait_for(DownloadProgress).done_bytes < 700_000:
-        pass
+    download = held(hub, store, recorder, 700_000)
     store.set_hub(HubAccess(hub.endpoint, offline=True))
     stopped = recorder.end_of(download)
     assert isinstance(stopped, DownloadStopped)
@@ -155,9 +151,7 @@ def test_what_came_of_a_commit_that_is_gone_goes_before_another_is_fetched(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, tmp_path: Path
 ) -> None:
     hub.repositories[REPO]["merges.txt"] = b"of the first commit"
-    hub.faults[WEIGHTS] = Fault(hold_after=1_900_000, times=1)
-    first = store.install(REPO)
-    wait_for_bytes(recorder, 1_900_000)
+    first = held(hub, store, recorder, 1_900_000)
     store.pause(first)
     kept = recorder.end_of(first)
     assert isinstance(kept, DownloadStopped)
@@ -167,10 +161,7 @@ def test_what_came_of_a_commit_that_is_gone_goes_before_another_is_fetched(
     hub.repositories[REPO]["model.safetensors"] = safetensors(LARGE, b"\2")
     del hub.repositories[REPO]["merges.txt"]
     hub.commits.clear()
-    hub.faults[WEIGHTS] = Fault(hold_after=700_000, times=1)
-    second = store.install(REPO)
-    while recorder.wait_for(DownloadProgress, second).done_bytes < 700_000:
-        pass
+    second = held(hub, store, recorder, 700_000)
     store.pause(second)
     kept = recorder.end_of(second)
     assert isinstance(kept, DownloadStopped)

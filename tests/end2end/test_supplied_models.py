@@ -120,6 +120,12 @@ def macs(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Itera
     made.close()
 
 
+@pytest.fixture
+def made_once(macs: Macs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that was cut is not made again."""
+    monkeypatch.setattr(supply_module, "_AGAIN_S", 1000.0)
+
+
 def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         threading.Event().wait(0.005)
@@ -180,15 +186,10 @@ def test_where_no_hub_is_reached_the_list_is_the_other_machines(
     assert hub.seen == []
 
 
+@pytest.mark.usefixtures("made_once")
 def test_what_a_line_that_was_cut_has_brought_is_gone_on_with_from_the_hub(
-    tmp_path: Path,
-    hub: TinyHub,
-    store: QuickStore,
-    recorder: EventRecorder,
-    macs: Macs,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
-    monkeypatch.setattr(supply_module, "_AGAIN_S", 1000.0)
     macs.supply_by(PulledOut)
     assert isinstance(download(store, recorder, macs), DownloadFinished)
 
@@ -278,16 +279,11 @@ def test_bytes_that_are_not_the_hubs_are_thrown_away(
         assert not (tmp_path / "models" / REPO).exists()
 
 
+@pytest.mark.usefixtures("made_once")
 def test_wrong_bytes_before_a_line_was_cut_do_not_stay(
-    tmp_path: Path,
-    hub: TinyHub,
-    store: QuickStore,
-    recorder: EventRecorder,
-    macs: Macs,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     """The hub goes on behind them, and has to begin again."""
-    monkeypatch.setattr(supply_module, "_AGAIN_S", 1000.0)
     damage(macs.model / WEIGHTS)
     macs.supply_by(PulledOut)
     assert isinstance(download(store, recorder, macs), DownloadFinished)

@@ -15,26 +15,23 @@ from engine.hub.staging import alone_with
 from tests.end2end.conftest import LARGE, REPO
 from tests.end2end.test_downloads import (
     CHILD,
-    WEIGHTS,
     assert_installed,
+    held,
     install,
     installed,
     refusal,
-    wait_for_bytes,
 )
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
 from tests.helpers.samples import fair
-from tests.helpers.tinyhub import Fault, TinyHub
+from tests.helpers.tinyhub import TinyHub
 
 
 def test_a_second_program_that_starts_leaves_the_first_ones_downloads_alone(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     """Its tidying up once took away what the first one was writing to."""
-    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
-    first = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
+    first = held(hub, store, recorder)
     later = EventRecorder()
     other = QuickStore(tmp_path / "models", sink=later, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     other.scan()

@@ -13,10 +13,9 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEventLoop, QObject, QTimer
+from PySide6.QtCore import QObject, QTimer
 
 from app.application import Application
 from app.system.paths import Paths
@@ -24,11 +23,11 @@ from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_model_child import spoiled
+from tests.helpers.event_loop import after, until
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.tiny_models import make_pair
 
 QUESTION = "a" * 2000 + "ꙮ"
-PATIENCE_MS = 120_000
 
 
 class Heartbeat(QObject):
@@ -50,26 +49,6 @@ class Heartbeat(QObject):
         self.gap_cpu_s = max(self.gap_cpu_s, now[0] - self._last[0])
         self.gap_s = max(self.gap_s, now[1] - self._last[1])
         self._last = now
-
-
-def until(condition: Callable[[], bool]) -> None:
-    loop, look = QEventLoop(), QTimer(interval=5)
-
-    def look_after() -> None:
-        if condition():
-            loop.quit()
-
-    look.timeout.connect(look_after)
-    look.start()
-    QTimer.singleShot(PATIENCE_MS, loop, lambda: loop.exit(1))
-    if not condition() and loop.exec():
-        raise TimeoutError
-
-
-def after(ms: int) -> None:
-    loop = QEventLoop()
-    QTimer.singleShot(ms, loop.quit)
-    loop.exec()
 
 
 class Trial:

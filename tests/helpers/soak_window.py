@@ -15,38 +15,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.application import Application
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
+from tests.helpers.event_loop import until
 from tests.helpers.tiny_models import make_pair
 
 PAGE_BYTES = 4096
-PATIENCE_MS = 120_000
 CHAT_TURNS = 5  # then it goes on in another chat, which the last four act on
 ANSWER_TOKENS = 24
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Looks after each turn of the event loop."""
-    loop, look = QEventLoop(), QTimer(interval=1)
-
-    def look_after() -> None:
-        if condition():
-            loop.quit()
-
-    look.timeout.connect(look_after)
-    look.start()
-    QTimer.singleShot(PATIENCE_MS, loop, lambda: loop.exit(1))
-    try:
-        if not condition() and loop.exec():
-            raise TimeoutError
-    finally:  # its slots would keep both for good
-        look.deleteLater()
-        loop.deleteLater()
 
 
 class Soak(QObject):
