@@ -50,10 +50,9 @@ from app.system.worker import Worker
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
 from app.views.shell.applications_offer import AppOffer, MoveOffer
-from app.views.shell.file_wiring import FileWiring
 from app.views.shell.help_wiring import HelpWiring
-from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
+from app.views.shell.notice_wiring import problem_text
 from app.views.shell.server_wiring import ServerWiring
 from app.views.shell.start_notices import WaitingStart
 from app.views.widgets.banner import BannerText
@@ -278,10 +277,8 @@ class Application(QObject):
         self._show_parts(files, opened.rescued)
 
     def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:
-        self.window.bind(self.chats, self.models, self.settings_window)
-        self.window.bind_speculation(self.speculation)
+        self.window.bind(self.chats, self.models, self.speculation, files, self.settings_window)
         self.server_wiring = ServerWiring(self.window.parts, self.server, partial(self.show_settings, "server"))
-        self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(rescued)

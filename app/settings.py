@@ -1,8 +1,8 @@
 """Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
 
 A thread of its own saves them while the app runs, because the disk may take long; what it refuses is tried again. A
-file that makes no sense is put aside. One that the disk does not give stays where it is, and is not written over until
-it has been read: what this run changes then joins what is in it, which a copy keeps as it was.
+file that makes no sense is put aside. One that the disk does not give stays where it is until it has been read: what
+this run changes then joins what is in it, which a copy keeps as it was.
 What an option means to the user is said where it is shown. Hub tokens and the server's key are kept by
 system/secrets.py.
 """
@@ -14,7 +14,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
@@ -62,6 +62,8 @@ STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which 
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
+_RETRY_INTERVAL_MS = 2000  # of what the disk refused
+_MOST_ASIDE = 5  # files that were put aside; older ones are deleted
 
 
 def comes_with_app(stored: str) -> bool:
@@ -83,9 +85,6 @@ def as_setting(folder: str, starter: Path) -> str:
     path, root = Path(folder), starter.parent
     return f"{STARTER_FOLDER}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else folder
 
-
-_RETRY_INTERVAL_MS = 2000  # of what the disk refused
-_MOST_ASIDE = 5  # files that were put aside; older ones are deleted
 
 # What "reset all settings" leaves as it is.
 KEPT = frozenset(
@@ -137,6 +136,99 @@ class Option(Generic[T]):
 
     def __set__(self, settings: Settings, value: T) -> None:
         settings.put(self.name, self.check(value))
+
+
+class SettingsFile:
+    """What makes no sense in it is put aside, and what the disk does not give is not written over until it was read."""
+
+    def __init__(self, path: Path) -> None:
+        self.set_aside = ""  # where a file is kept that made no sense at the start, or not in all
+        self.is_unread = False  # the disk did not give it, and the defaults are used
+        self._path = path
+        self._others: dict[str, Any] = {}  # of no option that is known here: another version's
+
+    def load(self, checks: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+        """The values in it that `checks` let pass, by the names of their options."""
+        try:
+            stored = self._read()
+        except OSError as error:
+            log.warning("the settings cannot be read: %s", error.strerror)
+            self.is_unread = True
+            return {}
+        values: dict[str, Any] = {}
+        self._others = {name: value for name, value in stored.items() if name not in checks}
+        for name in stored.keys() & checks.keys():
+            try:
+                values[name] = checks[name](stored[name])
+            except (TypeError, ValueError, OverflowError):
+                # Not the value: it may be a system prompt.
+                log.warning("setting %s is not possible, the default is used", name)
+        if len(values) + len(self._others) < len(stored):
+            self._keep_copy()
+        return values
+
+    def write(self, values: dict[str, Any]) -> None:
+        """Raises OSError."""
+        if self.is_unread:
+            self._read_after_all()
+        write_atomically(self._path, _as_json(self._others | values).encode("utf-8", "replace"))
+
+    def _keep_copy(self) -> None:
+        """Of a file that holds what is not possible: the next save writes over it."""
+        aside = self._name_aside()
+        try:
+            write_atomically(aside, read_small(self._path))
+        except OSError as error:
+            log.warning("no copy of the settings can be kept: %s", error.strerror)
+            return
+        self.set_aside = aside.name
+        self._forget_aside()
+
+    def _read(self) -> dict[str, Any]:
+        """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
+        try:
+            stored = json.loads(read_small(self._path).decode("utf-8-sig"))
+            if isinstance(stored, dict):
+                # Halves of characters become signs; what cannot be written again would be in the way of every save.
+                return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
+            log.warning("settings file is damaged")
+        except FileNotFoundError:
+            return {}
+        except (ValueError, RecursionError, IsADirectoryError) as error:
+            log.warning("settings file is damaged: %s", type(error).__name__)
+        self._put_aside()
+        return {}
+
+    def _read_after_all(self) -> None:
+        """Raises OSError where the disk still does not give the file, or takes no copy of it."""
+        stored = self._read()
+        if stored:
+            write_atomically(self._name_aside(), read_small(self._path))
+            self._forget_aside()
+        self._others, self.is_unread = stored, False
+
+    def _put_aside(self) -> None:
+        """Renames what is in the file's place, file or folder, so that it is kept and no longer in the way."""
+        aside = self._name_aside()
+        patiently(lambda: self._path.replace(aside))
+        self.set_aside = aside.name
+        self._forget_aside()
+
+    def _name_aside(self) -> Path:
+        """A name that nothing has; later ones come later in the alphabet."""
+        while True:
+            now = time.time_ns()
+            stamp = time.strftime("%Y-%m-%d-%H%M%S", time.localtime(now // 10**9))
+            aside = self._path.with_name(f"{self._path.stem}-aside-{stamp}-{now % 10**9 // 1000:06}.json")
+            if not os.path.lexists(aside):
+                return aside
+
+    def _forget_aside(self) -> None:
+        """Keeps the last few files; folders are not ours."""
+        found = sorted(self._path.parent.glob(f"{self._path.stem}-aside-*.json"))
+        for old in [each for each in found if each.is_file()][:-_MOST_ASIDE]:
+            with suppress(OSError):
+                old.unlink()
 
 
 def _as_json(values: dict[str, Any]) -> str:
@@ -219,18 +311,14 @@ class Settings(QObject):
         super().__init__(parent)
         self._writer = writer
         self._storing = threading.Lock()
-        self.values: dict[str, Any] = {}
-        self.set_aside = ""  # where a file is kept that made no sense at the start, or not in all
-        self.is_unread = False  # the disk did not give the file, and the defaults are used
-        self._file = file
+        self.file = SettingsFile(file)
+        self.values = self.file.load({name: option.check for name, option in self.options().items()})
         self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
-        self._unknown: dict[str, Any] = {}
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
         self._timer.timeout.connect(self._save_soon)
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self._save_soon)
         self._refused = False
-        self._load()
 
     @staticmethod
     def options() -> dict[str, Option[Any]]:
@@ -317,12 +405,7 @@ class Settings(QObject):
             try:
                 self._secrets.write()
             finally:
-                self._store_values()
-
-    def _store_values(self) -> None:
-        if self.is_unread:
-            self._read_after_all()
-        write_atomically(self._file, _as_json(self._unknown | self.values).encode("utf-8", "replace"))
+                self.file.write(self.values)
 
     def _on_saved(self, _outcome: None = None) -> None:
         self._retry.stop()
@@ -341,85 +424,6 @@ class Settings(QObject):
             log.warning("the settings cannot be saved: %s", error.strerror)
             self._refused = True
             self.not_saved.emit()
-
-    def _load(self) -> None:
-        try:
-            stored = self._read()
-        except OSError as error:
-            log.warning("the settings cannot be read: %s", error.strerror)
-            self.is_unread = True
-            return
-        options = self.options()
-        impossible = False
-        for name, value in stored.items():
-            if name not in options:
-                self._unknown[name] = value
-                continue
-            try:
-                self.values[name] = options[name].check(value)
-            except (TypeError, ValueError, OverflowError):
-                impossible = True
-                # Not the value: it may be a system prompt.
-                log.warning("setting %s is not possible, the default is used", name)
-        if impossible:
-            self._keep_copy()
-
-    def _keep_copy(self) -> None:
-        """Of a file that holds what is not possible: the next save writes over it."""
-        aside = self._name_aside()
-        try:
-            write_atomically(aside, read_small(self._file))
-        except OSError as error:
-            log.warning("no copy of the settings can be kept: %s", error.strerror)
-            return
-        self.set_aside = aside.name
-        self._forget_aside()
-
-    def _read(self) -> dict[str, Any]:
-        """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
-        try:
-            stored = json.loads(read_small(self._file).decode("utf-8-sig"))
-            if isinstance(stored, dict):
-                # Halves of characters become signs; what cannot be written again would be in the way of every save.
-                return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
-            log.warning("settings file is damaged")
-        except FileNotFoundError:
-            return {}
-        except (ValueError, RecursionError, IsADirectoryError) as error:
-            log.warning("settings file is damaged: %s", type(error).__name__)
-        self._put_aside()
-        return {}
-
-    def _read_after_all(self) -> None:
-        """Raises OSError where the disk still does not give the file, or takes no copy of it."""
-        stored = self._read()
-        if stored:
-            write_atomically(self._name_aside(), read_small(self._file))
-            self._forget_aside()
-        self._unknown, self.is_unread = stored, False
-
-    def _put_aside(self) -> None:
-        """Renames what is in the file's place, file or folder, so that it is kept and no longer in the way."""
-        aside = self._name_aside()
-        patiently(lambda: self._file.replace(aside))
-        self.set_aside = aside.name
-        self._forget_aside()
-
-    def _name_aside(self) -> Path:
-        """A name that nothing has; later ones come later in the alphabet."""
-        while True:
-            now = time.time_ns()
-            stamp = time.strftime("%Y-%m-%d-%H%M%S", time.localtime(now // 10**9))
-            aside = self._file.with_name(f"{self._file.stem}-aside-{stamp}-{now % 10**9 // 1000:06}.json")
-            if not os.path.lexists(aside):
-                return aside
-
-    def _forget_aside(self) -> None:
-        """Keeps the last few files; folders are not ours."""
-        found = sorted(self._file.parent.glob(f"{self._file.stem}-aside-*.json"))
-        for old in [each for each in found if each.is_file()][:-_MOST_ASIDE]:
-            with suppress(OSError):
-                old.unlink()
 
 
 _OPTIONS = {name: option for name, option in vars(Settings).items() if isinstance(option, Option)}

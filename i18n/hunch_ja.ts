@@ -2322,13 +2322,6 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
-    <message>
-        <source>Models</source>
-        <translation>モデル</translation>
-    </message>
-</context>
-<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -4410,6 +4403,13 @@
     <message>
         <source>Previous Correction</source>
         <translation>前の修正箇所</translation>
+    </message>
+</context>
+<context>
+    <name>Pages</name>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
     </message>
 </context>
 <context>

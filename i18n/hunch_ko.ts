@@ -2322,13 +2322,6 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
-    <message>
-        <source>Models</source>
-        <translation>모델</translation>
-    </message>
-</context>
-<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -4410,6 +4403,13 @@
     <message>
         <source>Previous Correction</source>
         <translation>이전 다르게 쓴 곳</translation>
+    </message>
+</context>
+<context>
+    <name>Pages</name>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
     </message>
 </context>
 <context>

@@ -2322,13 +2322,6 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
-    <message>
-        <source>Models</source>
-        <translation>模型</translation>
-    </message>
-</context>
-<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -4410,6 +4403,13 @@
     <message>
         <source>Previous Correction</source>
         <translation>上一处改写</translation>
+    </message>
+</context>
+<context>
+    <name>Pages</name>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
     </message>
 </context>
 <context>

@@ -58,7 +58,7 @@ def _put(folder: Path, content: str) -> None:
 def _look(folder: Path, acknowledged: bool) -> None:
     """All of it is there, in the file or, if this run has replaced something unread, in the copy beside it."""
     settings = _settings(folder)
-    assert settings.set_aside == ""
+    assert settings.file.set_aside == ""
     assert [each["name"] for each in settings.presets] == ["Mine"]
     assert settings.system_prompt in ((_AFTER,) if acknowledged else (_AFTER, _BEFORE["system_prompt"]))
 

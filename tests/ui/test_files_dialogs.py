@@ -34,7 +34,7 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 
 def wiring(app: AppHarness) -> FileWiring:
-    return app.application.file_wiring
+    return app.window.file_wiring
 
 
 def files(app: AppHarness) -> FileControllers:

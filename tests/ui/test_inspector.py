@@ -115,12 +115,12 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     wiring.set_wanted(False)
     assert (wiring.panel.isVisible(), window.sidebar.isVisible()) == (False, True)
     assert app.application.settings.sidebar_visible
-    window.toggle_sidebar()
+    window.sidebar_visibility.toggle()
     wiring.set_wanted(True)
     wiring.set_wanted(False)
     assert not window.sidebar.isVisible()  # it was the person who hid it
 
-    window.toggle_sidebar()
+    window.sidebar_visibility.toggle()
     window.resize(window.minimumSize())
     wiring.set_wanted(True)
     assert wiring.panel.isVisible()

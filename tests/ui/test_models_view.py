@@ -89,7 +89,7 @@ def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_w
     ways: dict[str, Callable[[], object]] = {
         "button": window.sidebar.models_button.click,
         "menu": window.menu.models.trigger,
-        "notice": lambda: window._follow(NoticeAction.OPEN_MODELS),
+        "notice": lambda: window.notices.follow(NoticeAction.OPEN_MODELS),
         "picker": window.picker.panel.more.models_button.click,
         "empty chat": window.empty_chat.models_requested.emit,
     }

@@ -140,7 +140,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
     assert [text for window in windows(harness) for text in texts(window)] == before
 
     harness.ask(qtbot, "Hello")
-    harness.window.show_problem(NoModelLoaded())
+    harness.window.notices.show_problem(NoModelLoaded())
     rows = harness.window.sidebar.chats.model()
     assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model loaded", "Today")
     harness.application.settings.language = "ko"

@@ -22,7 +22,6 @@ from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_list import RenameField
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
-from app.views.shell.main_window import _show_coming
 from app.views.shell.picker import Picker
 from app.words.notices import NoticeAction
 from engine import OutOfMemory
@@ -105,13 +104,14 @@ def test_a_message_sent_while_the_model_loads_is_answered_and_closing_keeps_what
 def test_before_the_engine_is_there_the_window_says_what_will_be_loaded_and_then_a_click_asks_a_question(
     tmp_path: Path, qtbot: QtBot
 ) -> None:
+    with AppHarness(tmp_path / "eyes", put_settings={"main_folder": STARTER_EYES}, with_starter=True) as harness:
+        assert harness.window.header.chip.accessibleName() == "Models: Loading Hunch Starter Eyes…"
+        harness.open(qtbot)
     with AppHarness(tmp_path, with_starter=True) as harness:
         window = harness.window
-        assert window.models is None
+        assert not harness.application.is_open
         assert window.header.chip.accessibleName() == "Models: Loading Hunch Starter…"
         assert window.composer.edit.placeholderText() == "Ask about Hunch"
-        _show_coming(window, STARTER_EYES)
-        assert window.header.chip.accessibleName() == "Models: Loading Hunch Starter Eyes…"
         harness.open(qtbot)
         question = window.empty_chat.questions[0]
         assert question.isVisible()
@@ -272,7 +272,7 @@ def test_a_second_run_has_its_windows_where_they_were_and_brings_back_what_was_d
 ) -> None:
     with open_app(tmp_path, qtbot) as first:
         first.window.resize(760, 520)
-        first.window.show_sidebar(False)
+        first.window.sidebar_visibility.set_wanted(False)
         settings = first.show_settings()
         settings.resize(700, 555)
         settings.close()

@@ -384,7 +384,7 @@ def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: Ap
         app.chats.folders.set_opened(folder, False)
     app.chats.open_chat(chat)
     app.window.sidebar.search.setText("no such words")
-    app.window.toggle_sidebar()
+    app.window.sidebar_visibility.toggle()
     app.chats.conversations.set_query("no such words")
     qtbot.waitUntil(lambda: not app.chats.conversations.rows)
     menu = app.window.menu
@@ -590,7 +590,7 @@ def test_the_chat_does_not_lie_over_it_where_both_have_little_room(app: AppHarne
     assert window.sidebar.width() == window.sidebar.maximumWidth()
     settings.text_scale = 2.0
     window.resize(720, 480)
-    window.focus_search()
+    window.sidebar_visibility.search()
     for language in ("en", "ja"):
         settings.language = language
         QApplication.processEvents()

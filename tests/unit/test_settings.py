@@ -133,9 +133,9 @@ def test_file_with_impossible_values_gives_defaults_for_those(tmp_path: Path) ->
     settings = make(tmp_path)
     assert (settings.appearance, settings.temperature, settings.sidebar_visible) == ("auto", 0.7, True)
     assert (settings.model_folders, settings.top_k) == ((), 7)
-    assert json.loads((tmp_path / settings.set_aside).read_text()) == stored  # the next save writes over the other
+    assert json.loads((tmp_path / settings.file.set_aside).read_text()) == stored  # the next save writes over the other
     assert settings.save()
-    assert make(tmp_path).set_aside == ""
+    assert make(tmp_path).file.set_aside == ""
 
 
 def test_unknown_keys_are_kept_for_the_version_that_knows_them(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_mark_of_byte_order_in_front_is_no_damage(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text('{"top_k": 4}', encoding="utf-8-sig")
     (tmp_path / "hub_token").write_text("hf_token", encoding="utf-8-sig")
     settings = make(tmp_path)
-    assert (settings.top_k, settings.hub_token, settings.set_aside) == (4, "hf_token", "")
+    assert (settings.top_k, settings.hub_token, settings.file.set_aside) == (4, "hf_token", "")
 
 
 @pytest.mark.parametrize("damage", ['{"top_k": 3', "[]", "\0\0\0", ""])
@@ -160,7 +160,7 @@ def test_damaged_file_gives_defaults_and_is_kept_aside(damage: str, tmp_path: Pa
     (tmp_path / "settings.json").write_text(damage)
     settings = make(tmp_path)
     assert settings.top_k == 0
-    assert (tmp_path / settings.set_aside).read_text() == damage
+    assert (tmp_path / settings.file.set_aside).read_text() == damage
 
 
 @pytest.mark.expect_log("settings file is damaged")
@@ -168,7 +168,7 @@ def test_each_damaged_file_is_kept_under_a_name_of_its_own_and_only_the_last_few
     names = []
     for number in range(7):
         (tmp_path / "settings.json").write_text(f"damage {number}")
-        names.append(make(tmp_path).set_aside)
+        names.append(make(tmp_path).file.set_aside)
     kept = {file.name: file.read_text() for file in tmp_path.iterdir()}
     assert kept == {names[number]: f"damage {number}" for number in range(2, 7)}
 
@@ -180,7 +180,7 @@ def test_a_read_that_fails_once_changes_nothing(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "settings.json").write_text(json.dumps(_STORED))
     refuse_reads(monkeypatch, "settings.json", times=2)
     settings = make(tmp_path)
-    assert (settings.system_prompt, settings.is_unread, settings.set_aside) == ("Be brief.", False, "")
+    assert (settings.system_prompt, settings.file.is_unread, settings.file.set_aside) == ("Be brief.", False, "")
     assert [file.name for file in tmp_path.iterdir()] == ["settings.json"]
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_the_disk_does_not_give_is_not_written_over(
     with monkeypatch.context() as disk:
         refuse_reads(disk, "settings.json")
         settings = make(tmp_path)
-        assert (settings.system_prompt, settings.is_unread) == ("", True)
+        assert (settings.system_prompt, settings.file.is_unread) == ("", True)
         settings.top_k = 3
         assert not settings.save()
     assert json.loads((tmp_path / "settings.json").read_text()) == _STORED
@@ -214,7 +214,7 @@ def test_a_file_that_can_be_read_again_takes_what_was_changed_and_a_copy_keeps_w
     assert json.loads((tmp_path / "settings.json").read_text()) == _STORED | {"system_prompt": "Be long.", "top_k": 3}
     (copy,) = tmp_path.glob("settings-aside-*.json")
     assert json.loads(copy.read_text()) == _STORED
-    assert not make(tmp_path).is_unread
+    assert not make(tmp_path).file.is_unread
 
 
 @pytest.mark.expect_log("settings file is damaged", "settings cannot be read", "settings cannot be saved")
@@ -229,7 +229,7 @@ def test_a_damaged_file_that_cannot_be_put_aside_is_not_written_over(
         assert not settings.save()
     assert (tmp_path / "settings.json").read_text() == "{"
     assert settings.save()
-    assert (make(tmp_path).top_k, (tmp_path / settings.set_aside).read_text()) == (3, "{")
+    assert (make(tmp_path).top_k, (tmp_path / settings.file.set_aside).read_text()) == (3, "{")
 
 
 @pytest.mark.expect_log("settings file is damaged")
@@ -287,7 +287,7 @@ def test_numbers_and_depths_that_nobody_meant_do_no_harm(tmp_path: Path, name: s
     (tmp_path / "settings.json").write_text(f'{{"{name}": {value}, "language": "ko"}}')
     settings = make(tmp_path)
     assert (settings.top_k, settings.temperature) in ((0, 0.7), (1000, 0.7), (0, 2.0))
-    assert settings.language == "ko" or settings.set_aside
+    assert settings.language == "ko" or settings.file.set_aside
     assert settings.save()
     make(tmp_path)
 
@@ -305,7 +305,7 @@ def test_a_folder_in_the_files_place_is_put_aside(tmp_path: Path) -> None:
     settings = make(tmp_path)
     settings.language = "ja"
     assert settings.save()
-    assert (tmp_path / settings.set_aside / "inside").is_dir()
+    assert (tmp_path / settings.file.set_aside / "inside").is_dir()
     assert make(tmp_path).language == "ja"
 
 

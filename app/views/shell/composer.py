@@ -1,4 +1,7 @@
-"""The message field: grows with its text, sends on Return, stops a running reply. `UnsentWords` is what it holds."""
+"""The message field: grows with its text, sends on Return, stops a running reply. `UnsentWords` is what it holds.
+
+It emits requests; `ComposerWiring` connects them to the chats.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.controllers.chat import ChatController
 from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
@@ -443,6 +447,48 @@ class Composer(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self._theme.palette, RADIUS_BUBBLE)
+
+
+class ComposerWiring(QObject):
+    """Nothing can be sent before `bind`: what is typed until then stays in the field."""
+
+    def __init__(self, composer: Composer) -> None:
+        super().__init__(composer)
+        self._composer = composer
+        self._chats: ChatController | None = None
+        composer.send_requested.connect(self._send)
+
+    def bind(self, chats: ChatController) -> None:
+        self._chats, composer = chats, self._composer
+        chats.current_chat_changed.connect(self._open)
+        composer.stop_requested.connect(chats.stop)
+        composer.unsent.due_elsewhere.connect(self._send_queued)
+        chats.generating_changed.connect(composer.set_generating)
+        chats.reply_ended.connect(self._on_reply_ended)
+        chats.context_changed.connect(composer.set_context)
+
+    def _open(self, chat_id: int) -> None:
+        self._composer.unsent.open_chat(chat_id)
+        self._composer.set_generating(self._chats is not None and self._chats.generating)
+
+    def ask(self, question: str) -> None:
+        """A question that was not typed; it goes by the field, where it stays if it cannot be sent."""
+        if self._composer.is_empty:
+            self._composer.send(question)
+        else:
+            self._send(question)
+
+    def _send(self, text: str) -> None:
+        if self._chats is None or not self._chats.send(text, self._composer.attached_rows()):
+            self._composer.unsent.release()
+
+    def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
+        if self._chats is None or not self._chats.exchanges.send(chat_id, text, attached):
+            self._composer.unsent.release(chat_id)
+
+    def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
+        at_end = self._chats is not None and self._chats.exchanges.shown_end(chat_id) == message_id
+        self._composer.unsent.end_reply(chat_id, status, at_end=at_end)
 
 
 _WORDS_NEED_PX = 180  # beside the buttons

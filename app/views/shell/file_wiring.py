@@ -6,49 +6,44 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, Qt, QTimer, QUrl
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
+from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
 from app.controllers.message_changes import can_drop
+from app.controllers.models import ModelController
 from app.documents.problems import NotAttached
 from app.documents.reading import end_of
+from app.markup.safe_code import safe_code
+from app.settings import STARTER_EYES
 from app.system.qt_application import HunchApplication
 from app.theme import Theme
+from app.view_models.installed_list import best_that_sees
 from app.view_models.transcript import Attachment
+from app.views.models.model_facts import coming_text
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.composer import Composer
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.import_dialog import ImportDialog
-from app.views.shell.main_window import MainWindow
 from app.views.shell.picture_viewer import PictureViewer
-from app.views.widgets.banner import Banner, BannerText
-from app.views.widgets.drop_target import DropTarget, TakesDrops
+from app.views.shell.window_parts import WindowParts
+from app.views.widgets.banner import BannerText
+from app.views.widgets.drop_target import DropTarget
+from app.views.widgets.side_window import bring_to_front
+from app.words.notices import NoticeAction
 from app.words.notices_for_errors import not_attached
 
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
     from app.views.transcript.editing import Editing
-
-from itertools import chain
-from urllib.parse import parse_qs
-
-from PySide6.QtCore import QLocale, QUrl
-from PySide6.QtGui import QImage
-
-from app.controllers.attachments import AttachmentController
-from app.controllers.models import ModelController
-from app.markup.safe_code import safe_code
-from app.settings import STARTER_EYES
-from app.view_models.installed_list import best_that_sees
-from app.views.models.model_facts import coming_text
-from app.views.shell.window_parts import WindowParts
-from app.views.widgets.side_window import bring_to_front
-from app.words.notices import NoticeAction
 
 _OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
 _LEAST_ROOM = 100  # tokens; in a chat with less, the end would be no more than some words
@@ -59,16 +54,15 @@ class AttachmentWiring(QObject):
 
     def __init__(
         self,
-        window: TakesDrops,
+        parts: WindowParts,
         theme: Theme,
-        composer: Composer,
         transcript: TranscriptView,
-        banner: Banner,
         chats: ChatController,
         pictures: PictureWiring,
     ) -> None:
+        window, composer = parts.window, parts.composer
         super().__init__(window)
-        self._window, self._theme, self._composer, self._banner = window, theme, composer, banner
+        self._window, self._theme, self._composer, self._banner = window, theme, composer, parts.banner
         self._chats, self._attached, self._transcript, self.pictures = chats, pictures.attached, transcript, pictures
         attached = pictures.attached
         self.model = attached.model
@@ -217,29 +211,27 @@ class AttachmentWiring(QObject):
 
 
 class FileWiring(QObject):
-    def __init__(self, window: MainWindow, theme: Theme, files: FileControllers) -> None:
-        super().__init__(window)
-        assert window.chats is not None
-        assert window.transcript is not None
-        assert window.models is not None
-        composer, transcript, banner = window.composer, window.transcript, window.banner
-        pictures = PictureWiring(
-            window.parts,
-            theme,
-            window.chats,
-            window.models,
-            files.attachments,
-            lambda: window.models_view.show("find"),
-        )
+    def __init__(
+        self,
+        parts: WindowParts,
+        theme: Theme,
+        files: FileControllers,
+        chats: ChatController,
+        models: ModelController,
+        transcript: TranscriptView,
+        find_model: Callable[[], None],
+    ) -> None:
+        super().__init__(parts.window)
+        composer, menu = parts.composer, parts.menu
+        pictures = PictureWiring(parts, theme, chats, models, files.attachments, find_model)
         transcript.notice_action_requested.connect(pictures.follow)
-        self.attachments = AttachmentWiring(window, theme, composer, transcript, banner, window.chats, pictures)
+        self.attachments = AttachmentWiring(parts, theme, transcript, chats, pictures)
         self.typed = files.typed
         composer.unsent.settled.connect(self.typed.count)
         self.typed.changed.connect(composer.show_typed_tokens)
         self.typed.count(composer.text())
-        self._window, self._theme, self._files = window, theme, files
+        self._window, self._banner, self._theme, self._files = parts.window, parts.banner, theme, files
         self._importing: ImportDialog | None = None  # while it is open
-        menu, chats = window.menu, window.chats
         self.opener = Opener(composer, chats, self._take_opened, files.attachments.add_text)
         application = QCoreApplication.instance()
         if isinstance(application, HunchApplication):
@@ -247,7 +239,7 @@ class FileWiring(QObject):
         menu.attach.triggered.connect(self.attachments.choose_where_typed)
         menu.import_chats.triggered.connect(self.import_chats)
         menu.export_chat.triggered.connect(lambda: self.export(chats.chat_id, chats.title))
-        window.sidebar.chats.export_requested.connect(self.export)
+        parts.sidebar.chats.export_requested.connect(self.export)
         menu.export_all.triggered.connect(lambda: self.export(None, ""))
         chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
         menu.export_chat.setEnabled(chats.chat_id != 0)
@@ -268,14 +260,14 @@ class FileWiring(QObject):
 
     def export(self, chat_id: int | None, title: str) -> ExportDialog:
         """One chat, or all (None)."""
-        dialog = ExportDialog(self._theme, self._window, self._files.exports, self._window.banner, chat_id, title)
+        dialog = ExportDialog(self._theme, self._window, self._files.exports, self._banner, chat_id, title)
         dialog.open()
         return dialog
 
     def import_chats(self) -> ImportDialog:
         """One dialog at a time: a look at other files discards what waits to be imported, or is."""
         if self._importing is None:
-            self._importing = ImportDialog(self._theme, self._window, self._files.imports, self._window.banner)
+            self._importing = ImportDialog(self._theme, self._window, self._files.imports, self._banner)
             self._importing.finished.connect(self._on_import_ended)
             self._importing.open()
         return self._importing

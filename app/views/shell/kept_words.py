@@ -11,10 +11,10 @@ from app.controllers.deletions import Undo
 from app.views.shell.composer import Composer
 from app.views.shell.menu import MenuBar
 from app.views.shell.menu_editing import FieldKeys, undo_in_focused_field
+from app.views.shell.notice_wiring import problem_text
 from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import fill
-from app.words.notices import action_text
-from app.words.notices_for_errors import Problem, notice_for
+from app.words.notices_for_errors import Problem
 
 _PATIENCE_S = 1.0  # with the disk, while the window closes
 
@@ -133,8 +133,3 @@ class KeptWords(QObject):
         """What was done last: a deletion, or typing in the focused field."""
         if self.undoes_deletion() or not undo_in_focused_field():
             self._chats.deletions.undo()
-
-
-def problem_text(problem: Problem) -> BannerText:
-    notice = notice_for(problem)
-    return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action), detail=notice.detail)

@@ -23,9 +23,12 @@ class ModelsWiring(QObject):
     def __init__(self, parts: WindowParts, theme: Theme, settings: Settings) -> None:
         super().__init__(parts.window)
         self._window, self._theme, self._settings = parts.window, theme, settings
+        self._downloads = parts.sidebar.downloads
         self._models: ModelController | None = None
         self.is_shown = False
         self.changed.connect(parts.banner.leave_place)
+        parts.sidebar.models_requested.connect(self.toggle)
+        self._downloads.clicked.connect(lambda: self.show("yours"))
         menu = parts.menu
         menu.models.triggered.connect(self.toggle)
         for act in (menu.write, menu.attach, menu.find, menu.find_next, menu.find_previous, menu.use_selection):
@@ -35,6 +38,7 @@ class ModelsWiring(QObject):
         self._models = models
         chats.chat_wanted.connect(self.leave)
         models.chat_wanted.connect(self.leave)
+        models.downloads.changed.connect(lambda: self._downloads.show_entries(models.downloads.entries))
 
     @cached_property
     def view(self) -> ModelsView:
@@ -53,6 +57,10 @@ class ModelsWiring(QObject):
             self.view.show_tab(tab)
         self._set_shown(True)
         self.view.take_focus()
+
+    def find(self) -> None:
+        """Shows those that can be installed."""
+        self.show("find")
 
     def toggle(self) -> None:
         if self.is_shown:

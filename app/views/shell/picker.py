@@ -295,10 +295,14 @@ class PickerWiring(QObject):
         self._models: ModelController | None = None
         self._chats: ChatController | None = None
         self._filled_for: object = None  # what of the pair was shown last
+        parts.header.pair_requested.connect(self.open)
+        parts.menu.pair.triggered.connect(self.open)
 
     def bind(self, models: ModelController, chats: ChatController) -> None:
         self._models, self._chats = models, chats
         models.models_changed.connect(self._refresh)
+        for changed in (models.pair_changed, models.library.changed, chats.options.changed):
+            changed.connect(self._show_pair)
         models.main_waits.connect(lambda name: self._show_wait(models, name))
 
     def _show_wait(self, models: ModelController, name: str) -> None:
@@ -339,7 +343,7 @@ class PickerWiring(QObject):
             self.panel.open_under(self._parts.header.chip)
             self._models.refresh()
 
-    def show_pair(self) -> None:
+    def _show_pair(self) -> None:
         """Anew only where the lists say something else.
 
         MEASURED: filling them takes 70 ms with 200 models, and a load tells a hundred steps.

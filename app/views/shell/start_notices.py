@@ -54,8 +54,8 @@ def show(
     left_out = leave_out_suspect(settings, mark, starter)
     if problem is not None:
         banner.show_warning(problem)
-    elif settings.is_unread or settings.set_aside:
-        banner.show_warning(lambda: settings_problem(settings.set_aside))
+    elif settings.file.is_unread or settings.file.set_aside:
+        banner.show_warning(lambda: settings_problem(settings.file.set_aside))
     elif mark.ended_badly and left_out is None:
         banner.show_info(crashed, show_report)
     if left_out is not None:

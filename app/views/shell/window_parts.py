@@ -12,9 +12,10 @@ from app.views.shell.header import Header
 from app.views.shell.menu import MenuBar
 from app.views.shell.sidebar import Sidebar
 from app.views.widgets.banner import Banner
+from app.views.widgets.drop_target import TakesDrops
 
 
-class ShellWindow(QWidget):
+class ShellWindow(TakesDrops, QWidget):
     settings_requested = Signal(str)  # page; "models" is this window's own
     place_changed = Signal()  # from the chat to the models, or back
     draft_search_requested = Signal()

@@ -84,6 +84,8 @@ class WindowTools(QObject):
         menu.bigger.triggered.connect(lambda: self._scale_text(1))
         menu.smaller.triggered.connect(lambda: self._scale_text(-1))
         menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
+        menu.close_window.triggered.connect(lambda: self._front().close())
+        menu.minimize.triggered.connect(lambda: self._front().showMinimized())
         menu.full_screen.triggered.connect(self._toggle_full_screen)
         menu.zoom.triggered.connect(self._zoom)
         menu.chat_window.triggered.connect(self.show_window)
@@ -152,7 +154,7 @@ class WindowTools(QObject):
     def _show_shortcuts(self) -> None:
         """Over the window that is active; once."""
         if self._sheet is None or not isValid(self._sheet) or not self._sheet.isVisible():
-            self._sheet = show_shortcuts(self._theme, self._parts.menu, QApplication.activeWindow() or self._window)
+            self._sheet = show_shortcuts(self._theme, self._parts.menu, self._front())
 
     def _offer_settings(self) -> None:
         """After the palette has been painted."""
@@ -171,16 +173,20 @@ class WindowTools(QObject):
         further = [each for each in SCALES[::step] if (each - scale) * step > 0]
         self._settings.text_scale = further[0] if further else scale
 
+    def _front(self) -> QWidget:
+        """The active window: the entries of the app-wide menu bar act on it."""
+        return QApplication.activeWindow() or self._window
+
     def _toggle_full_screen(self) -> None:
-        front = QApplication.activeWindow() or self._window
+        front = self._front()
         front.setWindowState(front.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def _zoom(self) -> None:
-        front = QApplication.activeWindow() or self._window
+        front = self._front()
         front.setWindowState(front.windowState() ^ Qt.WindowState.WindowMaximized)
 
     def _bring_all_to_front(self) -> None:
-        front = QApplication.activeWindow() or self._window
+        front = self._front()
         for each in QApplication.topLevelWidgets():
             if each.isVisible() and each.windowType() in (Qt.WindowType.Window, Qt.WindowType.Dialog):
                 each.raise_()

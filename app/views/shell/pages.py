@@ -1,0 +1,150 @@
+"""What is beside the sidebar: the header, a page (a chat, an empty one or the models), and what is at its foot.
+
+Here: which of them are shown, their title, and where the banner lies over them. Not here: what is in any of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+
+from app.controllers.chat import ChatController
+from app.theme import Theme
+from app.views.shell.empty_chat import EmptyChat
+from app.views.shell.models_wiring import ModelsWiring
+from app.views.shell.trash_window import TrashBar
+from app.views.shell.window_parts import WindowParts
+from app.views.widgets.focus import in_reading_order
+from app.views.widgets.plain_words import set_window_title
+from app.views.widgets.scrolling import bar_room_px
+
+if TYPE_CHECKING:
+    from app.views.transcript import TranscriptView
+
+_SIDE_PX = 24
+
+
+class Pages(QObject):
+    """Before `bind` the page is an empty chat; a chat with messages is shown from `set_transcript` on."""
+
+    def __init__(
+        self, parts: WindowParts, theme: Theme, empty_chat: EmptyChat, trash_bar: TrashBar, models: ModelsWiring
+    ) -> None:
+        super().__init__(parts.window)
+        self._parts, self._theme = parts, theme
+        self._empty_chat, self._trash_bar, self._models = empty_chat, trash_bar, models
+        self._chats: ChatController | None = None
+        self._transcript: TranscriptView | None = None
+        self._stack, self._foot = QStackedLayout(), QHBoxLayout()
+        self.column = self._arranged()
+        parts.banner.appeared.connect(self._place_banner)
+        parts.window.resized.connect(self._place_banner)
+        for foot in (parts.composer, trash_bar):
+            foot.resized.connect(self._place_banner)
+        models.changed.connect(self.show)
+
+    def _arranged(self) -> QVBoxLayout:
+        self._stack.addWidget(self._empty_chat)
+        self._fit_foot()
+        self._foot.addStretch(1)
+        self._foot.addWidget(self._parts.composer, 1000)
+        self._foot.addWidget(self._trash_bar, 1000)
+        self._foot.addStretch(1)
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        column.addWidget(self._parts.header)
+        column.addLayout(self._stack, 1)
+        column.addLayout(self._foot)
+        return column
+
+    def bind(self, chats: ChatController) -> None:
+        self._chats = chats
+        self._trash_bar.bind(chats)
+        chats.current_chat_changed.connect(self.show)
+
+    def set_transcript(self, view: TranscriptView, chats: ChatController) -> None:
+        self._transcript = view
+        view.setMinimumHeight(1)  # it scrolls; the composer, with all that is in it, does not
+        self._stack.addWidget(view)
+        view.verticalScrollBar().valueChanged.connect(lambda value: self._parts.header.set_line(value > 0))
+        for signal in (
+            chats.transcript.was_reset,
+            chats.transcript.message_inserted,
+            chats.transcript.messages_removed,
+        ):
+            signal.connect(self._show_page)
+
+    def show(self) -> None:
+        """The open chat, or the models in its place."""
+        parts, models, chat_id, title = self._parts, self._models.is_shown, 0, ""
+        if models:
+            title = self.tr("Models")
+        elif self._chats is not None:
+            chat_id, title = self._chats.chat_id, self._chats.title
+        parts.header.set_title(title)
+        parts.header.set_of_chat(not models)
+        set_window_title(parts.window, title or "Hunch")
+        parts.sidebar.chats.set_open_chat(chat_id)
+        parts.sidebar.show_models_open(models)
+        self._show_page()
+        parts.window.place_changed.emit()
+        self._show_foot(reads=self._chats is not None and self._chats.reading.chat_id != 0)
+
+    def _show_page(self) -> None:
+        empty = self._chats is None or not (self._chats.transcript.messages or self._chats.reading.chat_id)
+        page: QWidget = self._empty_chat if empty or self._transcript is None else self._transcript
+        if self._models.is_shown:
+            page = self._models.view
+            if self._stack.indexOf(page) < 0:
+                self._stack.addWidget(page)
+        self._stack.setCurrentWidget(page)
+        page.stackUnder(self._parts.banner)  # Qt raises it
+        at_top = self._transcript is None or not self._transcript.verticalScrollBar().value()
+        self._parts.header.set_line(page is self._transcript and not at_top)
+
+    def _show_foot(self, *, reads: bool) -> None:
+        """The composer, or what is in its place while a chat in the Trash is read; nothing below the models."""
+        parts, models = self._parts, self._models.is_shown
+        self._trash_bar.follow()
+        focused = parts.window.focusWidget() or parts.window
+        is_left = parts.composer.isHidden() and not parts.sidebar.isAncestorOf(focused)
+        self._trash_bar.setVisible(reads and not models)
+        parts.composer.setVisible(not reads and not models)
+        self._fit_foot()
+        if models:
+            return
+        if reads and self._transcript is not None:
+            self._transcript.setFocus()
+        elif is_left:
+            parts.composer.take_focus()
+
+    def _fit_foot(self) -> None:
+        """A permanent scroll bar shifts the column of messages, and the composer is below it from the start."""
+        right = _SIDE_PX + bar_room_px(self._theme, self._parts.window)
+        self._foot.setContentsMargins(*((0, 0, 0, 0) if self._models.is_shown else (_SIDE_PX, 4, right, 18)))
+
+    def _place_banner(self) -> None:
+        banner, composer = self._parts.banner, self._parts.composer
+        if not banner.isVisibleTo(self._parts.window):
+            return
+        if self._models.is_shown:
+            side, view = self._theme.px(_SIDE_PX), self._models.view.geometry()
+            banner.place(view.left() + side, view.bottom() - side, view.width() - 2 * side)
+            return
+        foot = self._trash_bar if composer.isHidden() else composer
+        at = foot.mapTo(self._parts.window, foot.rect().topLeft())
+        banner.place(at.x(), at.y() - 10, foot.width())
+
+    def tab_stops(self) -> list[QWidget]:
+        """All that takes Tab: header, page, foot."""
+        view, parts = self._transcript, (self._parts.header, self._parts.composer, self._trash_bar)
+        top, *feet = (in_reading_order(part) if part.isVisible() else [] for part in parts)
+        if self._models.is_shown:
+            return [*top, *self._models.view.tab_stops()]
+        if view is not None and view.isVisible():
+            page = [view, *view.visible_parts.tab_stops()]
+        else:
+            page = in_reading_order(self._empty_chat)
+        return [*top, *page, *(widget for part in feet for widget in part)]
