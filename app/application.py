@@ -52,10 +52,9 @@ from app.views.shell import start_notices
 from app.views.shell.applications_offer import AppOffer, MoveOffer
 from app.views.shell.help_wiring import HelpWiring
 from app.views.shell.main_window import MainWindow
-from app.views.shell.notice_wiring import problem_text
 from app.views.shell.server_wiring import ServerWiring
 from app.views.shell.start_notices import WaitingStart
-from app.views.widgets.banner import BannerText
+from app.views.widgets.banner import BannerText, problem_text
 from app.views.widgets.side_window import bring_to_front
 from app.words.languages import Translation, compiled_sentences
 from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, remove_unfinished

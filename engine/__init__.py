@@ -110,9 +110,9 @@ from engine.api.hub import (
     HubPage,
     HubQuery,
     HubSort,
-    NearModel,
     Retry,
     SearchId,
+    SuppliedModel,
 )
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
@@ -168,11 +168,11 @@ from engine.api.types import (
     TokenScore,
     ToolCall,
 )
+from engine.cluster.discovery import Browsing, FoundMachine
 from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
 from engine.cluster.lent import DEFAULT_PORT, Way, pair_machines, ways
 from engine.cluster.machines import plan_with
-from engine.cluster.nearby import Browsing, NearbyMachine
 from engine.cluster.plan import plan_ranks
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,

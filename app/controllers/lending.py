@@ -150,8 +150,8 @@ class Lending(QObject):
     def _on_state(self, state: LendingState) -> None:
         before, self.state = self.state, state
         set_aside(state.promised_bytes)
-        if state.near != before.near:
-            self._models.sources.set_near(state.near)
+        if state.supplied != before.supplied:
+            self._models.sources.set_supplied(state.supplied)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:

@@ -34,8 +34,8 @@ from engine import (
     ModelReady,
     ModelSource,
     ModelVerified,
-    NearModel,
     PredictedGain,
+    SuppliedModel,
     TemplateRead,
     UpdateChecked,
     VerifyProgress,
@@ -292,9 +292,9 @@ class ModelSources(QObject):
         """Whether the token may go to another machine over plain http, where it can be read on the way."""
         self._settings.hub_token_in_clear = allowed
 
-    def set_near(self, near: NearModel | None) -> None:
+    def set_supplied(self, model: SuppliedModel | None) -> None:
         """What a paired machine supplies: a download of that takes it from there."""
-        self._store.set_near(near)
+        self._store.set_supplied(model)
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":

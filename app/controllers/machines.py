@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.lending import Lending
+from app.controllers.machine_discovery import MachineDiscovery
 from app.controllers.models import ModelController
-from app.controllers.nearby import Nearby
 from app.controllers.supplying import Supplying
 from app.settings import Settings
 from app.system.worker import Worker, ask_once
@@ -62,14 +62,14 @@ class MachinesController(QObject):
         self._identity = identity
         self._models = models
         self._post = post
-        self.nearby = Nearby(post, self)
+        self.discovery = MachineDiscovery(post, self)
         self._is_shown = False
         self._machines: dict[str, Machine] = {}  # by fingerprint
         self._measured: dict[str, tuple[str, ...]] = {}  # by fingerprint: addresses that are being tried
         self._workers: list[Worker] = []
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._browse)
-        self.nearby.changed.connect(self.look)
+        self.discovery.changed.connect(self.look)
         self.lending.follow()
 
     @cached_property
@@ -89,7 +89,7 @@ class MachinesController(QObject):
         """At the end of the app. Its own threads are left to what they wait for."""
         for worker in self._workers:
             worker.close(0.0)
-        self.nearby.browse(False)
+        self.discovery.browse(False)
         self.lending.close()
         self.supplying.close()
 
@@ -116,11 +116,11 @@ class MachinesController(QObject):
             if machine.address:
                 self._models.helpers.note_address(machine)
             self._measure(machine)
-        self.nearby.leave_out(own, *self._machines)
+        self.discovery.leave_out(own, *self._machines)
 
     def _measure(self, machine: Machine) -> None:
         """By every way to it that is known. On a thread of its own, which waits where it does not answer."""
-        found = self.nearby.addresses_of(machine.fingerprint, machine.address)
+        found = self.discovery.addresses_of(machine.fingerprint, machine.address)
         tried = (machine.address, *found) if machine.address else found
         if not tried or self._measured.get(machine.fingerprint) == tried:
             return
@@ -186,7 +186,7 @@ class MachinesController(QObject):
 
     def _browse(self) -> None:
         """Also for a machine that the model needs and that no longer answers at its address."""
-        self.nearby.browse(self._is_shown or is_away(self._models.pair.error))
+        self.discovery.browse(self._is_shown or is_away(self._models.pair.error))
 
     # Pairing
 

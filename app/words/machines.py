@@ -11,11 +11,11 @@ from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
 from engine import (
     EngineError,
+    FoundMachine,
     LendingPhase,
     LendingState,
     MachineRefusal,
     MachineUnavailable,
-    NearbyMachine,
     RankPlan,
     RankShare,
     Way,
@@ -50,10 +50,10 @@ def use_words(state: LendingState) -> str:
 
 def wanted_words(repository: str, state: LendingState) -> str:
     """Where a model that another machine needs would come from."""
-    if state.near_repository != repository:
+    if state.supplied_repository != repository:
         return repository
-    near = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if it does not answer")
-    return fill(near, repository, state.near_by)
+    copied = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if it does not answer")
+    return fill(copied, repository, state.supplied_by)
 
 
 def digits(code: str) -> str:
@@ -102,7 +102,7 @@ def _trip(trip_s: float | None) -> str:
     return fill(QCoreApplication.translate("Machines", "%1 ms"), number(trip_s * 1000, 1))
 
 
-def nearby_words(machine: NearbyMachine) -> str:
+def nearby_words(machine: FoundMachine) -> str:
     if not machine.is_same_version:
         return QCoreApplication.translate("Machines", "Has another version of Hunch. Install the same one on both.")
     return _way(machine.addresses[0])

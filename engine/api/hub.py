@@ -54,7 +54,7 @@ class HubAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class NearModel:
+class SuppliedModel:
     """One commit of a repository that a paired machine supplies, at an address of this one that speaks as a hub."""
 
     repository: str

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.api.events import Sink
-from engine.api.hub import HubAccess, HubQuery, NearModel, SearchId
+from engine.api.hub import HubAccess, HubQuery, SearchId, SuppliedModel
 from engine.api.ranks import Helping
 from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
 
@@ -150,8 +150,8 @@ class ModelLibrary(Protocol):
         """
         ...
 
-    def set_near(self, near: NearModel | None) -> None:
-        """A download of that commit takes files from `near` while it can; each has to match the hub's checksum.
+    def set_supplied(self, model: SuppliedModel | None) -> None:
+        """A download of that commit takes files from `model` while it can; each has to match the hub's checksum.
 
         Where neither the hub nor a mirror can be reached, the list with the checksums is that machine's, too.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.api.hub import NearModel
+from engine.api.hub import SuppliedModel
 
 MOST_RANKS = 8
 
@@ -96,15 +96,15 @@ class LendingState:
     wanted_repository: str = ""  # where that model can be downloaded; a name that came from elsewhere
     wanted_revision: str = ""
     paired: int = 0  # how many machines have been paired or removed since it began
-    near_by: str = ""  # the name of the machine that supplies a model now; "": none
-    near_repository: str = ""
-    near_revision: str = ""
-    near_endpoint: str = field(default="", repr=False)  # of the hub that has it, with its secret
+    supplied_by: str = ""  # the name of the machine that supplies a model now; "": none
+    supplied_repository: str = ""
+    supplied_revision: str = ""
+    supplied_endpoint: str = field(default="", repr=False)  # of the hub that has it, with its secret
 
     @property
-    def near(self) -> NearModel | None:
-        found = bool(self.near_endpoint)
-        return NearModel(self.near_repository, self.near_revision, self.near_endpoint) if found else None
+    def supplied(self) -> SuppliedModel | None:
+        model = SuppliedModel(self.supplied_repository, self.supplied_revision, self.supplied_endpoint)
+        return model if model.endpoint else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ import platformdirs
 from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
+from engine.cluster.discovery import announce
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import DEFAULT_PORT, host_and_port, machine_offer, pair_machines
-from engine.cluster.nearby import announce
 from engine.cluster.pairing import INVITED_S
 from engine.cluster.plan import plan_ranks
 from engine.models.fit import model_memory_bytes

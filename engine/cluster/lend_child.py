@@ -19,11 +19,11 @@ from typing import Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.ranks import HubSource, LendingPhase, LendingState
+from engine.cluster.discovery import announce
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import host_and_port
-from engine.cluster.near_hub import NearHub
-from engine.cluster.nearby import announce
+from engine.cluster.loopback_hub import LoopbackHub
 
 LOOK_S = 1.0  # between two looks at what has changed
 _END_S = 4.0  # after which it ends whatever still runs: ranks end with their sockets
@@ -54,7 +54,7 @@ class _Child:
     def __init__(self, identity: Path) -> None:
         self._identity = Identity(identity)
         self._models: dict[Path, HubSource] = {}
-        self._near: NearHub | None = None
+        self._hub: LoopbackHub | None = None
         self._changed = threading.Event()
         self._ended = threading.Event()
         self._code = ""
@@ -113,13 +113,13 @@ class _Child:
 
     def _with_supply(self, state: LendingState) -> LendingState:
         line = self.lender.supplies.line
-        if line is not None and self._near is None:
+        if line is not None and self._hub is None:
             with suppress(OSError):  # then the hub itself has it
-                self._near = NearHub(lambda: self.lender.supplies.line)
-        if line is None or self._near is None:
+                self._hub = LoopbackHub(lambda: self.lender.supplies.line)
+        if line is None or self._hub is None:
             return state
-        state = replace(state, near_by=line.machine.name, near_endpoint=self._near.endpoint)
-        return replace(state, near_repository=line.source.repository, near_revision=line.source.revision)
+        state = replace(state, supplied_by=line.machine.name, supplied_endpoint=self._hub.endpoint)
+        return replace(state, supplied_repository=line.source.repository, supplied_revision=line.source.revision)
 
 
 def memory_of(pid: int) -> int:

@@ -31,7 +31,6 @@ from engine.api.hub import FileProgress, Retry
 from engine.api.types import DownloadId
 from engine.hub.client import HubClient
 from engine.hub.http import Hub
-from engine.hub.near import NOT_SUPPLIED, Near
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
 from engine.hub.staging import (
     FILES,
@@ -54,6 +53,7 @@ from engine.hub.staging import (
     write_manifest,
 )
 from engine.hub.stop import LEAST_BYTES_PER_S, Patience, Retries, StopKind, Stopped, StopSignal, Throttle
+from engine.hub.supplier import NOT_SUPPLIED, Supplier
 from engine.hub.writer import is_right, part_path
 from engine.models.inspect import check_config, read_config
 from engine.models.model_files import MIB
@@ -225,8 +225,8 @@ class Download:
         self.total_bytes = 0
         self.changed = False  # the installed model differs from the one before
         self.hub = hub  # may be replaced: used from the next try on
-        self.near = Near(repository, self.stop, self.retries)
-        self._asked = hub, self.near.offered
+        self.supplier = Supplier(repository, self.stop, self.retries)
+        self._asked = hub, self.supplier.offered
         self._root, self._tuning = root, tuning
         self._ahead: Ahead | None = None  # None: not known yet
         self._begun = ""  # the commit of the files that have arrived
@@ -281,13 +281,13 @@ class Download:
 
     def _while_waiting(self, meter: Meter) -> None:
         meter.tick()
-        if (self.hub, self.near.offered) != self._asked:
+        if (self.hub, self.supplier.offered) != self._asked:
             self.stop.request(StopKind.HUB_CHANGED)
 
     def _install_from_newest(self, meter: Meter, shares: Shares) -> None:
         """Restart whenever the hub setting changes during the download."""
         while True:
-            self._asked = self.hub, self.near.offered
+            self._asked = self.hub, self.supplier.offered
             try:
                 self._install_from_any(self._asked[0].places(), meter, shares)
                 return
@@ -308,8 +308,8 @@ class Download:
                 return
             self.stop.begin_again()
         last = replace(patience, file_tries=patience.last_tries, silent_tries=patience.last_tries)
-        near = self.near.hub(self.revision)
-        if near is None:
+        supplied = self.supplier.hub(self.revision)
+        if supplied is None:
             self._install(places[-1], last, meter, shares)
             return
         try:
@@ -319,7 +319,7 @@ class Download:
             unreached = error
         self.stop.begin_again()
         try:
-            self._install(near, last, meter, shares)
+            self._install(supplied, last, meter, shares)
         except NOT_SUPPLIED as error:
             raise unreached from error
 
@@ -396,7 +396,7 @@ class Download:
                 meter.add(file.name, count_bytes, fresh)
 
             line = partial(_slot, shares.slots, self.stop)
-            self.near.fetch(client, commit, file, self._folder, report, line)
+            self.supplier.fetch(client, commit, file, self._folder, report, line)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
         self._check_config()  # before gigabytes are downloaded for nothing

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.api.errors import EngineError, FileUnusable, InternalError, ModelError
 from engine.api.events import DownloadFailed, DownloadFinished, DownloadStopped, Sink, StoreEvent
-from engine.api.hub import HubAccess, NearModel
+from engine.api.hub import HubAccess, SuppliedModel
 from engine.api.types import DownloadId
 from engine.hub import staging
 from engine.hub.download import Download, Meter, Shares, Tuning
@@ -27,7 +27,7 @@ class Downloads:
     def __init__(self, root: Path, sink: Sink, tuning: Tuning) -> None:
         self._root, self._sink, self._tuning = root, sink, tuning
         self._hub = Hub.of(HubAccess())
-        self._near: NearModel | None = None
+        self._supplied: SuppliedModel | None = None
         self.shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
         self.recovered = threading.Event()  # set once what an earlier run was publishing is in place
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class Downloads:
                 return former[0]
             number = DownloadId(next(self._ids))
             download = Download(self._root, repository, revision, self._hub, self._tuning)
-            download.near.offered = self._near
+            download.supplier.offered = self._supplied
             thread = threading.Thread(
                 target=self._run,
                 args=(number, download, former[2] if former else None),
@@ -81,11 +81,11 @@ class Downloads:
         for stop in stops:
             stop.request(StopKind.OFFLINE)
 
-    def set_near(self, near: NearModel | None) -> None:
+    def set_supplied(self, model: SuppliedModel | None) -> None:
         with self._lock:
-            self._near = near
+            self._supplied = model
             for _, download, _ in self._running.values():
-                download.near.offered = near
+                download.supplier.offered = model
 
     def close(self) -> list[threading.Thread]:
         """Pauses all; the threads that are ending."""

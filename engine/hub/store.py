@@ -26,7 +26,7 @@ from engine.api.events import (
     TemplateRead,
     UpdateChecked,
 )
-from engine.api.hub import HubAccess, HubQuery, NearModel, SearchId
+from engine.api.hub import HubAccess, HubQuery, SearchId, SuppliedModel
 from engine.api.types import DeleteRefusal, DownloadId
 from engine.hub import library, staging, upkeep
 from engine.hub.download import Tuning
@@ -119,8 +119,8 @@ class ModelStore:
         if access.offline:
             self._jobs.stop(StopKind.OFFLINE)
 
-    def set_near(self, near: NearModel | None) -> None:
-        self._downloads.set_near(near)
+    def set_supplied(self, model: SuppliedModel | None) -> None:
+        self._downloads.set_supplied(model)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self._downloads.shares.throttle.set_limit(bytes_per_second)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.cluster.bonjour import Bonjour
-from engine.cluster.nearby import KIND, Announcement, Browsing, NearbyMachine
+from engine.cluster.discovery import KIND, Announcement, Browsing, FoundMachine
 
 pytestmark = pytest.mark.drill
 
@@ -37,10 +37,10 @@ class Found:
 
     def __init__(self) -> None:
         self.fingerprint = secrets.token_hex(32)
-        self._told: queue.SimpleQueue[tuple[NearbyMachine, ...]] = queue.SimpleQueue()
+        self._told: queue.SimpleQueue[tuple[FoundMachine, ...]] = queue.SimpleQueue()
         self.browsing = Browsing(self._told.put)
 
-    def until(self, holds: Callable[[list[NearbyMachine]], bool]) -> list[NearbyMachine]:
+    def until(self, holds: Callable[[list[FoundMachine]], bool]) -> list[FoundMachine]:
         while not holds(own := [each for each in self._told.get(timeout=PATIENCE_S) if each.may_be(self.fingerprint)]):
             pass
         return own

@@ -30,14 +30,14 @@ from engine import (
     MachineRefusal,
     MachineUnavailable,
     ModelSupply,
-    NearModel,
+    SuppliedModel,
     pair_machines,
 )
-from engine.cluster import near_hub, supplied
+from engine.cluster import loopback_hub, supplied
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import machine_offer, supply_line
-from engine.cluster.near_hub import NearHub
+from engine.cluster.loopback_hub import LoopbackHub
 from engine.cluster.operations import Fetch, Inventory, Piece, Pong, Stock
 from engine.cluster.supplied import SupplyEnded, SupplyLine
 from engine.cluster.wire import WireBroken, WireEnded
@@ -74,8 +74,8 @@ class Macs:
         address = f"127.0.0.1:{self.lender.start('127.0.0.1', 0)}"
         self.main = folder / "identity"
         self.helping = Helping(pair_machines(self.main, address, self.lender.invite()), str(self.main))
-        self.hub = NearHub(lambda: self.lender.supplies.line)
-        self.near = NearModel(*(self.source.repository, self.source.revision), self.hub.endpoint)
+        self.hub = LoopbackHub(lambda: self.lender.supplies.line)
+        self.supplied = SuppliedModel(*(self.source.repository, self.source.revision), self.hub.endpoint)
         self.supplies: list[ModelSupply] = []
         self.used: list[bool] = []
 
@@ -111,7 +111,7 @@ class Macs:
 
 @pytest.fixture
 def macs(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Macs]:
-    for module in (near_hub, supplied, supply_module):
+    for module in (loopback_hub, supplied, supply_module):
         monkeypatch.setattr(module, "PIECE_BYTES", PIECE)
     monkeypatch.setattr(supplied, "BEAT_S", 0.02)
     monkeypatch.setattr(supply_module, "_AGAIN_S", 0.05)
@@ -139,7 +139,7 @@ def damage(file: Path) -> None:
 
 
 def download(store: QuickStore, recorder: EventRecorder, macs: Macs) -> DownloadFinished | DownloadFailed | object:
-    store.set_near(macs.near)
+    store.set_supplied(macs.supplied)
     return recorder.end_of(store.install(REPO, macs.source.revision))
 
 
@@ -221,7 +221,7 @@ def test_a_download_that_waits_for_the_hub_goes_on_from_a_machine_that_comes(
     while recorder.wait_for(DownloadProgress).retry is None:
         pass
     macs.supply()
-    store.set_near(macs.near)
+    store.set_supplied(macs.supplied)
     assert isinstance(recorder.end_of(number), DownloadFinished)
     assert_installed(tmp_path, hub)
     assert store.close()
@@ -243,7 +243,7 @@ def test_a_download_from_there_is_paused_and_goes_on(
             return super()._piece(name, start, size)
 
     supply = macs.supply_by(Waits)
-    store.set_near(macs.near)
+    store.set_supplied(macs.supplied)
     number = store.install(REPO, macs.source.revision)
     assert came.wait(30)
     store.pause(number)
@@ -425,7 +425,7 @@ def test_the_address_on_this_machine_answers_only_who_knows_it(macs: Macs) -> No
         except urllib.error.HTTPError as error:
             return error.code
 
-    base, secret = macs.near.endpoint.rsplit("/", 1)
+    base, secret = macs.supplied.endpoint.rsplit("/", 1)
     revision = macs.source.revision
     assert status(f"{secret}/api/models/{REPO}/tree/{revision}") == 503
     macs.supply()
@@ -446,8 +446,8 @@ def test_a_machine_that_ends_nowhere_costs_the_hubs_download_nothing(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     """The address of one that has gone, as after a restart of what lends."""
-    gone = NearModel(REPO, macs.source.revision, "http://127.0.0.1:1/secret")
-    store.set_near(gone)
+    gone = SuppliedModel(REPO, macs.source.revision, "http://127.0.0.1:1/secret")
+    store.set_supplied(gone)
     install(store, recorder)
     assert_installed(tmp_path, hub)
     shutil.rmtree(tmp_path / "models" / REPO)
@@ -476,15 +476,15 @@ def test_a_process_that_lends_passes_the_files_on(
         machine_offer(helping, macs.model, macs.source)
     supply = ModelSupply(helping, macs.model, macs.source)
     supply.start()
-    near = lent.until(lambda state: state.near).near
-    assert near is not None
-    store.set_near(near)
+    supplied = lent.until(lambda state: state.supplied).supplied
+    assert supplied is not None
+    store.set_supplied(supplied)
     assert isinstance(recorder.end_of(store.install(REPO, macs.source.revision)), DownloadFinished)
 
     assert_installed(tmp_path, hub)
     assert [seen.path for seen in hub.seen if "/resolve/" in seen.path] == []
     lent.process.offer({str(tmp_path / "models" / REPO): macs.source}, GB)
-    lent.until(lambda state: not state.near)
+    lent.until(lambda state: not state.supplied)
     assert machine_offer(helping, macs.model, macs.source).memory_bytes == GB
     supply.end(30)
     assert lent.process.stop(30)

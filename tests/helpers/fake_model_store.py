@@ -30,7 +30,6 @@ from engine import (
     ModelInfo,
     ModelSource,
     ModelVerified,
-    NearModel,
     PageFailed,
     PageRead,
     PairCheck,
@@ -40,6 +39,7 @@ from engine import (
     SearchId,
     SearchResults,
     Sink,
+    SuppliedModel,
     TemplateRead,
     UpdateChecked,
     draft_problem,
@@ -72,7 +72,7 @@ class FakeModelStore:
         self.hub = HubAccess()
         self.hubs: list[HubAccess] = []
         self.limit = 0
-        self.nears: list[NearModel | None] = []
+        self.supplied: list[SuppliedModel | None] = []
         self.asked: list[str] = []  # repositories to install
         self.tried_now: list[DownloadId] = []
         self.queries: list[HubQuery] = []
@@ -163,8 +163,8 @@ class FakeModelStore:
                 self._offline.add(download)
                 self.pause(download)
 
-    def set_near(self, near: NearModel | None) -> None:
-        self.nears.append(near)
+    def set_supplied(self, model: SuppliedModel | None) -> None:
+        self.supplied.append(model)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second

@@ -14,14 +14,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.controllers import machine_discovery, supplying
 from app.controllers import machines as controller
-from app.controllers import nearby, supplying
 from app.controllers.machines import MachinesController
 from app.view_models.downloads import DownloadState
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
 from engine import (
+    FoundMachine,
     Helping,
     HubSource,
     LendingPhase,
@@ -31,15 +32,14 @@ from engine import (
     MachineUnavailable,
     ModelFailed,
     ModelRole,
-    NearbyMachine,
-    NearModel,
     RankEnd,
     RankLost,
     RankPlan,
     RankShare,
+    SuppliedModel,
     Way,
 )
-from engine.cluster.nearby import announced_text
+from engine.cluster.discovery import announced_text
 from engine.cluster.operations import PROTOCOL
 from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
@@ -54,8 +54,8 @@ CODE = "12345678"
 COMMIT = "c" * 40
 
 
-def is_found(name: str, *addresses: str, fingerprint: str = "e" * 64, protocol: int = PROTOCOL) -> NearbyMachine:
-    return NearbyMachine(name, announced_text(fingerprint)[-32:].decode(), protocol, addresses)
+def is_found(name: str, *addresses: str, fingerprint: str = "e" * 64, protocol: int = PROTOCOL) -> FoundMachine:
+    return FoundMachine(name, announced_text(fingerprint)[-32:].decode(), protocol, addresses)
 
 
 class Others:
@@ -64,7 +64,7 @@ class Others:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.known = [STUDIO]
         self.fingerprint = "b" * 64  # this machine's
-        self.found: Callable[[tuple[NearbyMachine, ...]], None] | None = None  # while somebody looks for machines
+        self.found: Callable[[tuple[FoundMachine, ...]], None] | None = None  # while somebody looks for machines
         self.trips: dict[str, float] = {}  # at other addresses than the one that is known
         self.memory_bytes = 9 * GB
         self.trip: Callable[[], float] = lambda: 0.0004
@@ -73,7 +73,7 @@ class Others:
         self.missing: MachineRefusal | None = None  # why there is no plan
         monkeypatch.setattr(controller, "Identity", lambda _folder: self)
         monkeypatch.setattr(controller, "ways", self._ways)
-        monkeypatch.setattr(nearby, "Browsing", self._browse)
+        monkeypatch.setattr(machine_discovery, "Browsing", self._browse)
         monkeypatch.setattr(controller, "plan_with", self._plan)
         monkeypatch.setattr(controller, "pair_machines", self._pair)
         self.supplied: list[tuple[Helping, str, HubSource]] = []
@@ -83,14 +83,14 @@ class Others:
     def machines(self) -> tuple[Machine, ...]:
         return tuple(self.known)
 
-    def _browse(self, on_found: Callable[[tuple[NearbyMachine, ...]], None]) -> Others:
+    def _browse(self, on_found: Callable[[tuple[FoundMachine, ...]], None]) -> Others:
         self.found = on_found
         return self
 
     def stop(self) -> None:
         self.found = None
 
-    def finds(self, *machines: NearbyMachine) -> None:
+    def finds(self, *machines: FoundMachine) -> None:
         """As a thread of the engine says it."""
         assert self.found is not None
         thread = threading.Thread(target=self.found, args=(machines,))
@@ -348,16 +348,17 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     machines.lending._on_state(replace(needed, wanted_repository="org/New-4bit"))
     assert card._wanted_row.name.text() == "Air needs a model that is not on this Mac"
     assert card._wanted_row.explanation.text() == "org/New-4bit"
-    assert harness.store.nears == []
-    near = replace(needed, wanted_repository="org/New-4bit", near_repository="org/New-4bit", near_revision=COMMIT)
-    machines.lending._on_state(replace(near, near_by="Air", near_endpoint="http://127.0.0.1:9/secret"))
+    assert harness.store.supplied == []
+    needed = replace(needed, wanted_repository="org/New-4bit", supplied_repository="org/New-4bit")
+    supplied = replace(needed, supplied_revision=COMMIT, supplied_endpoint="http://127.0.0.1:9/secret")
+    machines.lending._on_state(replace(supplied, supplied_by="Air"))
     assert "copied from Air" in card._wanted_row.explanation.text()
-    assert harness.store.nears == [NearModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")]
+    assert harness.store.supplied == [SuppliedModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")]
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
     assert not card._wanted_row.isVisible()
     machines.lending._on_state(LendingState())
-    assert harness.store.nears[1:] == [None]
+    assert harness.store.supplied[1:] == [None]
 
 
 def test_a_download_for_another_machine_that_failed_and_another_version_here_leave_the_offer(

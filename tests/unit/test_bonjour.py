@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cluster import bonjour, nearby
+from engine.cluster import bonjour, discovery
 from engine.cluster.bonjour import Bonjour, Resolved
-from engine.cluster.nearby import NearbyMachine, _machines, _Sighting, announced_text
+from engine.cluster.discovery import FoundMachine, _machines, _Sighting, announced_text
 from engine.cluster.operations import PROTOCOL
 
 # As in Apple's dns_sd.h, without its comments.
@@ -80,7 +80,7 @@ def test_each_call_has_the_prototype_of_its_header() -> None:
         assert (reply._restype_, *reply._argtypes_) == header[f"DNSService{name}Reply"]
 
 
-def seen(resolved: Resolved, *addresses: str, name: str = "Studio") -> tuple[NearbyMachine, ...]:
+def seen(resolved: Resolved, *addresses: str, name: str = "Studio") -> tuple[FoundMachine, ...]:
     packed = [socket.inet_pton(socket.AF_INET6 if ":" in each else socket.AF_INET, each) for each in addresses]
     return _machines({(name.encode(), 1): _Sighting(1, [], resolved, packed)})
 
@@ -112,14 +112,14 @@ def test_addresses_that_lead_to_no_other_machine_are_not_taken(address: str) -> 
 
 def test_no_machine_has_more_addresses_than_are_tried_or_a_name_that_is_more_than_a_line() -> None:
     (machine,) = seen(HOST, *(f"10.0.0.{each}" for each in range(1, 100)), name="A\nB\x1b[31m\u202e" + "x" * 100)
-    assert len(machine.addresses) == nearby.MOST_ADDRESSES
+    assert len(machine.addresses) == discovery.MOST_ADDRESSES
     assert machine.name == "AB[31m" + "x" * 58
 
 
 @pytest.mark.parametrize("host", [b"evil.example.com.", b"local.", b"", b"x" * 300 + b".local."])
 def test_no_name_of_the_internet_is_looked_up(host: bytes) -> None:
-    assert not nearby._is_local(host)
-    assert nearby._is_local(HOST.host)
+    assert not discovery._is_local(host)
+    assert discovery._is_local(HOST.host)
 
 
 WORDS = st.sampled_from([b"id=", b"protocol=", b"protocol=1", b"id=" + b"a" * 32, HOST.text, b"\xff", b"\x00"])
@@ -138,7 +138,7 @@ def test_where_there_is_no_library_nothing_is_found() -> None:
     with pytest.raises(OSError, match="switched off"):
         Bonjour()
     heard: list[object] = []
-    browsing = nearby.Browsing(heard.append)
+    browsing = discovery.Browsing(heard.append)
     browsing._thread.join(60)
     browsing.stop()
     assert heard == []

@@ -9,9 +9,9 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent,
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.controllers.lending import Lending
+from app.controllers.machine_discovery import MachineDiscovery
 from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
-from app.controllers.nearby import Nearby
 from app.theme import Theme
 from app.view_models.installed_list import is_too_large
 from app.view_models.machines import AskingState, PairingView, PlanView
@@ -50,7 +50,7 @@ class MachinesPage(Translated, Page):
         self._note = TextLabel(theme, TextStyle.FINE)
         self.lend = LendCard(theme, machines.lending)
         self.paired = PairedCard(theme, machines)
-        self.nearby = NearbyCard(theme, machines.nearby)
+        self.nearby = NearbyCard(theme, machines.discovery)
         self.pairing = PairingCard(theme, machines)
         self.plan = PlanCard(theme, machines, models)
         self._look = QTimer(self, interval=_LOOK_INTERVAL_MS)
@@ -66,7 +66,7 @@ class MachinesPage(Translated, Page):
         self._plan_heading = self.add_heading()
         self.column.addWidget(self.plan)
         self.end()
-        for changed in (machines.changed, machines.nearby.changed):
+        for changed in (machines.changed, machines.discovery.changed):
             changed.connect(self._show)
         self.nearby.chosen.connect(self._pair_with)
         self._retranslate()
@@ -88,7 +88,7 @@ class MachinesPage(Translated, Page):
     def _show(self) -> None:
         for heading, card, shown in (
             (self._paired_heading, self.paired, bool(self._machines.entries)),
-            (self._nearby_heading, self.nearby, bool(self._machines.nearby.strangers)),
+            (self._nearby_heading, self.nearby, bool(self._machines.discovery.strangers)),
             (self._plan_heading, self.plan, any(entry.address for entry in self._machines.entries)),
         ):
             heading.setVisible(shown)
@@ -213,18 +213,18 @@ class NearbyCard(Translated, Card):
 
     chosen = Signal(tuple)  # the addresses of one
 
-    def __init__(self, theme: Theme, nearby: Nearby) -> None:
+    def __init__(self, theme: Theme, discovery: MachineDiscovery) -> None:
         super().__init__(theme)
-        self._nearby = nearby
-        self._shown = nearby.strangers[:0]
+        self._discovery = discovery
+        self._shown = discovery.strangers[:0]
         self.rows: list[Row] = []
         self.buttons: list[PillButton] = []
-        nearby.changed.connect(self._retranslate)
+        discovery.changed.connect(self._retranslate)
         self._retranslate()
 
     def _retranslate(self) -> None:
-        if self._nearby.strangers != self._shown:
-            self._shown = self._nearby.strangers
+        if self._discovery.strangers != self._shown:
+            self._shown = self._discovery.strangers
             self.buttons = [PillButton(self.theme) for _ in self._shown]
             self.rows = [Row(self.theme, button) for button in self.buttons]
             self.set_rows(self.rows)

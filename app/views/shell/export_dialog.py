@@ -13,8 +13,7 @@ from app.portable.writing import safe_name
 from app.system.file_manager import reveal
 from app.theme import Theme
 from app.views.shell.file_dialog import FileDialog
-from app.views.shell.notice_wiring import problem_text
-from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Segments
 from app.words.formats import count, fill, spoken

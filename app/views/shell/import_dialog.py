@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, 
 from app.controllers.imports import ImportController, Imported, Preview
 from app.theme import FOOTER_PX, Theme
 from app.views.shell.file_dialog import FileDialog
-from app.views.shell.notice_wiring import problem_text
-from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Switch

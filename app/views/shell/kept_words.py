@@ -11,8 +11,7 @@ from app.controllers.deletions import Undo
 from app.views.shell.composer import Composer
 from app.views.shell.menu import MenuBar
 from app.views.shell.menu_editing import FieldKeys, undo_in_focused_field
-from app.views.shell.notice_wiring import problem_text
-from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.words.formats import fill
 from app.words.notices_for_errors import Problem
 

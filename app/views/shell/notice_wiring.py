@@ -9,8 +9,8 @@ from app.controllers.models import ModelController
 from app.views.shell.models_wiring import ModelsWiring
 from app.views.shell.picker import PickerWiring
 from app.views.shell.window_parts import WindowParts
-from app.views.widgets.banner import BannerText
-from app.words.notices import NoticeAction, action_text
+from app.views.widgets.banner import problem_text
+from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 
@@ -56,8 +56,3 @@ class NoticeWiring(QObject):
             self._chats.exchanges.continue_reply(message_id)
         else:
             self.follow(action)
-
-
-def problem_text(problem: Problem) -> BannerText:
-    notice = notice_for(problem)
-    return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action), detail=notice.detail)

@@ -21,6 +21,8 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
+from app.words.notices import action_text
+from app.words.notices_for_errors import Problem, notice_for
 
 _BRIEF_MS = 10_000
 _MOST_BUTTONS_SHARE = 0.35  # of the width
@@ -35,6 +37,11 @@ class BannerText:
     button: str = ""
     other_button: str = ""
     detail: str = ""  # what only a report needs, as a tooltip
+
+
+def problem_text(problem: Problem) -> BannerText:
+    notice = notice_for(problem)
+    return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action), detail=notice.detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class NearbyMachine:
+class FoundMachine:
     """One that says that it lends its memory. `addresses`: as host:port, none of them tried."""
 
     name: str
@@ -160,11 +160,11 @@ class _Sighting:
 class Browsing(_Conversation):
     """Looks for machines that lend their memory, until it is stopped."""
 
-    def __init__(self, on_found: Callable[[tuple[NearbyMachine, ...]], None], library: Library = CDLL) -> None:
+    def __init__(self, on_found: Callable[[tuple[FoundMachine, ...]], None], library: Library = CDLL) -> None:
         """`on_found` is called on a thread, with all that are there, whenever that has changed."""
         self._on_found = on_found
         self._sightings: dict[tuple[bytes, int], _Sighting] = {}
-        self._told: tuple[NearbyMachine, ...] = ()
+        self._told: tuple[FoundMachine, ...] = ()
         super().__init__(library)
 
     def _begin(self, bonjour: Bonjour) -> None:
@@ -237,7 +237,7 @@ def _is_local(host: bytes) -> bool:
     return len(host) <= _MOST_HOST and host.rstrip(b".").lower().endswith(b".local")
 
 
-def _machines(sightings: dict[tuple[bytes, int], _Sighting]) -> tuple[NearbyMachine, ...]:
+def _machines(sightings: dict[tuple[bytes, int], _Sighting]) -> tuple[FoundMachine, ...]:
     """By their names, each once, with what is known of it on all interfaces."""
     found: dict[tuple[str, str, int], list[str]] = {}
     for (name, interface), sighting in sightings.items():
@@ -245,7 +245,7 @@ def _machines(sightings: dict[tuple[bytes, int], _Sighting]) -> tuple[NearbyMach
             addresses = found.setdefault((shown_name(name.decode("utf-8", "replace")), *said), [])
             addresses += _addresses(sighting, interface)
     return tuple(
-        NearbyMachine(*who, tuple(dict.fromkeys(sorted(addresses, key=_order)))[:MOST_ADDRESSES])
+        FoundMachine(*who, tuple(dict.fromkeys(sorted(addresses, key=_order)))[:MOST_ADDRESSES])
         for who, addresses in sorted(found.items())
         if addresses
     )

@@ -17,7 +17,7 @@ from engine.api.errors import (
     NothingToInstall,
     RepositoryNotFound,
 )
-from engine.api.hub import NearModel
+from engine.api.hub import SuppliedModel
 from engine.hub.client import HubClient
 from engine.hub.http import Hub
 from engine.hub.repository import RemoteFile
@@ -28,11 +28,11 @@ NOT_SUPPLIED = (HubUnreachable, HubMisbehaved, RepositoryNotFound, FileMissing, 
 _PATIENCE = Patience(read_s=15.0, connect_s=5.0, question_tries=1, silent_tries=1, file_tries=2)
 
 
-class Near:
+class Supplier:
     """Of one download. Any of its threads; `offered` is replaced by others."""
 
     def __init__(self, repository: str, stop: StopSignal, retries: Retries) -> None:
-        self.offered: NearModel | None = None
+        self.offered: SuppliedModel | None = None
         self._repository = repository
         self._stop, self._retries = stop, retries
         self._is_trusted = True
@@ -40,10 +40,10 @@ class Near:
 
     def hub(self, commit: str) -> Hub | None:
         """If it has that commit, and has sent nothing wrong yet."""
-        near = self.offered
-        if near is None or (near.repository, near.revision) != (self._repository, commit) or not self._is_trusted:
+        model = self.offered
+        if model is None or (model.repository, model.revision) != (self._repository, commit) or not self._is_trusted:
             return None
-        return Hub(near.endpoint)
+        return Hub(model.endpoint)
 
     def fetch(
         self, client: HubClient, commit: str, file: RemoteFile, folder: Path, report: OnBytes, slot: Slot

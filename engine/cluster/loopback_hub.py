@@ -22,12 +22,12 @@ _IDLE_S = 30.0  # for which a connection may say nothing, or not read
 _RANGE = re.compile(r"bytes=(\d{1,15})-")
 
 
-class NearHub:
+class LoopbackHub:
     def __init__(self, line: Callable[[], SupplyLine | None]) -> None:
         """`line`: over which the model comes now. Raises OSError where nothing can listen."""
         self._server = _Server(line)
         self.endpoint = f"http://127.0.0.1:{self._server.server_port}/{self._server.secret}"
-        threading.Thread(target=self._server.serve_forever, name="near hub", daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, name="loopback hub", daemon=True).start()
 
     def stop(self) -> None:
         self._server.shutdown()

@@ -8,18 +8,18 @@ from itertools import islice
 
 from PySide6.QtCore import QObject, Signal
 
-from engine import DEFAULT_PORT, Browsing, NearbyMachine
+from engine import DEFAULT_PORT, Browsing, FoundMachine
 
 _MOST_TRIED = 16  # addresses: several may say to be one machine
 
 
-class Nearby(QObject):
+class MachineDiscovery(QObject):
     changed = Signal()  # `found`, or `strangers`
 
     def __init__(self, post: Callable[[Callable[[], None]], None], parent: QObject | None = None) -> None:
         """`post` has a call made on the GUI thread."""
         super().__init__(parent)
-        self.found: tuple[NearbyMachine, ...] = ()
+        self.found: tuple[FoundMachine, ...] = ()
         self._known: tuple[str, ...] = ()  # fingerprints
         self._post = post
         self._browsing: Browsing | None = None
@@ -43,7 +43,7 @@ class Nearby(QObject):
             self.changed.emit()
 
     @property
-    def strangers(self) -> tuple[NearbyMachine, ...]:
+    def strangers(self) -> tuple[FoundMachine, ...]:
         return tuple(each for each in self.found if not any(each.may_be(other) for other in self._known))
 
     def addresses_of(self, fingerprint: str, besides: str) -> tuple[str, ...]:
@@ -53,11 +53,11 @@ class Nearby(QObject):
         found = (address for machine in says_so for address in machine.addresses if address not in known)
         return tuple(islice(dict.fromkeys(found), _MOST_TRIED))
 
-    def _hear(self, of: int, found: tuple[NearbyMachine, ...]) -> None:
+    def _hear(self, of: int, found: tuple[FoundMachine, ...]) -> None:
         """On a thread."""
         self._post(partial(self._on_found, of, found))
 
-    def _on_found(self, of: int, found: tuple[NearbyMachine, ...]) -> None:
+    def _on_found(self, of: int, found: tuple[FoundMachine, ...]) -> None:
         if of == self._round and found != self.found:
             self.found = found
             self.changed.emit()
