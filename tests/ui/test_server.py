@@ -333,7 +333,7 @@ def test_the_menu_the_search_and_the_list_of_pages_lead_there(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
     wiring = harness.application.server_wiring
-    commands = {each.text: each for each in harness.window.tools.palette.commands()}
+    commands = {each.text: each for each in harness.window.tools.commands.all()}
     assert "Server Settings" in commands
     commands["Turn Server On"].act()
     wait_for(server, ServerPhase.RUNNING, qtbot)

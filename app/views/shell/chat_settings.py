@@ -6,7 +6,7 @@ window, so that input methods work in it, and closes when the focus goes elsewhe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -185,10 +185,11 @@ class ChatSettings(Translated, QWidget):
     scope_changed = Signal()
     opened = Signal(bool)
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget, otherwise: Callable[[], None]) -> None:
+        """`otherwise`: what takes the focus when nothing else can."""
         super().__init__(parent)
         self._within = parent
-        self.focus_before = FocusBefore(parent.setFocus)
+        self.focus_before = FocusBefore(otherwise)
         self._theme = theme
         self._model_name = ""
         self._values: dict[str, Any] = {}  # of every option, the ones that apply
@@ -435,8 +436,7 @@ class ChatSettingsWiring(QObject):
 
     @cached_property
     def panel(self) -> ChatSettings:
-        options, panel = self._options, ChatSettings(self._theme, self._parts.window)
-        panel.focus_before.otherwise = self._parts.composer.take_focus
+        options, panel = self._options, ChatSettings(self._theme, self._parts.window, self._parts.composer.take_focus)
         panel.put_requested.connect(options.put)
         panel.drop_requested.connect(lambda scope, names: options.drop(scope, *names))
         panel.scope_changed.connect(self.show)

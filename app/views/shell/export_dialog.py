@@ -12,7 +12,7 @@ from app.portable.problems import NotExported
 from app.portable.writing import safe_name
 from app.system.file_manager import reveal
 from app.theme import Theme
-from app.views.shell.file_dialog import FileDialog
+from app.views.shell.progress_dialog import ProgressDialog
 from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Segments
@@ -24,7 +24,7 @@ from app.words.portable import exported_words, markdown_words, not_exported
 _SUFFIX = {ExportFormat.MARKDOWN: "md", ExportFormat.JSON: "json"}
 
 
-class ExportDialog(FileDialog):
+class ExportDialog(ProgressDialog):
     """`chat_id` None: all chats."""
 
     def __init__(

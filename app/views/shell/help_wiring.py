@@ -7,30 +7,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QUrl
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from app.settings import Settings
-from app.system import licences
+from app.system import build, licences
 from app.system.worker import Asked
 from app.theme import Theme
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets import clipboard
 from app.views.widgets.banner import BannerText
+from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.mark import Mark
 from app.views.widgets.reading_dialog import ReadingDialog
 from app.words.diagnostics import diagnostics
+from app.words.formats import fill
 from app.words.languages import Translation
 
 if TYPE_CHECKING:
     from app.views.shell.help_window import HelpWindow
-
-from PySide6.QtCore import Qt
-
-from app.system import build
-from app.views.widgets.dialog import Dialog, DialogText
-from app.views.widgets.mark import Mark
-from app.words.formats import fill
 
 
 class HelpWiring(QObject):

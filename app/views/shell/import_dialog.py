@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, 
 
 from app.controllers.imports import ImportController, Imported, Preview
 from app.theme import FOOTER_PX, Theme
-from app.views.shell.file_dialog import FileDialog
+from app.views.shell.progress_dialog import ProgressDialog
 from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import DialogText
@@ -32,7 +32,7 @@ class _Stage(StrEnum):
     REFUSED = "refused"  # by the disk
 
 
-class ImportDialog(FileDialog):
+class ImportDialog(ProgressDialog):
     def __init__(self, theme: Theme, parent: QWidget, imports: ImportController, banner: Banner) -> None:
         super().__init__(theme, parent)
         self._imports, self._banner = imports, banner

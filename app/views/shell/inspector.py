@@ -5,18 +5,19 @@ Here: the panel, and when it is shown. Not here: which reply (`controllers/inspe
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.inspector import Inspector
 from app.settings import Settings
-from app.theme import TITLE_PX, Theme
+from app.theme import FOOTER_PX, TITLE_PX, Theme
 from app.view_models.transcript import RequestStats
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
@@ -24,23 +25,14 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.scrolling import ScrolledText, ThinScrollBars
+from app.views.widgets.sparkline import paint_sparkline, paint_time, time_colors
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words import speculation
+from app.words import formats, speculation
 from app.words.replies import Tone, tone_of
 
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
-
-import math
-
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QFont, QFontMetrics
-from PySide6.QtWidgets import QSizePolicy
-
-from app.theme import FOOTER_PX
-from app.views.widgets.sparkline import paint_sparkline, paint_time, time_colors
-from app.words import formats
 
 WIDTH_PX = 300
 _SIDE_PX = 16
@@ -179,8 +171,6 @@ def _set_color(label: TextLabel, color: QColor) -> None:
 
 
 # When the inspector is shown: by a button in the header, an entry of the View menu and its key; where there is room.
-#
-# Here: showing and hiding it, and giving it the reply in focus. Not here: what it shows (`inspector.py`).
 
 
 SHORTCUT = "Ctrl+Alt+I"

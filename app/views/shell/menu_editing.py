@@ -20,11 +20,12 @@ _TEXTS = (QPlainTextEdit, QTextEdit)
 class EditEntries(QObject):
     """While the menu is closed all entries are enabled: a shortcut asks when it is pressed, not when it was drawn."""
 
-    def __init__(self, menu: MenuBar) -> None:
+    def __init__(self, menu: MenuBar, pastes_into: QWidget) -> None:
+        """`pastes_into`: a field, while the focus in its window is on what takes no text."""
         super().__init__(menu)
         self._menu = menu
         self._deletions: Deletions | None = None
-        self.pastes_into: QWidget | None = None  # a field, while the focus in its window is on what takes no text
+        self._pastes_into = pastes_into
         for name, slot in _SLOTS.items():
             menu.actions[name].triggered.connect(partial(self._act, name, slot))
         menu.paste_plain.triggered.connect(lambda: _paste_plain(self._for("paste_plain")))
@@ -48,9 +49,9 @@ class EditEntries(QObject):
 
     def _for(self, name: str) -> QWidget | None:
         """The widget that an entry acts on."""
-        field, other = _focused(), self.pastes_into
+        field, other = _focused(), self._pastes_into
         is_paste = name in ("paste", "paste_plain")
-        if not is_paste or other is None or field is None or isinstance(field, (QLineEdit, *_TEXTS)):
+        if not is_paste or field is None or isinstance(field, (QLineEdit, *_TEXTS)):
             return field
         return other if other.isVisible() and field.window() is other.window() else field
 

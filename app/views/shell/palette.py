@@ -62,14 +62,22 @@ class CommandPalette(Translated, QWidget):
     accessible_role = QAccessible.Role.Dialog
     more_requested = Signal()
 
-    def __init__(self, theme: Theme, settings: Settings, window: QWidget) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        settings: Settings,
+        window: QWidget,
+        commands: Callable[[], Sequence[Command]],
+        otherwise: Callable[[], None],
+    ) -> None:
+        """`commands` is asked each time that it opens; `otherwise`: what takes the focus when nothing else can."""
         super().__init__(window)
         self._theme = theme
         self._settings = settings
-        self.commands: Callable[[], Sequence[Command]] = tuple  # asked each time that it opens
+        self._commands = commands
         self._all: Sequence[Command] = ()
         self._shown: list[Command] = []
-        self.focus_before = FocusBefore(window.setFocus)
+        self.focus_before = FocusBefore(otherwise)
         self.field = PaletteField(theme, self)
         self.list = PageList(theme, self)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -109,7 +117,7 @@ class CommandPalette(Translated, QWidget):
         window.raise_()
         window.activateWindow()
         self.focus_before.remember()
-        self._all = self.commands()
+        self._all = self._commands()
         self.more_requested.emit()
         self.field.clear()
         self._fill()
@@ -131,7 +139,7 @@ class CommandPalette(Translated, QWidget):
     def refresh(self) -> None:
         """There is more to offer than a moment ago."""
         if self.isVisible():
-            self._all = self.commands()
+            self._all = self._commands()
             self._fill()
 
     # What is shown

@@ -280,7 +280,7 @@ def _reason(error: Problem | None) -> str:
     return sentences(notice.sentence, notice.hint)
 
 
-# When the picker is shown, and what follows from a choice in it. Not here: the picker itself (`picker.py`).
+# When the picker is shown, and what follows from a choice in it.
 
 
 class PickerWiring(QObject):

@@ -60,14 +60,11 @@ class WindowTools(QObject):
         self._transcript: TranscriptView | None = None
         self.desktop: Desktop  # from `bind` on
         self._sheet: Dialog | None = None  # of the shortcuts
-        self.edits = EditEntries(parts.menu)
-        self.edits.pastes_into = parts.composer.edit
+        self.edits = EditEntries(parts.menu, parts.composer.edit)
         self._typing = TypeAnywhere(window, parts.composer.edit)
-        self.palette = CommandPalette(theme, settings, window)
-        window.resized.connect(self.palette.follow_window)
         self.commands = PaletteCommands(parts.menu, settings)
-        self.palette.commands = self.commands.all
-        self.palette.focus_before.otherwise = parts.composer.take_focus
+        self.palette = CommandPalette(theme, settings, window, self.commands.all, parts.composer.take_focus)
+        window.resized.connect(self.palette.follow_window)
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
         EdgeFade(parts.composer.edit, theme)
         self.menu_button: MenuButton | None = None

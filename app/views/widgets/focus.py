@@ -50,7 +50,7 @@ class FocusBefore:
     """Remembers the widget that had the focus. Where that was deleted or hidden meanwhile, `otherwise` takes it."""
 
     def __init__(self, otherwise: Callable[[], None]) -> None:
-        self.otherwise = otherwise
+        self._otherwise = otherwise
         self._widget: QWidget | None = None
 
     def remember(self) -> None:
@@ -70,7 +70,7 @@ class FocusBefore:
         if widget is not None and isValid(widget) and widget.isVisible():
             widget.setFocus(Qt.FocusReason.OtherFocusReason)
         elif widget is not None:
-            self.otherwise()
+            self._otherwise()
 
 
 _SAME_LINE_PX = 6  # between the middles of what is beside one another

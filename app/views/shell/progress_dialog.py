@@ -12,7 +12,7 @@ from app.views.widgets.progress_line import ProgressLine
 _WIDTH_PX = 460
 
 
-class FileDialog(Dialog):
+class ProgressDialog(Dialog):
     """Subclasses put their widgets into `content`, before the bar, say their words in `words`, and then `begin`."""
 
     _is_made = False
