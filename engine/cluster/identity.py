@@ -92,6 +92,8 @@ class Identity:
 
     def _prepared(self, context: ssl.SSLContext, trusted: Iterable[str], *, shows: bool) -> ssl.SSLContext:
         context.minimum_version = ssl.TLSVersion.TLSv1_3
+        # All certificates have the same subject. Without this, OpenSSL compares with the first of them alone.
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         if shows:
             context.load_cert_chain(self.folder / _CERTIFICATE, self.folder / _KEY)
         for certificate in trusted:

@@ -117,6 +117,17 @@ def test_machines_are_paired_by_the_digits_that_one_shows(lending: Lending) -> N
     assert refusal(lambda: pair_machines(lending.main, lending.address, code)) is MachineRefusal.NOT_INVITING
 
 
+def test_each_of_several_that_are_paired_is_known(lending: Lending, tmp_path: Path) -> None:
+    """Their certificates have the same subject, so nothing but the keys tells them apart."""
+    paired = [
+        Helping(pair_machines(tmp_path / name, lending.address, lending.lender.invite()), str(tmp_path / name))
+        for name in ("first", "second", "third")
+    ]
+
+    for helping in paired:
+        assert machine_offer(helping, STARTER_MAIN).memory_bytes == 3 * GB
+
+
 def test_pairing_that_is_cancelled_pairs_neither(lending: Lending, tmp_path: Path) -> None:
     code = lending.lender.invite()
     with pytest.raises(MachineUnavailable):
