@@ -140,7 +140,7 @@ def _fingerprint(share: Share) -> str:
 
 def expected(wire: Wire, kind: type[_Kind]) -> _Kind:
     if not wire.arrives(ANSWER_S):
-        raise WireBroken("no answer")
+        raise Declined(MachineRefusal.UNREACHABLE, "no answer")
     value = wire.receive()[0]
     if isinstance(value, Refused):
         raise _declined_by(value)

@@ -348,6 +348,18 @@ def test_a_machine_with_another_protocol_is_refused(lending: Lending, tmp_path: 
         thread.join()
 
 
+def test_a_machine_that_takes_too_long_is_out_of_reach_and_not_another_version(
+    lending: Lending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may read the files of all its models first."""
+    helping, asked = lending.paired(), threading.Event()
+    monkeypatch.setattr(pairing, "ANSWER_S", 0.5)
+    monkeypatch.setattr(lending.lender, "_look_for", lambda *_: asked.wait(60))
+
+    assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
+    asked.set()
+
+
 def test_another_machine_at_the_same_address_is_a_stranger(lending: Lending, tmp_path: Path) -> None:
     helping, other = lending.paired(), Lending(tmp_path)
     moved = Helping(Machine("Studio", helping.machine.fingerprint, other.address), helping.identity)
