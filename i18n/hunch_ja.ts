@@ -2258,6 +2258,10 @@
         <translation>以前は %1</translation>
     </message>
     <message>
+        <source>Runs part of %1.</source>
+        <translation>%1 の一部を動かしています。</translation>
+    </message>
+    <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
         <translation>この Mac を使用できます。メモリも貸しています：%2、%3。</translation>
     </message>
@@ -2276,6 +2280,10 @@
     <message>
         <source>Has another version of Hunch. Install the same one on both.</source>
         <translation>Hunch のバージョンが異なります。両方に同じバージョンをインストールしてください。</translation>
+    </message>
+    <message>
+        <source>Runs over both Macs now.</source>
+        <translation>現在、2 台の Mac で動いています。</translation>
     </message>
     <message>
         <source>Not enough memory on %1.</source>
@@ -2301,8 +2309,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>実験的な機能です。この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。</translation>
+        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
+        <translation>実験的な機能です。実際の 2 台の Mac ではまだ試していません。この Mac には大きすぎるモデルを、どちらにもモデルのファイルがある 2 台の Mac で動かします。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -3133,10 +3141,6 @@
         <translation>もう一方の Mac は使用中です</translation>
     </message>
     <message>
-        <source>It helps %1 now.</source>
-        <translation>現在 %1 を手伝っています。</translation>
-    </message>
-    <message>
         <source>Wait, or press Stop now there.</source>
         <translation>待つか、その Mac で「今すぐ停止」を押してください。</translation>
     </message>
@@ -3435,6 +3439,10 @@
     <message>
         <source>Load the model again.</source>
         <translation>モデルを読み込み直してください。</translation>
+    </message>
+    <message>
+        <source>The other Mac helps %1 now.</source>
+        <translation>その Mac は現在 %1 を手伝っています。</translation>
     </message>
     <message>
         <source>Not enough memory on the other Mac</source>

@@ -2258,6 +2258,10 @@
         <translation>이전 주소: %1</translation>
     </message>
     <message>
+        <source>Runs part of %1.</source>
+        <translation>지금 %1 모델의 일부를 돌리고 있어요.</translation>
+    </message>
+    <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
         <translation>이 Mac을 사용할 수 있어요. 그 Mac도 메모리를 빌려줘요: %2, %3.</translation>
     </message>
@@ -2276,6 +2280,10 @@
     <message>
         <source>Has another version of Hunch. Install the same one on both.</source>
         <translation>Hunch 버전이 달라요. 두 Mac에 같은 버전을 설치하세요.</translation>
+    </message>
+    <message>
+        <source>Runs over both Macs now.</source>
+        <translation>지금 두 Mac에서 돌아가고 있어요.</translation>
     </message>
     <message>
         <source>Not enough memory on %1.</source>
@@ -2301,8 +2309,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>실험 기능이에요. 이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요.</translation>
+        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
+        <translation>실험 기능이에요. 아직 실제 Mac 두 대에서 돌려 보지 못했어요. 이 Mac에 너무 큰 모델을, 모델 파일이 모두 있는 Mac 두 대로 돌려요.</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -3133,10 +3141,6 @@
         <translation>다른 Mac이 사용 중</translation>
     </message>
     <message>
-        <source>It helps %1 now.</source>
-        <translation>지금 돕고 있는 Mac: %1.</translation>
-    </message>
-    <message>
         <source>Wait, or press Stop now there.</source>
         <translation>기다리거나 그 Mac에서 ‘지금 중지’를 누르세요.</translation>
     </message>
@@ -3435,6 +3439,10 @@
     <message>
         <source>Load the model again.</source>
         <translation>모델을 다시 불러오세요.</translation>
+    </message>
+    <message>
+        <source>The other Mac helps %1 now.</source>
+        <translation>그 Mac이 지금 돕고 있는 Mac: %1.</translation>
     </message>
     <message>
         <source>Not enough memory on the other Mac</source>

@@ -2258,6 +2258,10 @@
         <translation>之前在 %1</translation>
     </message>
     <message>
+        <source>Runs part of %1.</source>
+        <translation>正在运行 %1 的一部分。</translation>
+    </message>
+    <message>
         <source>May use this Mac. Lends its memory, too: at %2, %3.</source>
         <translation>可以使用这台 Mac，也出借自己的内存：%2，%3。</translation>
     </message>
@@ -2276,6 +2280,10 @@
     <message>
         <source>Has another version of Hunch. Install the same one on both.</source>
         <translation>Hunch 版本不同。请在两台 Mac 上安装相同的版本。</translation>
+    </message>
+    <message>
+        <source>Runs over both Macs now.</source>
+        <translation>正在两台 Mac 上运行。</translation>
     </message>
     <message>
         <source>Not enough memory on %1.</source>
@@ -2301,8 +2309,8 @@
 <context>
     <name>MachinesPage</name>
     <message>
-        <source>Experimental. A model that is too large for this Mac runs over two that both have its files.</source>
-        <translation>实验性功能。对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。</translation>
+        <source>Experimental: no two Macs have run it yet. A model that is too large for this Mac runs over two that both have its files.</source>
+        <translation>实验性功能，尚未在两台真实的 Mac 上运行过。对这台 Mac 来说太大的模型，可以在两台都有模型文件的 Mac 上运行。</translation>
     </message>
     <message>
         <source>Paired Macs</source>
@@ -3133,10 +3141,6 @@
         <translation>另一台 Mac 正在使用中</translation>
     </message>
     <message>
-        <source>It helps %1 now.</source>
-        <translation>它正在帮助 %1。</translation>
-    </message>
-    <message>
         <source>Wait, or press Stop now there.</source>
         <translation>请等待，或在那台 Mac 上按“立即停止”。</translation>
     </message>
@@ -3435,6 +3439,10 @@
     <message>
         <source>Load the model again.</source>
         <translation>请重新加载模型。</translation>
+    </message>
+    <message>
+        <source>The other Mac helps %1 now.</source>
+        <translation>那台 Mac 正在帮助 %1。</translation>
     </message>
     <message>
         <source>Not enough memory on the other Mac</source>

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
+from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.model_list import PairState
 from engine import DEFAULT_PORT, HubSource, LendingPhase, LendingProcess, LendingState, model_memory_bytes, set_aside
 
@@ -79,6 +80,12 @@ class Lending(QObject):
         here = {(model.repository, model.revision) for model in self._models.library.installed}
         comes = (repository, revision) in here or self._models.downloads.brings(repository, revision)
         return "" if comes else repository
+
+    @property
+    def coming(self) -> DownloadEntry | None:
+        """The download of that model, while it lasts."""
+        entries = (entry for entry in self._models.downloads.entries if entry.state in UNDER_WAY)
+        return next((entry for entry in entries if self.state.wanted_repository in entry.repositories), None)
 
     # What the user does
 

@@ -141,8 +141,14 @@ class MachinesController(QObject):
 
     def _update(self, fingerprint: str, found: list[Way]) -> None:
         self._show([each.measured(found) if each.fingerprint == fingerprint else each for each in self.entries])
-        if any(each.has_moved for each in self.entries if each.fingerprint == fingerprint):
+        entry = next((each for each in self.entries if each.fingerprint == fingerprint), None)
+        if entry is not None and entry.has_moved:
             self.move(fingerprint)
+        elif entry is not None and entry.error is not None and self._is_planned_with(entry):
+            self.make_plan(self.plan.folder, fingerprint)
+
+    def _is_planned_with(self, entry: MachineEntry) -> bool:
+        return self.plan.state is AskingState.DONE and self.plan.fingerprint == entry.fingerprint
 
     def move(self, fingerprint: str) -> None:
         """Reach it from now on where it has proven to be as well."""

@@ -48,8 +48,9 @@ def use_words(state: LendingState) -> str:
     return " · ".join(filter(None, (name, used)))
 
 
-def wanted_words(repository: str, state: LendingState) -> str:
+def wanted_words(state: LendingState) -> str:
     """Where a model that another machine needs would come from."""
+    repository = state.wanted_repository
     if state.supplied_repository != repository:
         return repository
     copied = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if it does not answer")
@@ -82,6 +83,11 @@ def machine_words(
     return " · ".join(filter(None, (_way(address), _trip(trip_s), before)))
 
 
+def helping_words(model: str) -> str:
+    """Beside where a machine is, while it helps with a model."""
+    return fill(QCoreApplication.translate("Machines", "Runs part of %1."), human_name(model))
+
+
 def _elsewhere_words(address: str, error: EngineError | None) -> str:
     if not address:
         return QCoreApplication.translate("Machines", "May use this Mac. Lends its memory, too: at %2, %3.")
@@ -108,11 +114,13 @@ def nearby_words(machine: FoundMachine) -> str:
     return _way(machine.addresses[0])
 
 
-def plan_words(plan: RankPlan) -> str:
-    """A line for each machine, and whether it fits."""
+def plan_words(plan: RankPlan, is_so: bool = False) -> str:
+    """A line for each machine, and whether it fits, or runs so."""
     lines = [_share_words(share) for share in reversed(plan.shares)]
     short = [_name(share) for share in plan.shares if not share.fits]
-    if short:
+    if is_so:
+        lines.append(QCoreApplication.translate("Machines", "Runs over both Macs now."))
+    elif short:
         lines.append(fill(QCoreApplication.translate("Machines", "Not enough memory on %1."), " · ".join(short)))
     else:
         lines.append(QCoreApplication.translate("Machines", "Fits, with room for a chat."))

@@ -266,9 +266,16 @@ def test_each_machine_says_where_and_how_far_it_is_what_fits_there_or_why_it_doe
     assert said[BORROWER.fingerprint].text() == "May use this Mac."
     assert rows is not page.paired.rows
 
+    others.memory_bytes = 9 * GB
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    others.missing = MachineRefusal.UNREACHABLE
     others.trip = lambda: others.refuse(MachineRefusal.UNREACHABLE)
     machines.look()
     qtbot.waitUntil(lambda: "Nothing answers at 10.0.0.7:7791." in said[STUDIO.fingerprint].text())
+    qtbot.waitUntil(lambda: "Nothing answers at 10.0.0.7:7791." in page.plan.plan.text())
+    assert not page.plan.run.isEnabled()
+    others.missing = None
 
     others.trip = lambda: others.refuse(MachineRefusal.NO_ROUTE)
     machines.look()
@@ -297,6 +304,9 @@ def test_a_model_runs_over_two_machines_and_again_after_a_restart(
     chip = harness.window.header.chip
     assert "Main 8B on 2 Macs" in chip.accessibleName()
     assert "Studio holds some of its layers." in chip.toolTip()
+    said = page.paired.rows[STUDIO.fingerprint].explanation.text()
+    assert said.splitlines() == ["10.0.0.7:7791 · 0.4 ms", "Runs part of Main 8B."]
+    assert page.plan.plan.text().splitlines()[-1] == "Runs over both Macs now."
     assert not page.plan.run.isVisible()
     harness.close()
     with open_app(tmp_path, qtbot) as second:
@@ -356,7 +366,7 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     assert harness.store.supplied == [SuppliedModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")]
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
-    assert not card._wanted_row.isVisible()
+    assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]
     machines.lending._on_state(LendingState())
     assert harness.store.supplied[1:] == [None]
 
@@ -376,8 +386,13 @@ def test_a_download_for_another_machine_that_failed_and_another_version_here_lea
 
     harness.application.settings.hub_offline = False
     machines.lending._on_state(older := replace(needed, wanted_repository="org/Old-4bit", wanted_revision="e" * 40))
+    harness.store.gate.hold()
+    harness.store.gate.let_through(2)
     card.fetch.click()
-    assert not card._wanted_row.isVisible()
+    qtbot.waitUntil(lambda: 0 < card.bar.share < 1)
+    assert " of " in card._wanted_row.explanation.text()
+    assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]
+    harness.store.gate.open()
     qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FINISHED)
     assert not card._wanted_row.isVisible()
     machines.lending._on_state(replace(older, wanted_revision=COMMIT))

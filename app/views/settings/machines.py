@@ -13,6 +13,7 @@ from app.controllers.machine_discovery import MachineDiscovery
 from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.theme import Theme
+from app.view_models.downloads import DownloadState, share_done
 from app.view_models.installed_list import is_too_large
 from app.view_models.machines import AskingState, PairingView, PlanView
 from app.view_models.model_list import PairState
@@ -22,11 +23,14 @@ from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.translated import Translated
+from app.words.downloads import progress_text
 from app.words.formats import fill
 from app.words.machines import (
     code_words,
     digits,
+    helping_words,
     lending_words,
     machine_words,
     nearby_words,
@@ -49,7 +53,7 @@ class MachinesPage(Translated, Page):
         self._machines = machines
         self._note = TextLabel(theme, TextStyle.FINE)
         self.lend = LendCard(theme, machines.lending)
-        self.paired = PairedCard(theme, machines)
+        self.paired = PairedCard(theme, machines, models)
         self.nearby = NearbyCard(theme, machines.discovery)
         self.pairing = PairingCard(theme, machines)
         self.plan = PlanCard(theme, machines, models)
@@ -96,7 +100,10 @@ class MachinesPage(Translated, Page):
 
     def _retranslate(self) -> None:
         self._note.setText(
-            self.tr("Experimental. A model that is too large for this Mac runs over two that both have its files.")
+            self.tr(
+                "Experimental: no two Macs have run it yet. "
+                "A model that is too large for this Mac runs over two that both have its files."
+            )
         )
         self._paired_heading.setText(self.tr("Paired Macs"))
         self._nearby_heading.setText(self.tr("Nearby Macs"))
@@ -116,9 +123,10 @@ class LendCard(Translated, Card):
         self._use_row = Row(theme, self.stop)
         self._wanted_row = Row(theme, self.fetch)
         self._code_row = Row(theme, self.new_code)
+        self.bar = ProgressLine(theme)  # of the model that another machine needs
         self._second = QTimer(self, interval=_SECOND_MS)
         self._second.timeout.connect(self._show)
-        for row in (self._on_row, self._use_row, self._wanted_row, self._code_row, self.code):
+        for row in (self._on_row, self._use_row, self._wanted_row, self.bar, self._code_row, self.code):
             self.column.addWidget(row)
         self.on.toggled.connect(lending.set_on)
         self.stop.clicked.connect(lending.take_back)
@@ -133,9 +141,7 @@ class LendCard(Translated, Card):
         self._on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
         self._use_row.setVisible(bool(state.user))
         self._use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
-        self._wanted_row.setVisible(bool(lending.wanted))
-        wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
-        self._wanted_row.set_words(wanted, wanted_words(lending.wanted, state))
+        self._show_wanted()
         left_s = lending.code_left_s
         self._code_row.setVisible(lending.is_ready)
         self._code_row.set_words(self.tr("Pairing code"), code_words(left_s))
@@ -149,6 +155,21 @@ class LendCard(Translated, Card):
         elif not self._second.isActive():
             self._second.start()
 
+    def _show_wanted(self) -> None:
+        """A model that another machine needs, then how far it is."""
+        state, coming = self._lending.state, self._lending.coming
+        self._wanted_row.setVisible(bool(self._lending.wanted or coming))
+        wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
+        self._wanted_row.set_words(wanted, wanted_words(state))
+        self.fetch.setVisible(coming is None)
+        self.bar.setVisible(coming is not None)
+        if coming is not None:
+            self.bar.set_share(share_done([coming]), moving=coming.state is DownloadState.RUNNING)
+            if coming.total_bytes:
+                figures = coming.done_bytes, coming.total_bytes, coming.bytes_per_second, coming.seconds_left
+                self._wanted_row.set_words(wanted, f"{wanted_words(state)}\n{progress_text(*figures)}")
+            self.bar.setAccessibleName(self._wanted_row.explanation.text())
+
     def _retranslate(self) -> None:
         self.stop.setText(self.tr("Stop now"))
         self.new_code.setText(self.tr("Show code"))
@@ -157,13 +178,15 @@ class LendCard(Translated, Card):
 
 
 class PairedCard(Translated, Card):
-    def __init__(self, theme: Theme, machines: MachinesController) -> None:
+    def __init__(self, theme: Theme, machines: MachinesController, models: ModelController) -> None:
         super().__init__(theme)
         self._machines = machines
+        self._models = models
         self.rows: dict[str, Row] = {}  # by fingerprint
         self.buttons: dict[str, PillButton] = {}  # likewise
         self.moves: dict[str, PillButton] = {}  # likewise
         machines.changed.connect(self._retranslate)
+        models.pair_changed.connect(self._retranslate)
         self._retranslate()
 
     def _retranslate(self) -> None:
@@ -174,7 +197,9 @@ class PairedCard(Translated, Card):
         for fingerprint, row in self.rows.items():
             entry = entries[fingerprint]
             state = entry.address, entry.trip_s, entry.error, entry.elsewhere, entry.was_at
-            row.set_words(entry.name, machine_words(*state))
+            helps = self._machines.helps(entry) and self._models.pair.state == PairState.READY
+            helping = helping_words(self._models.pair.main_name) if helps else ""
+            row.set_words(entry.name, "\n".join(filter(None, (machine_words(*state), helping))))
             self.moves[fingerprint].setVisible(entry.elsewhere is not None)
             self.moves[fingerprint].setAccessibleName(fill(self.tr("Change the address of %1"), entry.name))
             self.moves[fingerprint].setText(self.tr("Change address"))
@@ -361,19 +386,19 @@ class PlanCard(Translated, Card):
 
     def _show(self) -> None:
         view, pair = self._machines.plan, self._models.pair
-        self.plan.setText(self._plan_text(view))
-        self.plan.setVisible(bool(self.plan.text()))
         helped = self._machines.is_helped(view.folder)
         is_so = helped and pair.main_folder == view.folder and pair.state == PairState.READY
+        self.plan.setText(self._plan_text(view, is_so))
+        self.plan.setVisible(bool(self.plan.text()))
         self.run.setVisible(not is_so)
         self.run.setEnabled(view.fits)
         self.alone.setVisible(helped)
 
-    def _plan_text(self, view: PlanView) -> str:
+    def _plan_text(self, view: PlanView, is_so: bool) -> str:
         if view.error is not None:
             return refusal_words(view.error, self._models.library.source(view.folder).repository)
         if view.plan is not None:
-            return plan_words(view.plan)
+            return plan_words(view.plan, is_so)
         return self.tr("Planning…") if view.state is AskingState.ASKING else ""
 
     def _retranslate(self) -> None:
