@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from engine.api.ranks import Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.operations import Answer, Offer, Pong, Proof, Refused, Share
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.cluster.wire import Wire, WireEnded
 from engine.models.watch import Question, never
 
 DIGITS = 8
