@@ -3,14 +3,15 @@ float32.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
 greedily: logits within 1e-4 (of the largest, where heads feed on their own states or correct them), tokens equal.
-DeepSpec's, AngelSpec's, SpecForge's and SGLang's code is compared where it is on PYTHONPATH. Pictures are in
-`pictures.py`. Prints a line a case; ends with status 1 where one differs.
+DeepSpec's, AngelSpec's, AngelSlim's, SpecForge's and SGLang's code is compared where it is on PYTHONPATH. Pictures are
+in `pictures.py`. `make parity ARGS="peagle angelspec"` compares those parts alone. Prints a line a case; ends with
+status 1 where one differs.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tests.parity.angelspec import angelspec_cases
 from tests.parity.assistants import assistant_cases
@@ -25,32 +26,33 @@ from tests.parity.pictures import picture_cases
 from tests.parity.sglang import sglang_cases
 from tests.parity.specforge import specforge_cases
 
+Case = tuple[str, int, int, float]  # name, prefixes, how many were drafted otherwise, largest difference of logits
+_PARTS: dict[str, Callable[[], Iterator[Case]]] = {
+    "blocks": block_cases,
+    "eagle3": eagle_cases,
+    "mtp": mtp_cases,
+    "assistants": assistant_cases,
+    "authors": author_cases,
+    "peagle": peagle_cases,
+    "layers": layer_cases,
+    "pictures": picture_cases,
+    "deepspec": deepspec_cases,
+    "angelspec": angelspec_cases,
+    "specforge": specforge_cases,
+    "sglang": sglang_cases,
+}
 
-def main() -> int:
+
+def main(parts: list[str]) -> int:
     failed = 0
-    for name, prefixes, differing, error in cases():
-        bad = differing > 0 or not error < 1e-4
-        failed += bad
-        verdict = "DIFFERS" if bad else "same   "
-        print(f"{verdict}  {name:40} {prefixes} prefixes, {differing} differ, {error:.1e}", flush=True)
+    for part in parts or _PARTS:
+        for name, prefixes, differing, error in _PARTS[part]():
+            bad = differing > 0 or not error < 1e-4
+            failed += bad
+            verdict = "DIFFERS" if bad else "same   "
+            print(f"{verdict}  {name:40} {prefixes} prefixes, {differing} differ, {error:.1e}", flush=True)
     return 1 if failed else 0
 
 
-def cases() -> Iterator[tuple[str, int, int, float]]:
-    """(name, prefixes, how many of them were drafted otherwise, the largest difference of logits)."""
-    yield from block_cases()
-    yield from eagle_cases()
-    yield from mtp_cases()
-    yield from assistant_cases()
-    yield from author_cases()
-    yield from peagle_cases()
-    yield from layer_cases()
-    yield from picture_cases()
-    yield from deepspec_cases()
-    yield from angelspec_cases()
-    yield from specforge_cases()
-    yield from sglang_cases()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -7,7 +7,11 @@ the tokens that ours drafted in the places of the true ones, of which a row sees
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import mlx.core as mx
@@ -348,6 +352,29 @@ def chain(ours: Any, logits: Any, depth: int) -> tuple[int, int, float]:
             difference = mx.where(row == other, 0, mx.abs(row - other)) / largest  # both may be -inf
             error = larger(error, torch.tensor(np.array(difference)))
     return _EAGLE_ROUNDS, differing, error
+
+
+def bare(package: str, *names: str) -> bool:
+    """Make what is in a package importable without its own imports, which want a GPU's libraries for other kinds.
+
+    `names`: of the packages within it, "" for itself. Returns False if it is not installed.
+    """
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        return False
+    for name in names:
+        module = ModuleType(f"{package}.{name}".rstrip("."))
+        module.__path__ = [str(Path(found.origin).parent.joinpath(*name.split(".")))]
+        sys.modules[module.__name__] = module
+    return True
+
+
+def with_biases(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+    """And one for each projection of the attention."""
+    projections = [name for name in weights if "self_attn" in name and "_proj" in name]
+    return weights | {
+        name.replace(".weight", ".bias"): mx.random.normal(weights[name].shape[:1]) for name in projections
+    }
 
 
 def to_torch(array: mx.array) -> torch.Tensor:

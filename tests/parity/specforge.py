@@ -1,17 +1,12 @@
 """Domino beside SpecForge's own code, which no registry has: a checkout of it has to be on PYTHONPATH (compared at
 commit a6b6b02), or there are no cases.
-
-Its package wants a GPU's libraries for other kinds; so its module is loaded without the package's own imports.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
@@ -25,7 +20,7 @@ from engine.models.access import ModelAccess
 from engine.models.drafters import BlockConfig, drafter_config
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
-from tests.parity.authors import larger, to_torch
+from tests.parity.authors import bare, larger, to_torch
 
 _ROUNDS = 40
 _CASES: dict[str, dict[str, Any]] = {
@@ -37,24 +32,12 @@ _CASES: dict[str, dict[str, Any]] = {
 
 
 def specforge_cases() -> Iterator[tuple[str, int, int, float]]:
-    if find_spec("specforge") is None:
+    if not bare("specforge", "modeling", "modeling.draft"):
         return
     torch.set_grad_enabled(False)
-    main, theirs = build(qwen3_config()), _their_class()
+    main, theirs = build(qwen3_config()), import_module("specforge.modeling.draft.domino").DominoDraftModel
     for name, config in _CASES.items():
         yield f"SpecForge {name}", *_block(main, theirs, config)
-
-
-def _their_class() -> Any:
-    found = find_spec("specforge")
-    assert found is not None
-    assert found.origin is not None
-    root = Path(found.origin).parent
-    for name in ("modeling", "modeling.draft"):
-        package = ModuleType(f"specforge.{name}")
-        package.__path__ = [str(root.joinpath(*name.split(".")))]
-        sys.modules[package.__name__] = package
-    return import_module("specforge.modeling.draft.domino").DominoDraftModel
 
 
 def _block(main: Any, their_class: Any, config: dict[str, Any]) -> tuple[int, int, float]:
