@@ -243,8 +243,7 @@ def test_a_draft_that_guesses_badly_behind_a_picture_is_parked(main: Path, draft
     request = asking(SHORT, Speculation.auto(), tokens=60)
     reply, plain = (alone(harness, each) for each in (request, replace(request, speculation=PLAIN)))
     rounds = reply.finished.rounds
-    assert any(each.source == "draft" for each in rounds)
-    assert not any(each.source == "draft" for each in rounds[-20:])
+    assert 0 < sum(each.source == "draft" for each in rounds) < len(rounds) / 4  # it is tried again now and then
     assert reply.finished.stats.drafting is DraftingState.PARKED
     assert reply.tokens == plain.tokens
 
@@ -265,7 +264,7 @@ def test_no_text_depends_on_drafts_where_rows_are_cut_kept_or_shared(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Prompts in small pieces; then from memory, behind an edit, and from the disk after a restart; then in a batch."""
+    """Prompts in small pieces; then from memory, and from the disk after a restart; then behind an edit, in a batch."""
     skip_without(drafters, kind)
     monkeypatch.setattr(sequences, "PREFILL_CHUNK_TOKENS", 16)
     how, edited = Speculation.fixed(4), (*CHATS["long"][:2], asked("And this?", SMALL))
@@ -276,13 +275,12 @@ def test_no_text_depends_on_drafts_where_rows_are_cut_kept_or_shared(
         with drafting(client, drafters, kind):
             cached = [client.run(asking(CHATS["long"], how)) for _ in range(2)]
             assert [each.tokens for each in cached] == [plain["long", "greedy"].tokens] * 2
-            assert cached[1].stats.cached_tokens > 0
-            if main.name != "gemma3":  # its windows cannot be cut back: the edit may have taken over what was kept
-                assert (cached[0].stats.cached_tokens > 0) == restarted
-            chats = SHORT, edited, (asked("Hello."),)
-            together = client.run_all([asking(chat, how) for chat in chats])
-            alone = [client.run(replace(asking(chat), transient=True)) for chat in chats]
-            assert [each.tokens for each in together] == [each.tokens for each in alone]
+            assert [each.stats.cached_tokens > 0 for each in cached] == [restarted, True]
+            if restarted:  # before, what is not written yet could be taken over by the edited chat
+                chats = SHORT, edited, (asked("Hello."),)
+                together = client.run_all([asking(chat, how) for chat in chats])
+                alone = [client.run(replace(asking(chat), transient=True)) for chat in chats]
+                assert [each.tokens for each in together] == [each.tokens for each in alone]
         assert engine.close()
 
 
@@ -360,7 +358,7 @@ def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
 
     def looking(self: View, start: int, end: int) -> None:
         done.append("look")
-        if done.count("look") == 3:
+        if done.count("look") == 2:
             client.engine.cancel(asked_for.get(timeout=PATIENCE_S))
         look(self, start, end)
 
@@ -378,7 +376,7 @@ def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
     while not isinstance(end := ends.get(timeout=PATIENCE_S), Finished):
         pass
     assert end.reason is FinishReason.CANCELLED
-    assert done.count("look") == 3
+    assert done.count("look") == 2
     assert "look look" not in " ".join(done)
 
 
@@ -576,7 +574,11 @@ def test_a_look_that_does_not_fit_ends_its_reply_and_no_other(
         assert client.run(each).reason is FinishReason.LENGTH
         room.append(max(sizes))
         sizes.clear()
-    assert 0 < room[1] < room[2] or main.name == "gemma3"
+    sight = load_model(main).sight
+    assert sight is not None
+    read_as = {sight.size(side, side, PictureDetail.NORMAL) for side in (30, 120)}  # some families know one size
+    assert 0 < room[1] <= room[2]
+    assert (room[1] < room[2]) == (len(read_as) == 2)
     room[0] = room[2] - 1
     looks.clear()
     ends = client.run_all([replace(large, transient=True), replace(asking((asked("Hello."),), tokens=4))])
