@@ -144,7 +144,7 @@ def test_what_has_no_size_is_not_said_to_fit() -> None:
     assert not is_wanted(unknown, HubQuery(most_bytes=10**12))
 
 
-NAMES = [
+DRAFTERS: list[tuple[str, DrafterKind | None]] = [
     ("z-lab/Qwen3-8B-DFlash-b16", DrafterKind.DFLASH),
     ("deepseek-ai/dspark_qwen3_8b_block7", DrafterKind.DSPARK),
     ("z-lab/Qwen3.8-27B-DFlash2", DrafterKind.DFLASH2),
@@ -167,13 +167,13 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind"), NAMES)
+@pytest.mark.parametrize(("name", "kind"), DRAFTERS)
 def test_a_drafter_is_known_by_its_name(name: str, kind: DrafterKind | None) -> None:
     assert listed(id=name).drafter is kind
 
 
 def test_every_kind_of_drafter_is_found_by_its_name() -> None:
-    assert {kind for _, kind in NAMES if kind} == set(DrafterKind)
+    assert {kind for _, kind in DRAFTERS if kind} == set(DrafterKind)
     assert [kind for kind in DrafterKind if not is_drafter_folder(kind)] == []
 
 

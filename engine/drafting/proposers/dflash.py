@@ -190,7 +190,8 @@ class BlockDrafter(OwnLayers):
             self.markov_head = MarkovHead(rows, config.draft_vocabulary or rows, sizes.width, markov)
         self._confides_with_markov = markov is not None and config.confidence_with_markov
         if config.confidence:
-            self.confidence_head = ConfidenceHead(sizes.width + (markov.rank if self._confides_with_markov else 0))
+            given = markov.rank if markov is not None and config.confidence_with_markov else 0
+            self.confidence_head = ConfidenceHead(sizes.width + given)
         if config.selector is not None:
             self.candidate_selector = CandidateSelector(rows, sizes.width, config.selector)
 
