@@ -34,10 +34,15 @@ class _Unused:
 
 
 class Drafting:
-    """Between two rounds: `plan`; within the round, if the plan drafts, `propose`; then `observe`."""
+    """Between two rounds: `plan`; within the round, if the plan drafts, `propose`; then `observe`.
 
-    def __init__(self, proposers: Sequence[Proposer], controller: Controller) -> None:
-        self.state = DraftingState.NO_DRAFT
+    Without proposers every round is plain, and the state is `without`.
+    """
+
+    def __init__(
+        self, proposers: Sequence[Proposer], controller: Controller, without: DraftingState = DraftingState.NO_DRAFT
+    ) -> None:
+        self.state = self._without = without
         self.source = ""  # of the latest draft
         self.reading_s = 0.0  # seconds of draft prefill in this reply
         self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
@@ -83,6 +88,11 @@ class Drafting:
         self.source = plan.source or self.source
         return plan
 
+    def put_off(self, state: DraftingState) -> DraftingState:
+        """Instead of `plan`: the next round is plain. Returns why: as `state` says, if there are proposers at all."""
+        self.state = state if self._proposers else self._without
+        return self.state
+
     def propose(self, plan: Plan, tokens: Sequence[int], sampler: Sampler, *, wait: bool = False) -> Draft:
         """`wait` for the device where other proposers use it too, so that each gets its own failure."""
         return self._proposers[plan.source].propose(tokens, plan, sampler, wait=wait)
@@ -102,6 +112,10 @@ class Drafting:
                 proposer.read_on()
         seconds = done.seconds + time.perf_counter() - started
         self._controller.observe(plan if done.proposed else PLAIN, _outcome(done, seconds))
+
+    def source_of(self, done: Round) -> str:
+        """Which proposer drafted in the latest round, which is `done`; "" if it was plain."""
+        return self.source if done.proposed else ""
 
     def settle(self) -> None:
         """Wait for all proposers' forwards in flight: else their failure would be raised in the next user of the
@@ -206,7 +220,7 @@ class Drafting:
         """About the loaded draft, where there is one."""
         draft = next((proposer for proposer in self._proposers.values() if not proposer.free), None)
         if draft is None:
-            return DraftingState.ACTIVE if self.source else DraftingState.NO_DRAFT
+            return DraftingState.ACTIVE if self.source else self._without
         if draft.failed or self._controller.refuses(draft.name):
             return DraftingState.FAILED
         if self._controller.parked:

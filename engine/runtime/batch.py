@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 _MOST_TOKENS = 128  # of a step with drafts, all rows together: logits take memory
 _PADDED_TOKENS = 2048  # attending to a copy of a longer chat costs as much as the wider forward saves
@@ -80,7 +78,7 @@ class Batch:
             draft_s = time.perf_counter() - started
         else:
             for reply in self.replies:
-                reply.begin_shared_round()
+                reply.rounds.rest()
         width = 1 + max(draft.tokens.size for draft in drafted)
         if width > 1:
             padded = history.shared_by(len(self.replies)).costs.padded(width)
@@ -133,7 +131,7 @@ class Batch:
         """The draft of each reply."""
         most = self._longest_draft()
         count = len(self.replies)
-        drafts = [_attempt(reply, partial(reply.draft_shared, count, most)) for reply in self.replies]
+        drafts = [reply.attempt(partial(reply.rounds.draft, count, most)) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
 
     def _longest_draft(self) -> int:
@@ -168,7 +166,7 @@ class Batch:
 
     def _verdict(self, reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
         position = len(reply.sequence.tokens)
-        verdict = _attempt(reply, lambda: reply.sampler.verify(_masked(reply, logits, draft), position, draft))
+        verdict = reply.attempt(lambda: reply.sampler.verify(_masked(reply, logits, draft), position, draft))
         return _noted(reply, logits, position, verdict)
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
@@ -215,7 +213,7 @@ class Batch:
     def _draw(self, reply: Reply, logits: mx.array, ahead: mx.array | None) -> mx.array:
         position = len(reply.sequence.tokens) + (ahead is not None)
         before = NO_DRAFT if ahead is None else Draft(ahead)
-        drawn = _attempt(reply, lambda: reply.sampler.draw(_masked(reply, logits, before), position, ahead))
+        drawn = reply.attempt(lambda: reply.sampler.draw(_masked(reply, logits, before), position, ahead))
         return _noted(reply, logits, position, drawn)
 
     def _hand_out(
@@ -232,7 +230,7 @@ class Batch:
         """
         drawn = zip(self.replies, drafts, verdicts, strict=True)
         rounds = {
-            reply: _attempt(reply, partial(reply.receive, draft, verdict, times, failure))
+            reply: reply.attempt(partial(reply.rounds.receive, draft, verdict, times, failure))
             for reply, draft, verdict in drawn
         }
         if width > 1:
@@ -241,7 +239,7 @@ class Batch:
         self.release([reply for reply in self.replies if reply.complete])
         for reply, done in rounds.items():
             if done is not None:
-                _attempt(reply, partial(reply.take_shared, done))
+                reply.attempt(partial(reply.take, done))
         self._forget([reply for reply in self.replies if reply.ended])
 
     def _commit(self, width: int, rounds: Sequence[Round | None]) -> None:
@@ -263,15 +261,6 @@ class Batch:
         self.replies = [self.replies[row] for row in rows]
         if self._drawn is not None:
             self._drawn = self._drawn[mx.array(rows)] if rows else None
-
-
-def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
-    """Run `act`, which concerns one reply alone, unless it has ended; if it raises, only this reply fails."""
-    try:
-        return None if reply.ended else act()
-    except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
-        reply.fail(error)
-        return None
 
 
 def _masked(reply: Reply, logits: mx.array, draft: Draft) -> mx.array:

@@ -1,248 +1,151 @@
-"""The loaded pair: a main model and its draft, as commands exchange them. Engine thread only; imports MLX.
+"""The loaded models, and what outlives a reply of theirs: kept caches, costs of rounds, what a batch of theirs can do.
 
-What runs with a pair is the scheduler's.
+Measured while the engine is idle. Engine thread only.
 """
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from math import inf
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, RepliesUnderWay, as_engine_error
-from engine.api.events import (
-    Event,
-    ModelChecking,
-    ModelFailed,
-    ModelLoading,
-    ModelLoadProgress,
-    ModelReady,
-    ModelUnloaded,
-    Sink,
-)
-from engine.api.types import ModelRole
-from engine.cluster.loading import loading_over_ranks
-from engine.cluster.machines import plan_with
-from engine.drafting.drafters import loading_any_draft
-from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory, widens
-from engine.models.watch import Question
-from engine.runtime.background_load import BackgroundLoad
-from engine.runtime.commands import Load, SetDraft, Unload, refusal
-from engine.runtime.counting import Counting
-from engine.runtime.scheduler import Scheduler
+from engine.api.events import DrafterExamined, ModelMeasured
+from engine.api.types import Speculation
+from engine.drafting.calibration import Tuner
+from engine.drafting.controller import History, make_controller
+from engine.drafting.drafters import proposer_of
+from engine.drafting.planner import Drafting
+from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.forced import ForcedProposer
+from engine.drafting.proposers.lookup import LookupProposer
+from engine.models.memory import set_limits
+from engine.prefix.memory import PrefixStore
+from engine.runtime.batch import can_batch, can_draft
+from engine.runtime.queued import QueuedReply
+from engine.runtime.reply import Reply
+from engine.runtime.sharing import Sharing
 
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
 _log = logging.getLogger(__name__)
 
-AGAIN_S = 600.0  # a model that was lost is not loaded again by itself if that was done so recently
-
-# Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.
-Post = Callable[[Sink | None, Event], None]
+SAVING_S = 4.0  # for writing caches before their models are dropped
 
 
-class Pair:
-    """Every command about it ends in one last event."""
+class LoadedPair:
+    """A main model with or without a draft, or nothing. `history` and `sharing` are made again with each change."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        counting: Counting,
-        post: Post,
-        aborted: Question,
-        first_use: FirstUse,
-        *,
-        light_drafters: bool,
-    ) -> None:
-        """`aborted`: whether a command waits that ends what is being loaded."""
-        self._scheduler = scheduler
-        self._counting = counting
-        self._post = post
-        self._aborted = aborted
-        self._first_use = first_use
-        self._light_drafters = light_drafters and not widens()  # where 16 bits are computed as 32, nothing is gained
-        self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
-        self._loaded_by: Load | None = None  # the main model, if it was by a command
-        self._loaded_again_at = -inf
+    def __init__(self, tuner: Tuner, store: PrefixStore) -> None:
+        self.main: LoadedModel | None = None
+        self.draft: LoadedModel | None = None
+        self.store = store
+        self.spares = False  # nothing is measured: the machine is hot or saves energy
+        self.on_battery = False  # no more is measured than first prices
+        self._tuner = tuner
+        self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
+        self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
+        self._recall_costs()
 
-    def load(self, command: Load) -> None:
-        self._loaded_again_at = -inf
-        self._load(command)
+    def set_main(self, main: LoadedModel | None) -> None:
+        """Another main model, without a draft. No reply of the former one may run any more."""
+        try:
+            self.store.save(SAVING_S)
+        except Exception:  # noqa: BLE001  the pair is dropped all the same
+            _log.exception("caches could not be saved")
+        self.store.clear()
+        self._batches = self._drafts = None
+        self.main, self.draft = main, None
+        self._recall_costs()
+        self._set_limits()
 
-    def _load(self, command: Load) -> None:
-        if self._scheduler.under_way and not command.end_replies:
-            if self._scheduler.has_aborted_load:  # for this command, perhaps; it cannot go on
-                self.abort_loads(LoadAborted)
-            for answer in refusal(command, RepliesUnderWay(command.folder)):
-                self._post(command.sink, answer)
-            return
-        self.abort_loads(LoadAborted)
-        self._post(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
-        on_try = partial(self._post, command.sink, ModelChecking(command.folder))
-        self._begin_load(ModelRole.MAIN, command, _slices_of(command, self._aborted, self._first_use, on_try))
-        if command.draft is not None:
-            self._next_draft = SetDraft(command.draft, command.sink)
+    def set_draft(self, draft: LoadedModel | None, replies: Iterable[Reply]) -> None:
+        """Another draft, or none; `replies` use it from their next round on."""
+        self.draft = draft
+        self._recall_costs()
+        for reply in replies:
+            self.draft_for(reply)
+        self.store.drop_other_models(self.main, draft)
+        self._set_limits()
 
-    def set_draft(self, command: SetDraft) -> None:
-        if self._loads_main:
-            self._refuse_next_draft(LoadAborted)
-            self._next_draft = command
-            return
-        self.abort_loads(LoadAborted)
-        main, folder = self._scheduler.main, command.folder
-        if folder is None:
-            self._drop_draft(command.sink)
-            return
-        self._post(command.sink, ModelLoading(ModelRole.DRAFT, folder))
-        if main is None:
-            self._post(command.sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
-        else:
-            slices = loading_any_draft(folder, main, self._aborted, light=self._light_drafters)
-            self._begin_load(ModelRole.DRAFT, command, slices)
+    def start(self, queued: QueuedReply) -> Reply:
+        """Make the reply of a request. There is a main model."""
+        assert self.main is not None
+        may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter needs its states
+        reply = queued.start(self.main, self.store, self.history, may_copy=may_copy)
+        self.draft_for(reply)
+        return reply
 
-    def unload(self, command: Unload) -> None:
-        self.abort_loads(LoadAborted)
-        was_loaded = self._scheduler.main is not None
-        self.drop(command.sink)
-        if not was_loaded:
-            self._post(command.sink, ModelUnloaded(ModelRole.MAIN))
+    def draft_for(self, reply: Reply) -> None:
+        """Let a reply draft with this pair, from its next round on."""
+        chat = reply.sequence
+        proposers: list[Proposer] = [LookupProposer(chat.model.ends)]
+        if self.draft is not None:
+            proposers.insert(0, proposer_of(self.draft, chat.model, self.store, chat.turn_end, chat.tokens, chat))
+        proposers[:0] = reply.predicted()
+        if reply.sampler.guide is not None:
+            proposers.insert(0, ForcedProposer(reply.sampler.guide))
+        controller = make_controller(reply.request.speculation, self.history)
+        reply.draft_with(Drafting(proposers, controller), self.history)
 
-    def take_next_draft(self) -> SetDraft | None:
-        """The draft's command that waited for a main model, once that is loaded or has failed."""
-        if self._loads_main:
-            return None
-        command, self._next_draft = self._next_draft, None
-        return command
-
-    def load_lost_again(self) -> None:
-        """A main model that has lost some of its layers is loaded again, once; queued replies wait for that.
-
-        Its draft comes with it, also one that was on its way.
-        """
-        main, asked = self._scheduler.main, self._loaded_by
-        lost = None if main is None else main.lost()
-        if lost is None or asked is None:
-            return
-        draft, load = self._scheduler.draft, self._scheduler.load
-        draft_folder = load.folder if load is not None else None if draft is None else draft.info.folder
-        _log.warning("the model is not whole any more: %s", lost)
-        another_comes = self._loads_main
-        if not another_comes:
-            self.abort_loads(LoadAborted)
-            self._scheduler.fail_started(lost)
-        self.drop(asked.sink)
-        self._scheduler.why_no_main = lost
-        if not another_comes and time.monotonic() < self._loaded_again_at + AGAIN_S:
-            self._post(asked.sink, ModelFailed(ModelRole.MAIN, asked.folder, lost))
-        elif not another_comes:
-            self._loaded_again_at = time.monotonic()
-            self._load(replace(asked, draft=draft_folder))
+    def steer(self, reply: Reply, speculation: Speculation) -> None:
+        """Change how a reply drafts, from its next round on."""
+        if not reply.steer(speculation, self.history):
+            self.draft_for(reply)
 
     @property
-    def _loads_main(self) -> bool:
-        load = self._scheduler.load
-        return load is not None and load.role is ModelRole.MAIN
+    def can_batch(self) -> bool:
+        """Whether replies can share a forward; tried once for each main model, when first needed."""
+        if self._batches is None:
+            self._batches = self.main is not None and can_batch(self.main)
+        return self._batches
 
-    def abort_loads(self, reason: Callable[[str], EngineError]) -> None:
-        load = self._scheduler.load
-        if load is not None:
-            self._scheduler.abort_load(reason(load.folder))
-        self._refuse_next_draft(reason)
+    @property
+    def can_draft(self) -> bool:
+        """Whether a batch can verify drafts; tried once, likewise."""
+        if self._drafts is None:
+            self._drafts = self.main is not None and can_draft(self.main)
+        return self._drafts
 
-    def _refuse_next_draft(self, reason: Callable[[str], EngineError]) -> None:
-        command, self._next_draft = self._next_draft, None
-        if command is not None:
-            for answer in refusal(command, reason(command.folder or "")):
-                self._post(command.sink, answer)
+    @property
+    def has_idle_work(self) -> bool:
+        return self.store.has_unwritten or self._may_measure
 
-    def drop(self, sink: Sink | None) -> None:
-        """Running replies end, queued ones stay in the queue."""
-        pair = [
-            (ModelRole.DRAFT, self._scheduler.draft is not None),
-            (ModelRole.MAIN, self._scheduler.main is not None),
-        ]
-        self._set_main(None)
-        release_memory()
-        for role in (role for role, was_loaded in pair if was_loaded):
-            self._post(sink, ModelUnloaded(role))
+    def idle_step(self) -> None:
+        """A slice of writing kept caches to disk, or of measuring."""
+        if self.store.has_unwritten:
+            self.store.write_step()
+        elif self._may_measure:
+            self._tuner.step()
 
-    def _begin_load(self, role: ModelRole, command: Load | SetDraft, slices: Slices) -> None:
-        folder, sink = command.folder or "", command.sink
+    def news(self) -> list[DrafterExamined | ModelMeasured]:
+        """Once all is measured, and once only: the result for the drafter, and the times of the main model."""
+        if self._told or self._tuner.pending or self.main is None:
+            return []
+        self._told, news, costs = True, list[DrafterExamined | ModelMeasured](), self.history.costs
+        known = costs.calibration
+        if self.draft is not None and known.per_pass is not None:
+            news.append(DrafterExamined(self.draft.info.folder, known.per_pass, known.misread))
+        if costs.calibrated:
+            times, *others = self._tuner.measured(self.main)
+            news.append(ModelMeasured(self.main.info.folder, times, tuple(others), known.rounding))
+        return news
 
-        def ready(model: LoadedModel) -> None:
-            self._install(role, model, sink)
-            self._loaded_by = command if isinstance(command, Load) else self._loaded_by
-            self._post(sink, ModelReady(role, model.info))
+    @property
+    def _may_measure(self) -> bool:
+        return self._tuner.pending and not (self.spares or (self.on_battery and self._tuner.refines))
 
-        def failed(error: BaseException) -> None:
-            wanted = isinstance(error, LoadAborted | EngineClosed)
-            level = logging.INFO if wanted else logging.WARNING
-            _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
-            if role is ModelRole.MAIN and not wanted:
-                self._scheduler.why_no_main = as_engine_error(error)
-            self._post(sink, ModelFailed(role, folder, as_engine_error(error)))
-            if role is ModelRole.MAIN and self._scheduler.main is not None:
-                self._refuse_next_draft(LoadAborted)  # it was for that main model, not for the one that stays
-
-        def report(progress: Progress) -> None:
-            if not progress.done_bytes:
-                self._make_room(role, progress.total_bytes, sink)
-                return
-            self._post(sink, ModelLoadProgress(role, folder, progress.done_bytes, progress.total_bytes))
-
-        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, report))
-
-    def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
-        """Called before weights are read: every check that is possible without them has passed.
-
-        The loaded pair is dropped only now, for the next main model. A draft stays until the next one is loaded, unless
-        there is no memory for both.
-        """
-        if role is ModelRole.MAIN:
-            self.drop(sink)
-        elif (draft := self._scheduler.draft) and not has_room(
-            weight_bytes, draft, *filter(None, [self._scheduler.main])
-        ):
-            self._drop_draft(sink)
-
-    def _drop_draft(self, sink: Sink) -> None:
-        self._scheduler.set_draft(None)
-        release_memory()
-        self._post(sink, ModelUnloaded(ModelRole.DRAFT))
-
-    def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
-        """If this raises, the model is not installed."""
-        replaces = role is ModelRole.DRAFT and self._scheduler.draft is not None
-        put = self._set_main if role is ModelRole.MAIN else self._scheduler.set_draft
-        try:
-            put(model)
-        except BaseException:
+    def _recall_costs(self) -> None:
+        """Load the calibration of a new pair, so that its first reply has prices too."""
+        self.history = History()
+        self.sharing = Sharing(self.history)
+        self._tuner.stop()
+        self._told = False  # what was measured
+        if self.main is not None:
             try:
-                put(None)
-            except Exception:  # noqa: BLE001  perhaps the same error; nothing uses the model by then
-                _log.info("%s was not taken away in order", model.info.name, exc_info=True)
-            model.close()
-            raise
-        finally:
-            if role is ModelRole.DRAFT:
-                release_memory()
-            if replaces:
-                self._post(sink, ModelUnloaded(ModelRole.DRAFT))
+                self._tuner.begin(self.main, self.draft, self.history.costs)
+            except Exception:  # noqa: BLE001  replies can run without prices
+                _log.warning("%s cannot be measured", self.main.info.name, exc_info=True)
+                self._tuner.stop()
 
-    def _set_main(self, model: LoadedModel | None) -> None:
-        before = self._scheduler.main
-        self._counting.stop()
-        try:
-            self._scheduler.set_main(model)
-        finally:
-            if before is not None and self._scheduler.main is not before:
-                before.close()
-
-
-def _slices_of(command: Load, aborted: Question, first_use: FirstUse, on_try: Callable[[], None]) -> Slices:
-    if command.plan is not None or command.helping:
-        planned = command.plan or partial(plan_with, command.folder, command.helping)
-        return loading_over_ranks(planned, aborted, first_use, on_try)
-    return loading(command.folder, aborted=aborted, first_use=first_use, on_try=on_try)
+    def _set_limits(self) -> None:
+        set_limits(*(model.need for model in (self.main, self.draft) if model is not None))

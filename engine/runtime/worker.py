@@ -35,7 +35,7 @@ from engine.runtime.commands import (
     Unload,
 )
 from engine.runtime.counting import Counting
-from engine.runtime.pair import Pair, Post
+from engine.runtime.pair_loader import PairLoader, Post
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 
@@ -72,7 +72,7 @@ class Worker:
         self._scheduler = scheduler
         self._post = post
         self._counting = Counting(post)
-        self._pair = Pair(
+        self._loader = PairLoader(
             scheduler,
             self._counting,
             post,
@@ -96,11 +96,11 @@ class Worker:
         _log.debug("%r", command)
         match command:
             case Load():
-                self._pair.load(command)
+                self._loader.load(command)
             case SetDraft():
-                self._pair.set_draft(command)
+                self._loader.set_draft(command)
             case Unload():
-                self._pair.unload(command)
+                self._loader.unload(command)
             case Submit():
                 self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
@@ -121,11 +121,11 @@ class Worker:
             case KeepOnly():
                 self._scheduler.keep_only(command.conversations)
             case SetSparing():
-                self._scheduler.spares, self._scheduler.on_battery = command.on, command.on_battery
+                self._scheduler.pair.spares, self._scheduler.pair.on_battery = command.on, command.on_battery
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""
-        return self._pair.take_next_draft()
+        return self._loader.take_next_draft()
 
     def step(self) -> None:
         """A slice of pending work. An error that is no single reply's ends all replies."""
@@ -137,21 +137,20 @@ class Worker:
                 self._scheduler.step()
             elif self._scheduler.has_idle_work:
                 self._scheduler.idle_step()
-                for news in (self._scheduler.take_examined(), self._scheduler.take_measured()):
-                    if news is not None:
-                        self._post(None, news)
+                for news in self._scheduler.pair.news():
+                    self._post(None, news)
         except BaseException as error:
             self._scheduler.fail_all(error)
             raise
         finally:
-            self._pair.load_lost_again()
+            self._loader.load_lost_again()
 
     def _shut_down(self) -> None:
         try:
-            self._pair.abort_loads(lambda folder: EngineClosed())
+            self._loader.abort_loads(lambda folder: EngineClosed())
             self._counting.refuse_all(EngineClosed)
             self._scheduler.cancel_all()
-            self._pair.drop(None)
+            self._loader.drop(None)
         finally:
             mx.synchronize()
             mx.clear_streams()  # a thread that ends with streams of its own aborts the process at exit

@@ -81,7 +81,7 @@ def recorded() -> Iterator[list[Row]]:
 
     def taking(reply: Reply, done: Round, *, others_s: float | None = None) -> None:
         counts = [done.proposed, done.drafted, done.accepted, len(done.emitted)]
-        rows.append([reply._source(done), *counts, done.seconds, observed[0], 0.0])
+        rows.append([reply.rounds.drafting.source_of(done), *counts, done.seconds, observed[0], 0.0])
         observed[0] = None
         take(reply, done, others_s=others_s)
 
@@ -140,9 +140,9 @@ def _case(name: str, setup: BenchSetup, others: Others) -> dict[str, Any]:
     scheduler.set_main(load_model(setup.endless))
     assert scheduler.main is not None
     scheduler.set_draft(load_draft(pairs.endless(noised, setup.folder / f"endless-{noise:g}"), scheduler.main))
-    while scheduler._tuner.pending:
+    while scheduler.pair._tuner.pending:
         scheduler.idle_step()
-    calibration = scheduler._history.costs.calibration
+    calibration = scheduler.pair.history.costs.calibration
     prompt, off, fixed = setup.guide[3], Speculation.off(), Speculation.fixed(length)
     for speculation in (off, fixed):  # whatever is done once is done
         written(scheduler, prompt, speculation, others, _LOADS["quiet"])

@@ -124,7 +124,7 @@ class Recorder:
 
     @property
     def written(self) -> int:
-        return 0 if self.queued.reply is None else len(self.queued.reply._emitted)
+        return 0 if self.queued.reply is None else len(self.queued.reply._output.tokens)
 
 
 class Harness:
@@ -151,7 +151,7 @@ class Harness:
 
     @property
     def batched(self) -> int:
-        return len(self.scheduler._batch.replies)
+        return len(self.scheduler._writing._batch.replies)
 
 
 def written(models: Mapping[str, LoadedModel], draft: str, *requests: Request) -> list[Recorder]:

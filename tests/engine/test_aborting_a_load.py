@@ -107,7 +107,7 @@ def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
             raise Aborted
         yield
 
-    monkeypatch.setattr("engine.runtime.pair.loading_any_draft", slices)
+    monkeypatch.setattr("engine.runtime.pair_loader.loading_any_draft", slices)
     engine.load(zoo.main, loads, zoo.drafts["close"])
     engine.subscribe(lambda event: drafts(event) if isinstance(event, ModelFailed) else None)
     try:
@@ -130,11 +130,11 @@ def test_a_load_that_was_aborted_is_answered_by_a_command_that_is_refused(
         yield from ()
         raise Aborted
 
-    monkeypatch.setattr("engine.runtime.pair.loading_any_draft", slices)
+    monkeypatch.setattr("engine.runtime.pair_loader.loading_any_draft", slices)
     scheduler, heard = Scheduler(), list[Event]()
     worker = Worker(scheduler, lambda _sink, event: heard.append(event), lambda *_: False, FirstUse())
     scheduler.set_main(load_model(zoo.main))
-    scheduler._tuner.stop()
+    scheduler.pair._tuner.stop()
     worker.handle(SetDraft("draft", print))
     worker.handle(Submit(RequestId(1), Request(tokens=(65, 66, 67)), print))
     worker.step()

@@ -191,7 +191,7 @@ def test_its_figures_leave_the_pause_out(company: Company, monkeypatch: pytest.M
     """An hour goes by while another one is written."""
     ahead_s = [0.0]
     clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + ahead_s[0])
-    for module in ("queued", "reply"):
+    for module in ("queued", "rounds"):
         monkeypatch.setattr(f"engine.runtime.{module}.time", clock)
 
     def sleep(event: Event) -> None:

@@ -81,7 +81,7 @@ def test_what_the_store_takes_to_give_is_of_reading_not_of_the_line(monkeypatch:
         return take(*arguments, **options)
 
     monkeypatch.setattr(PrefixStore, "take", taken)
-    for module in ("queued", "reply"):
+    for module in ("queued", "rounds"):
         monkeypatch.setattr(f"engine.runtime.{module}.time", SimpleNamespace(perf_counter=lambda: now[0]))
     harness = Harness(model("qwen3"))
     heard = harness.submit(asking(prompt(9), 4, speculation=Speculation.off()))
@@ -242,8 +242,8 @@ def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
     broken = heard[1].reply
     place, name = {
         "sampler": (broken.sampler, "draw"),
-        "text": (broken._text, "push"),
-        "finish": (broken._text, "finish"),
+        "text": (broken._output.text, "push"),
+        "finish": (broken._output.text, "finish"),
     }[part]
     setattr(place, name, raising(ValueError("broken")))
     harness.run_dry()
@@ -317,7 +317,7 @@ def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
                 assert harness.scheduler.busy
                 harness.scheduler.step()
             harness.scheduler.step()
-            harness.scheduler._leave_batch([heard[1].reply])
+            harness.scheduler._writing.release(heard[1].reply.__eq__)
             sequence = heard[1].reply.sequence
             assert sequence.uncached == 1
             assert_matches_a_fresh_prefill(sequence)
@@ -355,9 +355,9 @@ def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
     harness.until_written(heard[2], 5)
     assert harness.batched == 3
     broken, leaving = heard[1].reply, heard[0].reply
-    place, name = {"text": (broken._text, "push"), "sampler": (broken.sampler, "draw")}[part]
+    place, name = {"text": (broken._output.text, "push"), "sampler": (broken.sampler, "draw")}[part]
     setattr(place, name, raising(ValueError("broken")))
-    leaving._room = len(leaving._emitted) + 1  # its next token is its last one
+    leaving._output._most = len(leaving._output.tokens) + 1  # its next token is its last one
     raising_once(monkeypatch, MergedCaches, second, lambda: True)
     harness.run_dry()
 
@@ -375,7 +375,7 @@ def test_an_error_without_words_ends_the_reply_too(monkeypatch: pytest.MonkeyPat
     harness = Harness(model("qwen3"))
     heard = [harness.submit(asking(prompt(6 + salt, salt), 12)) for salt in range(3)]
     harness.until_written(heard[-1], 3)
-    monkeypatch.setattr(heard[0].reply._text, "push", raising(Unprintable()))
+    monkeypatch.setattr(heard[0].reply._output.text, "push", raising(Unprintable()))
     harness.run_dry()
 
     assert isinstance(heard[0].failed.error, InternalError)
@@ -399,8 +399,8 @@ def test_statistics_that_fail_at_the_end_do_not_swallow_it(monkeypatch: pytest.M
 def test_merged_caches_that_stay_broken_end_every_reply_in_them(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     """Nobody is lost between the lines, and none is stepped for ever."""
     harness = Harness(model("qwen3"))
-    assert harness.scheduler._can_batch()
-    assert harness.scheduler._can_draft()
+    assert harness.scheduler.pair.can_batch
+    assert harness.scheduler.pair.can_draft
     monkeypatch.setattr(MergedCaches, part, raising(RuntimeError("[METAL] the device is gone")))
     heard = [harness.submit(asking(prompt(6 + salt, salt), 6 + salt)) for salt in range(3)]
     for _ in range(200):

@@ -17,8 +17,7 @@ from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.runtime.batch import Batch
-from engine.runtime.reply import Reply
-from engine.runtime.scheduler import Scheduler
+from engine.runtime.rounds import Rounds
 from engine.runtime.sharing import Sharing, Way
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
@@ -133,14 +132,14 @@ def test_a_wide_step_is_padded_to_where_the_forward_is_faster(monkeypatch: pytes
 
     class Network:
         def __call__(self, tokens: mx.array, cache: list[object]) -> object:
-            replies = harness.scheduler._batch.replies
+            replies = harness.scheduler._writing._batch.replies
             if replies:
                 longest = max(len(reply.sequence.tokens) for reply in replies)
                 steps.add((tokens.shape[1], longest - 1 + 6))
             return main.network(tokens, cache=cache)
 
     def padded(costs: RoundCosts, width: int) -> int:
-        return 6 if width in (4, 5) and costs is not harness.scheduler._history.costs else width
+        return 6 if width in (4, 5) and costs is not harness.scheduler.pair.history.costs else width
 
     monkeypatch.setattr(RoundCosts, "padded", padded)
     harness = Harness(replace(main, network=Network(), info=replace(main.info, context_tokens=64)), draft())
@@ -270,7 +269,7 @@ def forced(monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
 
 
 def written(harness: Harness, calibration: Calibration) -> Recorder:
-    harness.scheduler._history.costs.calibration = calibration
+    harness.scheduler.pair.history.costs.calibration = calibration
     asked = [asking(prompt(9 + salt, salt), 120, speculation=Speculation.auto()) for salt in range(2)]
     heard = [harness.submit(one) for one in asked]
     harness.run_dry()
@@ -293,7 +292,7 @@ def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch
     """Alone it would bring something else, or nothing was tried."""
     forced(monkeypatch, Way.DRAFTED)
     harness = Harness(model("qwen3"), draft())
-    known = harness.scheduler._history
+    known = harness.scheduler.pair.history
     known.costs.calibration = Calibration({1: 1.0, 2: 1.0, 3: 9.0, 33: 99.0}, {"draft": 1e-6})
     known.draft_speed = 0.5
     heard = [harness.submit(asking(prompt(9 + n, n), 60, speculation=Speculation.auto())) for n in range(2)]
@@ -326,7 +325,7 @@ def test_what_was_asked_is_done_and_the_rest_is_chosen(
     harness = Harness(model("qwen3"), draft())
     heard = [harness.submit(asking(prompt(5, salt), 9, speculation=mode)) for salt, mode in enumerate(modes)]
     harness.until_written(heard[1], 3)
-    way = Scheduler._way(harness.scheduler, [reply.reply for reply in heard])
+    way = harness.scheduler._writing.way([reply.reply for reply in heard])
 
     assert way is (Way.SHARED if ways else Way.DRAFTED)
     assert {frozenset(seen) for seen in offered} == ({frozenset(ways)} if ways else set())
@@ -450,14 +449,14 @@ def test_a_reply_of_which_nobody_can_tell_whether_its_draft_lags_ends_alone(
     harness = Harness(model("qwen3"), draft())
     other, broken = [harness.submit(one) for one in requests]
     asked = iter(range(1, 1000))
-    tell: Callable[[Reply], bool] = vars(Reply)["draft_lags"].fget
+    tell: Callable[[Rounds], bool] = vars(Rounds)["lags"].fget
 
-    def draft_lags(reply: Reply) -> bool:
-        if reply is broken.reply and reply._emitted and next(asked) >= asked_when:
+    def lags(rounds: Rounds) -> bool:
+        if rounds is broken.reply.rounds and broken.written and next(asked) >= asked_when:
             raise SystemExit("here")
-        return tell(reply)
+        return tell(rounds)
 
-    monkeypatch.setattr(Reply, "draft_lags", property(draft_lags))
+    monkeypatch.setattr(Rounds, "lags", property(lags))
     harness.run_dry()
     assert isinstance(broken.failed.error, InternalError)
     assert len(broken.terminal) == 1

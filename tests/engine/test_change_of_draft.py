@@ -15,7 +15,7 @@ DEAR = Calibration({1: ROUND_S, 33: ROUND_S}, {"draft": 0.5})
 
 def started(calibration: Calibration) -> tuple[Harness, Recorder]:
     harness = Harness(model("qwen3"), draft())
-    harness.scheduler._history.costs.calibration = calibration
+    harness.scheduler.pair.history.costs.calibration = calibration
     recorder = harness.submit(asking(prompt(9), 60, speculation=Speculation.fixed(4)))
     harness.until_written(recorder, 20)
     return harness, recorder
@@ -27,7 +27,7 @@ def test_rounds_are_priced_by_the_draft_that_they_had() -> None:
     before = recorder.reply._stats.freeze()
     assert before.plain_rounds == pytest.approx(before.rounds - 1, rel=0.3)
     harness.scheduler.set_draft(draft())
-    harness.scheduler._history.costs.calibration = DEAR
+    harness.scheduler.pair.history.costs.calibration = DEAR
     harness.run_dry()
     after = recorder.finished.stats
     drafted = after.draft_rounds - before.draft_rounds

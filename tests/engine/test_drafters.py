@@ -44,8 +44,8 @@ from engine.drafting.proposers.features import Context
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_draft
-from engine.runtime.scheduler import Scheduler
 from engine.runtime.sharing import Way
+from engine.runtime.writing import Writing
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS
@@ -372,12 +372,12 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
     plain = [client.run(asked(prompt, GREEDY, 28, drafts=False)).finished.tokens for prompt in prompts]
     coin, gone = Random(4), set[Way]()
 
-    def way(scheduler: Scheduler, _: object) -> Way:
-        chosen = coin.choice([way for way in Way if way is not Way.DRAFTED or scheduler._can_draft()])
+    def way(writing: Writing, _: object) -> Way:
+        chosen = coin.choice([way for way in Way if way is not Way.DRAFTED or writing._pair.can_draft])
         gone.add(chosen)
         return chosen
 
-    monkeypatch.setattr(Scheduler, "_way", way)
+    monkeypatch.setattr(Writing, "way", way)
     replies = client.run_all([asked(prompt, GREEDY, 28) for prompt in prompts])
 
     assert Way.DRAFTED in gone or pair.main.name != "dense"

@@ -169,7 +169,7 @@ def test_a_model_that_is_told_as_failed_is_not_there(zoo: Zoo, monkeypatch: pyte
         engine.load(zoo.main, load)
         assert load.until(ModelReady)
     refusals = iter([OSError("the device refuses")])
-    monkeypatch.setattr("engine.runtime.scheduler.set_limits", lambda *needs: refuse(needs, 1 + draft, refusals))
+    monkeypatch.setattr("engine.runtime.pair.set_limits", lambda *needs: refuse(needs, 1 + draft, refusals))
     if draft:
         engine.set_draft(zoo.drafts["close"], load)
     else:

@@ -112,7 +112,7 @@ class SlowLoad:
 @pytest.fixture
 def slow_load(monkeypatch: pytest.MonkeyPatch) -> SlowLoad:
     slow = SlowLoad()
-    monkeypatch.setattr("engine.runtime.pair.loading", slow)
+    monkeypatch.setattr("engine.runtime.pair_loader.loading", slow)
     return slow
 
 
@@ -143,7 +143,7 @@ def test_a_refused_load_leaves_what_is_being_loaded(zoo: Zoo, monkeypatch: pytes
             yield
         return load_draft(folder, main)
 
-    monkeypatch.setattr("engine.runtime.pair.loading_any_draft", slowly)
+    monkeypatch.setattr("engine.runtime.pair_loader.loading_any_draft", slowly)
     engine, load, draft, reply, refused = Engine(), Recorder(), Recorder(), Recorder(), Recorder()
     engine.load(zoo.main, load)
     load.until(ModelReady)

@@ -91,7 +91,8 @@ def reply(model: LoadedModel, proposer: EarlyExit | None, speculation: Speculati
     request = Request(tokens=PROMPT, sampling=Sampling(temperature=0), max_tokens=16, speculation=speculation)
     made = QueuedReply(RequestId(1), request, heard.append).start(model, PrefixStore(), History())
     if proposer is not None:
-        made.draft_with(Drafting([proposer], make_controller(speculation, History())))
+        history = History()
+        made.draft_with(Drafting([proposer], make_controller(speculation, history)), history)
     while not made.step():
         pass
     return made, heard

@@ -54,7 +54,7 @@ class Bench:
 
     def reply(self, request: Request, heard: list[Event], store: PrefixStore | None = None) -> Reply:
         reply = QueuedReply(RequestId(1), request, heard.append).start(self.main, store or PrefixStore(), History())
-        reply.draft_with(drafting(request, DraftModelProposer(self.draft, PrefixStore())))
+        reply.draft_with(drafting(request, DraftModelProposer(self.draft, PrefixStore())), History())
         return reply
 
 
@@ -201,7 +201,7 @@ def test_drafts_that_were_asked_for_begin_with_the_second_round(bench: Bench, pr
     reply = bench.reply(asked, heard)
     told = []
     while not reply.step():
-        told.append(len(reply._emitted))
+        told.append(len(reply._output.tokens))
     finished = heard[-1]
     assert isinstance(finished, Finished)
     first, *others, _ = [bool(each.drafted) for each in finished.rounds]  # the last may have room for no draft

@@ -210,7 +210,7 @@ def test_full_memory_ends_the_reply_and_says_so(scheduler: Scheduler, monkeypatc
 
 def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     run(scheduler, PROMPT)
-    store = scheduler._store
+    store = scheduler.pair.store
     assert store.nbytes > 0
     monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: store.nbytes > 0)
     (end,) = run(scheduler, tuple(reversed(PROMPT)))
@@ -222,7 +222,7 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
 def test_other_machines_memory_counts_as_this_ones(models: dict[str, LoadedModel]) -> None:
     """What frees it there, by the caches that are dropped with those here, is known with the next step only."""
     scheduler = Scheduler()
-    store = scheduler._store
+    store = scheduler.pair.store
     scheduler.set_main(replace(models["dense"], short=lambda: store.nbytes > 0))
     run(scheduler, PROMPT)
     assert store.nbytes > 0

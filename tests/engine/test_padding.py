@@ -35,7 +35,7 @@ def written(
     scheduler.set_main(main)
     scheduler.set_draft(load_draft(folder, main))
     if padded:
-        monkeypatch.setattr(scheduler._history.costs, "padded", to_fours)
+        monkeypatch.setattr(scheduler.pair.history.costs, "padded", to_fours)
     forward = CacheSet.forward
 
     def recorded(caches: CacheSet, width: int, run: Any) -> mx.array:

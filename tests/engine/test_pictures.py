@@ -239,7 +239,7 @@ def test_a_draft_that_guesses_badly_behind_a_picture_is_parked(main: Path, draft
     """Prices are given, so it does not depend on this machine."""
     model = load_model(main)
     harness = Harness(model, load_draft(drafters["draft"], model))
-    harness.scheduler._history.costs.calibration = Calibration({1: 1.0, 33: 2.0}, {"draft": 0.3})
+    harness.scheduler.pair.history.costs.calibration = Calibration({1: 1.0, 33: 2.0}, {"draft": 0.3})
     request = asking(SHORT, Speculation.auto(), tokens=60)
     reply, plain = (alone(harness, each) for each in (request, replace(request, speculation=PLAIN)))
     rounds = reply.finished.rounds

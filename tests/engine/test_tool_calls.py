@@ -171,7 +171,7 @@ def test_a_reply_that_calls_sends_the_call(
     sampling = Sampling(0.0, logit_bias=((token, 100.0),))
     request = Request((USER,), tools=(TOOL,), sampling=sampling, max_tokens=3)
     assert shared_engine.run(request).text() == "<<<"
-    monkeypatch.setattr("engine.runtime.reply.ToolSyntax", OddSyntax)
+    monkeypatch.setattr("engine.runtime.output.ToolSyntax", OddSyntax)
     called = shared_engine.run(request)
     assert [event.call.name for event in called.events if isinstance(event, ToolCalled)] == ["look"]
     assert (called.text(), called.stats.generated_tokens) == ("", 3)

@@ -18,6 +18,7 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
+from engine import ModelMeasured
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
@@ -218,26 +219,27 @@ def test_what_was_measured_of_other_models_is_told_too(
 
 def test_a_machine_that_spares_measures_nothing_until_it_is_over(main: LoadedModel) -> None:
     scheduler = Scheduler(Tuner())
-    scheduler.spares = True
+    scheduler.pair.spares = True
     scheduler.set_main(main)
-    assert (scheduler.has_idle_work, scheduler.take_measured()) == (False, None)
-    scheduler.spares = False
+    assert (scheduler.has_idle_work, scheduler.pair.news()) == (False, [])
+    scheduler.pair.spares = False
     be_idle(scheduler)
-    measured = scheduler.take_measured()
-    assert measured is not None
+    (measured,) = scheduler.pair.news()
+    assert isinstance(measured, ModelMeasured)
     assert measured.folder == main.info.folder
+    assert scheduler.pair.news() == []
 
 
 def test_on_battery_a_pair_has_prices_and_the_rest_is_measured_on_mains(main: LoadedModel, tmp_path: Path) -> None:
     tuner = Tuner(tmp_path)
     scheduler = Scheduler(tuner)
-    scheduler.on_battery = True
+    scheduler.pair.on_battery = True
     scheduler.set_main(main)
     begun = tuner.refines
     be_idle(scheduler)
     assert (begun, tuner.refines) == (False, True)
     assert not list(tmp_path.iterdir())
-    scheduler.on_battery = False
+    scheduler.pair.on_battery = False
     be_idle(scheduler)
     assert list(tmp_path.iterdir())
 

@@ -1,0 +1,150 @@
+"""What one reply has written: where it ends, and the events of its text. Engine thread only.
+
+Text comes with statistics and draft marks; beside it are tool calls and log-probabilities. The reply's other events are
+in `reply.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Sequence as Tokens
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from engine.api.events import Sink, TextDelta, TokensScored, ToolCalled
+from engine.api.stats import StatsRecorder
+from engine.api.types import FinishReason, Request, RequestId, RoundTrace, TokenScore
+from engine.decoding.accept import integers
+from engine.decoding.round import Round
+from engine.decoding.scores import Score, Scores
+from engine.decoding.sequence import Sequence
+from engine.decoding.text import Prompt, ReplyText, Span, goes_on
+from engine.decoding.tool_calls import ToolSyntax
+from engine.runtime.draft_marks import DraftMarks
+from engine.runtime.requests import context_limit
+
+if TYPE_CHECKING:
+    import mlx.core as mx
+
+    from engine.models.loading import LoadedModel
+
+
+class Output:
+    """Of each round comes `ending`, with the tokens before they are committed; then `take`, and `post_text`."""
+
+    def __init__(self, request_id: RequestId, request: Request, sink: Sink, sequence: Sequence, prompt: Prompt) -> None:
+        model = sequence.model
+        self.text = _text_of(request, model, prompt)
+        self.limit_tokens = context_limit(request, model.info.context_tokens)  # of prompt and reply
+        self.tokens: list[int] = []
+        self.reason: FinishReason | None = None  # set once the last token is drawn
+        self.trace: list[RoundTrace] = []  # filled if the request has `trace`
+        self.scores = ReplyScores(model.ends, prompt, request) if prompt.spelling is not None else None
+        self._id = request_id
+        self._sink = sink
+        self._sequence = sequence
+        self._request = request
+        self._ends = model.ends
+        self._most = min(request.max_tokens or self.limit_tokens, self.limit_tokens - len(prompt.tokens))
+        self._spans: list[Span] = []
+        self._marks = DraftMarks(model)
+
+    @property
+    def room(self) -> int:
+        """Tokens that may still be emitted."""
+        return self._most - len(self.tokens)
+
+    def ending(self, emitted: Tokens[int]) -> int:
+        """Turn a round's tokens into text; returns how many of them to keep (fewer at the reply's end)."""
+        for count, token in enumerate(emitted, start=1):
+            self.reason = self._ending_at(token, count)
+            if self.reason is not None:
+                return count
+        return len(emitted)
+
+    def _ending_at(self, token: int, count: int) -> FinishReason | None:
+        """Why `token`, the round's `count`th, is the reply's last; None if it is not."""
+        if token in self._ends:
+            return FinishReason.STOP
+        self._spans.extend(self.text.push(token))
+        if self.text.stopped:
+            return FinishReason.STOP
+        if count < self.room:
+            return None
+        return FinishReason.LENGTH if self._most == self._request.max_tokens else FinishReason.CONTEXT
+
+    def take(self, done: Round, number: int, source: str) -> None:
+        """Round `number` is committed, in which `source` drafted. Posts the log-probabilities of its tokens."""
+        committed = self._sequence.tokens
+        if done.drafted:
+            ahead = committed[done.accepted - len(done.emitted) - 1]
+            self._marks.note(done, len(self.tokens), number, ahead)
+        if self._request.trace:
+            drafted = tuple(integers(done.draft.tokens)[: done.drafted])
+            self.trace.append(RoundTrace(len(committed) - len(done.emitted), drafted, done.accepted, source))
+        self.tokens.extend(done.emitted)
+        if self.scores is not None:
+            for event in self.scores.events(self._id):
+                self._sink(event)
+
+    def finish(self) -> None:
+        """Let go of text that was held back."""
+        self._spans.extend(self.text.finish())
+
+    def post_text(self, recorder: StatsRecorder) -> None:
+        """What was written since the last call, if anything."""
+        spans, self._spans = self._spans, []
+        if not spans:
+            return
+        stats = recorder.freeze()
+        for (kind, call), same in groupby(spans, key=lambda span: (span.kind, span.call)):
+            if call is not None:
+                self._sink(ToolCalled(self._id, call))
+                continue
+            spans_of_kind = list(same)
+            text, marks = "".join(span.text for span in spans_of_kind), self._marks.place(kind, spans_of_kind)
+            self._sink(TextDelta(self._id, kind, text, stats, marks))
+
+
+def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> ReplyText:
+    return ReplyText(
+        model,
+        prompt.tokens,
+        request.stop,
+        within=goes_on(request) or bool(request.tokens),
+        begin=prompt.begin,
+        tools=ToolSyntax(model, request.tools) if request.tools else None,
+        several_calls=request.several_calls,
+    )
+
+
+class ReplyScores:
+    """A reply's log-probabilities as events: which token is which, spelled."""
+
+    def __init__(self, ends: Collection[int], prompt: Prompt, request: Request) -> None:
+        """The prompt has a spelling, and the request says how many tokens of each place are wanted."""
+        assert prompt.spelling is not None
+        assert request.logprobs is not None
+        self.scores = Scores(request.logprobs, len(prompt.tokens))
+        self._ends = ends
+        self._spell = prompt.spelling
+        self._prompt = [TokenScore(prompt.tokens[0], self._spell(prompt.tokens[0]), None)]
+        self._reads = request.prompt_logprobs
+
+    def read(self, logits: mx.array, position: int, following: list[int]) -> None:
+        """`following`: the prompt's tokens after those that were fed, from `position` on, perhaps once more."""
+        del self._prompt[position + 1 :]
+        self._prompt.extend(self._spelled(self.scores.of_prompt(logits, following)))
+
+    def events(self, request: RequestId) -> Iterator[TokensScored]:
+        """Of the latest round; before the first one of all, the prompt's."""
+        if self._reads:
+            self._reads = False
+            yield TokensScored(request, tuple(self._prompt), of_prompt=True)
+        yield TokensScored(request, tuple(self._spelled(self.scores.take())))
+
+    def _spelled(self, scores: Iterable[Score]) -> Iterator[TokenScore]:
+        for score in scores:
+            likeliest = (TokenScore(token, self._spell(token), logprob) for token, logprob in score.likeliest)
+            text = b"" if score.token in self._ends else self._spell(score.token)
+            yield TokenScore(score.token, text, score.logprob, tuple(likeliest))

@@ -1,0 +1,248 @@
+"""Loads main model and draft, and exchanges them, as commands say. Engine thread only; imports MLX.
+
+What runs with a pair is the scheduler's.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import inf
+
+from engine.api.errors import EngineClosed, EngineError, LoadAborted, NoModelLoaded, RepliesUnderWay, as_engine_error
+from engine.api.events import (
+    Event,
+    ModelChecking,
+    ModelFailed,
+    ModelLoading,
+    ModelLoadProgress,
+    ModelReady,
+    ModelUnloaded,
+    Sink,
+)
+from engine.api.types import ModelRole
+from engine.cluster.loading import loading_over_ranks
+from engine.cluster.machines import plan_with
+from engine.drafting.drafters import loading_any_draft
+from engine.models.first_use import FirstUse
+from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory, widens
+from engine.models.watch import Question
+from engine.runtime.background_load import BackgroundLoad
+from engine.runtime.commands import Load, SetDraft, Unload, refusal
+from engine.runtime.counting import Counting
+from engine.runtime.scheduler import Scheduler
+
+_log = logging.getLogger(__name__)
+
+AGAIN_S = 600.0  # a model that was lost is not loaded again by itself if that was done so recently
+
+# Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.
+Post = Callable[[Sink | None, Event], None]
+
+
+class PairLoader:
+    """Every command about it ends in one last event."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        counting: Counting,
+        post: Post,
+        aborted: Question,
+        first_use: FirstUse,
+        *,
+        light_drafters: bool,
+    ) -> None:
+        """`aborted`: whether a command waits that ends what is being loaded."""
+        self._scheduler = scheduler
+        self._counting = counting
+        self._post = post
+        self._aborted = aborted
+        self._first_use = first_use
+        self._light_drafters = light_drafters and not widens()  # where 16 bits are computed as 32, nothing is gained
+        self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
+        self._loaded_by: Load | None = None  # the main model, if it was by a command
+        self._loaded_again_at = -inf
+
+    def load(self, command: Load) -> None:
+        self._loaded_again_at = -inf
+        self._load(command)
+
+    def _load(self, command: Load) -> None:
+        if self._scheduler.under_way and not command.end_replies:
+            if self._scheduler.has_aborted_load:  # for this command, perhaps; it cannot go on
+                self.abort_loads(LoadAborted)
+            for answer in refusal(command, RepliesUnderWay(command.folder)):
+                self._post(command.sink, answer)
+            return
+        self.abort_loads(LoadAborted)
+        self._post(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
+        on_try = partial(self._post, command.sink, ModelChecking(command.folder))
+        self._begin_load(ModelRole.MAIN, command, _slices_of(command, self._aborted, self._first_use, on_try))
+        if command.draft is not None:
+            self._next_draft = SetDraft(command.draft, command.sink)
+
+    def set_draft(self, command: SetDraft) -> None:
+        if self._loads_main:
+            self._refuse_next_draft(LoadAborted)
+            self._next_draft = command
+            return
+        self.abort_loads(LoadAborted)
+        main, folder = self._scheduler.main, command.folder
+        if folder is None:
+            self._drop_draft(command.sink)
+            return
+        self._post(command.sink, ModelLoading(ModelRole.DRAFT, folder))
+        if main is None:
+            self._post(command.sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
+        else:
+            slices = loading_any_draft(folder, main, self._aborted, light=self._light_drafters)
+            self._begin_load(ModelRole.DRAFT, command, slices)
+
+    def unload(self, command: Unload) -> None:
+        self.abort_loads(LoadAborted)
+        was_loaded = self._scheduler.main is not None
+        self.drop(command.sink)
+        if not was_loaded:
+            self._post(command.sink, ModelUnloaded(ModelRole.MAIN))
+
+    def take_next_draft(self) -> SetDraft | None:
+        """The draft's command that waited for a main model, once that is loaded or has failed."""
+        if self._loads_main:
+            return None
+        command, self._next_draft = self._next_draft, None
+        return command
+
+    def load_lost_again(self) -> None:
+        """A main model that has lost some of its layers is loaded again, once; queued replies wait for that.
+
+        Its draft comes with it, also one that was on its way.
+        """
+        main, asked = self._scheduler.main, self._loaded_by
+        lost = None if main is None else main.lost()
+        if lost is None or asked is None:
+            return
+        draft, load = self._scheduler.draft, self._scheduler.load
+        draft_folder = load.folder if load is not None else None if draft is None else draft.info.folder
+        _log.warning("the model is not whole any more: %s", lost)
+        another_comes = self._loads_main
+        if not another_comes:
+            self.abort_loads(LoadAborted)
+            self._scheduler.fail_started(lost)
+        self.drop(asked.sink)
+        self._scheduler.why_no_main = lost
+        if not another_comes and time.monotonic() < self._loaded_again_at + AGAIN_S:
+            self._post(asked.sink, ModelFailed(ModelRole.MAIN, asked.folder, lost))
+        elif not another_comes:
+            self._loaded_again_at = time.monotonic()
+            self._load(replace(asked, draft=draft_folder))
+
+    @property
+    def _loads_main(self) -> bool:
+        load = self._scheduler.load
+        return load is not None and load.role is ModelRole.MAIN
+
+    def abort_loads(self, reason: Callable[[str], EngineError]) -> None:
+        load = self._scheduler.load
+        if load is not None:
+            self._scheduler.abort_load(reason(load.folder))
+        self._refuse_next_draft(reason)
+
+    def _refuse_next_draft(self, reason: Callable[[str], EngineError]) -> None:
+        command, self._next_draft = self._next_draft, None
+        if command is not None:
+            for answer in refusal(command, reason(command.folder or "")):
+                self._post(command.sink, answer)
+
+    def drop(self, sink: Sink | None) -> None:
+        """Running replies end, queued ones stay in the queue."""
+        pair = [
+            (ModelRole.DRAFT, self._scheduler.draft is not None),
+            (ModelRole.MAIN, self._scheduler.main is not None),
+        ]
+        self._set_main(None)
+        release_memory()
+        for role in (role for role, was_loaded in pair if was_loaded):
+            self._post(sink, ModelUnloaded(role))
+
+    def _begin_load(self, role: ModelRole, command: Load | SetDraft, slices: Slices) -> None:
+        folder, sink = command.folder or "", command.sink
+
+        def ready(model: LoadedModel) -> None:
+            self._install(role, model, sink)
+            self._loaded_by = command if isinstance(command, Load) else self._loaded_by
+            self._post(sink, ModelReady(role, model.info))
+
+        def failed(error: BaseException) -> None:
+            wanted = isinstance(error, LoadAborted | EngineClosed)
+            level = logging.INFO if wanted else logging.WARNING
+            _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
+            if role is ModelRole.MAIN and not wanted:
+                self._scheduler.why_no_main = as_engine_error(error)
+            self._post(sink, ModelFailed(role, folder, as_engine_error(error)))
+            if role is ModelRole.MAIN and self._scheduler.main is not None:
+                self._refuse_next_draft(LoadAborted)  # it was for that main model, not for the one that stays
+
+        def report(progress: Progress) -> None:
+            if not progress.done_bytes:
+                self._make_room(role, progress.total_bytes, sink)
+                return
+            self._post(sink, ModelLoadProgress(role, folder, progress.done_bytes, progress.total_bytes))
+
+        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, report))
+
+    def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
+        """Called before weights are read: every check that is possible without them has passed.
+
+        The loaded pair is dropped only now, for the next main model. A draft stays until the next one is loaded, unless
+        there is no memory for both.
+        """
+        if role is ModelRole.MAIN:
+            self.drop(sink)
+        elif (draft := self._scheduler.draft) and not has_room(
+            weight_bytes, draft, *filter(None, [self._scheduler.main])
+        ):
+            self._drop_draft(sink)
+
+    def _drop_draft(self, sink: Sink) -> None:
+        self._scheduler.set_draft(None)
+        release_memory()
+        self._post(sink, ModelUnloaded(ModelRole.DRAFT))
+
+    def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
+        """If this raises, the model is not installed."""
+        replaces = role is ModelRole.DRAFT and self._scheduler.draft is not None
+        put = self._set_main if role is ModelRole.MAIN else self._scheduler.set_draft
+        try:
+            put(model)
+        except BaseException:
+            try:
+                put(None)
+            except Exception:  # noqa: BLE001  perhaps the same error; nothing uses the model by then
+                _log.info("%s was not taken away in order", model.info.name, exc_info=True)
+            model.close()
+            raise
+        finally:
+            if role is ModelRole.DRAFT:
+                release_memory()
+            if replaces:
+                self._post(sink, ModelUnloaded(ModelRole.DRAFT))
+
+    def _set_main(self, model: LoadedModel | None) -> None:
+        before = self._scheduler.main
+        self._counting.stop()
+        try:
+            self._scheduler.set_main(model)
+        finally:
+            if before is not None and self._scheduler.main is not before:
+                before.close()
+
+
+def _slices_of(command: Load, aborted: Question, first_use: FirstUse, on_try: Callable[[], None]) -> Slices:
+    if command.plan is not None or command.helping:
+        planned = command.plan or partial(plan_with, command.folder, command.helping)
+        return loading_over_ranks(planned, aborted, first_use, on_try)
+    return loading(command.folder, aborted=aborted, first_use=first_use, on_try=on_try)

@@ -1,0 +1,245 @@
+"""The rounds of one reply, alone or as a row of a batch: drafted, verified, learnt from and counted.
+
+Which of a round's tokens end the reply, and what becomes of them, is in `output.py`. Engine thread only.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import partial
+
+from engine.api.stats import StatsRecorder
+from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, Request, SpeculationMode
+from engine.decoding.accept import NO_DRAFT, Draft
+from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_round
+from engine.decoding.sampling import Sampler
+from engine.decoding.sequence import Sequence
+from engine.drafting.controller import FixedController, History, make_controller
+from engine.drafting.costs import Account, RoundCosts
+from engine.drafting.planner import Drafting
+from engine.drafting.plans import PLAIN, Plan
+from engine.drafting.proposers.forced import ForcedProposer
+from engine.runtime.output import Output
+
+# Timing the parts of a round costs a wait for the device, so only one round in this many is timed.
+TIMED_EVERY_ROUNDS = 8
+
+
+class Tally:
+    """Adds each round to a reply's statistics."""
+
+    def __init__(self, stats: StatsRecorder, costs: RoundCosts) -> None:
+        self._stats = stats
+        self._account = Account(costs)
+        self._read_s = 0.0  # seconds of prefill of the present draft, up to the latest round
+        self._paused_at = 0.0
+
+    @property
+    def since_last_token_s(self) -> float:
+        return time.perf_counter() - self._stats.last_token_at
+
+    def change_draft(self, costs: RoundCosts, former: Drafting) -> None:
+        """Use the prices `costs` for the rounds from here on, which are no longer of the `former` drafting."""
+        self._account.change_draft(costs, former.reading_s)
+        self._read_s = 0.0
+
+    def pause(self) -> None:
+        self._paused_at = time.perf_counter()
+
+    def resume(self) -> None:
+        """Leave out the time since `pause`."""
+        paused_s = time.perf_counter() - self._paused_at
+        self._stats.submitted_at += paused_s
+        self._stats.started_at += paused_s
+        self._stats.first_token_at += paused_s
+        self._stats.last_token_at += paused_s
+
+    def take(self, done: Round, drafting: Drafting, others_s: float | None) -> None:
+        """`others_s`: seconds of other replies' steps since the last round; None: this round was shared with them."""
+        stats = self._stats
+        if stats.rounds and others_s is None:
+            stats.shared_rounds += 1
+            stats.shared_gained += len(done.emitted) - 1
+            stats.shared_s += self.since_last_token_s
+        elif others_s is not None and stats.rounds:
+            stats.shared_s += max(0.0, others_s)
+            self._account_for(done, drafting, others_s)
+        self._count(done, drafting)
+
+    def _account_for(self, done: Round, drafting: Drafting, others_s: float) -> None:
+        """Count the time of an unshared round after the first, without draft prefill and other replies' steps.
+
+        From token to token, as the reader sees it, and as a race counts it.
+        """
+        kind = self._account.count(drafting.source_of(done), done.proposed, self._stats.context_tokens)
+        read_s, self._read_s = drafting.reading_s - self._read_s, drafting.reading_s
+        if done.typical and done.failure is None:
+            ended_at = time.perf_counter()
+            aside_s = max(0.0, read_s) + max(0.0, others_s)
+            self._account.time(kind, min(ended_at - done.seconds, self._stats.last_token_at + aside_s), ended_at)
+
+    def _count(self, done: Round, drafting: Drafting) -> None:
+        stats, source = self._stats, drafting.source_of(done)
+        stats.last_token_at = time.perf_counter()
+        if not stats.rounds:
+            stats.first_token_at = stats.last_token_at
+        stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds, done.proposed)
+        if source == ForcedProposer.name:
+            stats.forced += done.accepted
+        if done.draft_s:
+            stats.count_times(done.draft_s, done.verify_s, done.seconds)
+        took = self._account.total(drafting.reading_s)
+        stats.plain_rounds, stats.plain_rounds_error = took.plain_rounds, took.error
+        stats.plain_passes = round(took.plain_passes)
+        stats.draft_speed = drafting.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
+        stats.proposer = source or stats.proposer
+        stats.context_tokens += len(done.emitted)
+
+
+class Rounds:
+    """Commits each round's tokens to `sequence`. Without a draft all rounds are plain.
+
+    Alone a round is `run`. A step of a batch is `rest` or `draft`, then `receive` and `learn`. `tally` counts it then.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        sequence: Sequence,
+        sampler: Sampler,
+        output: Output,
+        stats: StatsRecorder,
+        history: History,
+    ) -> None:
+        self._request = request
+        self._sequence = sequence
+        self._sampler = sampler
+        self._output = output
+        self._stats = stats
+        self._history = history
+        self.tally = Tally(stats, history.costs)
+        self.drafting = self._undrafted()
+        self._shared_plan: Plan | None = None  # for the current step of a batch with drafts
+
+    def draft_with(self, drafting: Drafting, history: History, *, reading: bool) -> None:
+        """Use this drafting of a pair from the next round on, if the request may draft.
+
+        `reading`: the prompt is not prefilled yet.
+        """
+        self.tally.change_draft(history.costs, self.drafting)
+        self.close()
+        self._history = history
+        self.drafting = drafting if self._may_draft else self._undrafted()
+        self._sequence.hidden_states = None
+        if reading and self.drafting.reads_next_token:
+            self._sequence.read_last_again()
+        self.drafting.keep_hidden_states(self._sequence)
+
+    def steer(self, request: Request, history: History) -> bool:
+        """Speculate as in this version of the request from the next round on; False if `draft_with` has to follow."""
+        drafted, self._request = self._may_draft, request
+        if drafted and self._may_draft:
+            self.drafting.steer(make_controller(request.speculation, history))
+        return drafted and self._may_draft
+
+    def close(self) -> None:
+        """Draft no more; the caches of what drafted are kept for the next turn."""
+        self.pass_hidden_states()
+        self.drafting.close(self._sequence.tokens)
+        self.forget()
+
+    def forget(self) -> None:
+        """Draft no more; all caches may be wrong."""
+        self.drafting = Drafting((), FixedController(0, self._history))
+
+    def pass_hidden_states(self) -> None:
+        """Called after each forward that no round follows."""
+        self.drafting.pass_hidden_states(self._sequence)
+
+    @property
+    def lags(self) -> bool:
+        """Whether a fixed draft has uncached tokens, once the first token is posted."""
+        return bool(self._output.tokens) and self.drafting.has_to_catch_up(self._sequence)
+
+    def catch_up(self) -> bool:
+        """Have that draft prefill a chunk; False if it need not."""
+        return bool(self._output.tokens) and self.drafting.catch_up(self._sequence)
+
+    def run(self, *, alone: bool) -> Round:
+        """A round by itself. Unless `alone`, nothing is left in flight."""
+        sequence, sampler, ending = self._sequence, self._sampler, self._output.ending
+        plan = self._plan()
+        plain_first = sequence.in_flight is not None
+        if plan.length and not plain_first:
+            propose = partial(self.drafting.propose, plan, sequence.tokens, sampler)
+            timed = self._stats.draft_rounds % TIMED_EVERY_ROUNDS == 0
+            done = timed_round(sequence, sampler, propose, ending, timed=timed)
+        else:
+            look_ahead = alone and not plan.length and self._next_is_plain()
+            done = plain_round(sequence, sampler, ending, look_ahead=look_ahead)
+        timed_next = (self._stats.draft_rounds + 1) % TIMED_EVERY_ROUNDS == 0  # prefill is part of the time then
+        reads_on = alone and self._output.reason is None and not timed_next
+        self.drafting.observe(PLAIN if plain_first else plan, done, reads_on=reads_on)
+        return done
+
+    def rest(self) -> None:
+        """Called before a step of a batch in which nothing is drafted."""
+        self._shared_plan = None
+        self._stats.drafting = self.drafting.put_off(DraftingState.BATCHED)
+        self.pass_hidden_states()
+
+    def draft(self, replies: int, most: int) -> Draft:
+        """Called before a step of a batch with drafts: a draft of at most `most` tokens; `replies` are in the batch."""
+        self._shared_plan = plan = self._plan(replies, most)
+        if not plan.length:
+            return NO_DRAFT
+        return self.drafting.propose(plan, self._sequence.tokens, self._sampler, wait=True)
+
+    def receive(self, draft: Draft, verdicts: list[int], times: Times, failure: Exception | None = None) -> Round:
+        """The round that a step of a batch gives this reply. The batch commits the caches.
+
+        Commits tokens and sampler; `learn` follows.
+        """
+        emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._output.ending)
+        self._sequence.tokens.extend(emitted)
+        self._sampler.commit(emitted)
+        parts = times[1:] if drafted else (0.0, 0.0)
+        done = Round(tuple(emitted), times.seconds, drafted, accepted, *parts, typical=False)
+        return replace(done, draft=draft, verdicts=tuple(verdicts), failure=failure)
+
+    def learn(self, done: Round) -> None:
+        """From the round that a step of a batch gave."""
+        if self._shared_plan is not None:
+            self.drafting.observe(self._shared_plan, done)
+
+    def _plan(self, replies: int = 1, most: int = MAX_DRAFT_TOKENS) -> Plan:
+        """Which proposer drafts how many tokens; `replies` share the forward. The first token does not wait for a
+        draft.
+        """
+        if not self._output.tokens:
+            self._stats.drafting = self.drafting.put_off(DraftingState.CATCHING_UP)
+            return PLAIN
+        self.pass_hidden_states()
+        plan = self.drafting.plan(self._sequence.tokens, min(self._output.room - 1, most), replies)
+        self._stats.drafting = self.drafting.state
+        return plan
+
+    def _next_is_plain(self) -> bool:
+        """Whether the next round is plain too; not before the first token, which on a CPU would wait for both."""
+        drafting = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
+        goes_on = bool(self._output.tokens) and self._output.room > 1
+        caches = self._sequence.caches  # over several ranks a forward waits for them: nothing would overlap
+        return goes_on and not drafting and caches.can_roll_back and caches.others is None
+
+    @property
+    def _may_draft(self) -> bool:
+        drafts = self._request.speculation.mode is not SpeculationMode.OFF and not self._request.transient
+        return drafts and self._sequence.caches.can_roll_back
+
+    def _undrafted(self) -> Drafting:
+        """All rounds are plain."""
+        state = DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
+        if self._request.speculation.mode is SpeculationMode.OFF:
+            state = DraftingState.OFF
+        return Drafting((), FixedController(0, self._history), state)
