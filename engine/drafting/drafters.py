@@ -204,8 +204,11 @@ def _fill(network: nn.Module, path: Path) -> None:
     if left := sorted(name for name in weights.keys() - wanted.keys() if not is_unused(name)):
         raise DrafterUnsupported(str(path), left[0][:100])
     for name, place in wanted.items():
-        if mx.issubdtype(place.dtype, mx.floating) and not mx.issubdtype(weights[name].dtype, mx.floating):
+        floats = mx.issubdtype(place.dtype, mx.floating)
+        if not mx.issubdtype(weights[name].dtype, mx.floating if floats else mx.integer):
             raise ValueError(f"{name} holds {weights[name].dtype}")
+        if not floats:  # numbers without a sign, of 64 bits, make sums of another kind
+            weights[name] = weights[name].astype(place.dtype)
     network.load_weights([(name, weights[name]) for name in wanted], strict=True)
     if widens():
         network.set_dtype(mx.float32)

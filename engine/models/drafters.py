@@ -380,7 +380,7 @@ def _eagle(kind: DrafterKind, config: JsonObject, flat: dict[str, Any], tensors:
 def _proposed(flat: dict[str, Any]) -> int:
     """How many tokens speculators' configs say are drafted; 0: not said."""
     methods = entries(object_at(flat, "speculators_config"), "proposal_methods")
-    return whole(methods[0], "speculative_tokens") if methods and isinstance(methods[0], dict) else 0
+    return max(0, whole(methods[0], "speculative_tokens")) if methods and isinstance(methods[0], dict) else 0
 
 
 def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> MtpConfig | None:
@@ -463,7 +463,7 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
     rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
     heads, width = positive(flat, "num_attention_heads"), positive(flat, "hidden_size")
     scaled = (rope.get("rope_type") or rope.get("type") or "default") != "default"
-    return Backbone(
+    sizes = Backbone(
         width=width,
         layers=whole(flat, "num_hidden_layers", 1),
         heads=heads,
@@ -479,6 +479,12 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
         is_gemma=gemma,
         values_are_keys=gemma and flag(flat, "attention_k_eq_v"),
     )
+    if sizes.kv_heads < 1 or heads % sizes.kv_heads or sizes.head_width < 2 or sizes.head_width % 2:
+        raise FileError(f"config.json: {heads} heads of {sizes.head_width}, {sizes.kv_heads} of keys and values")
+    if sizes.norm_eps <= 0 or sizes.rope_theta <= 0 or sizes.context_tokens < 1:
+        told = f"rms_norm_eps {sizes.norm_eps}, rope_theta {sizes.rope_theta}"
+        raise FileError(f"config.json: {told}, max_position_embeddings {sizes.context_tokens}")
+    return sizes
 
 
 def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
@@ -536,8 +542,10 @@ def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
 
 
 def _reduced_vocabulary(flat: dict[str, Any]) -> int:
-    rows = whole(flat, "draft_vocab_size")
-    return rows if rows != whole(flat, "vocab_size") else 0
+    rows, all_rows = whole(flat, "draft_vocab_size"), whole(flat, "vocab_size")
+    if not 0 <= rows <= all_rows:
+        raise FileError(f"config.json: draft_vocab_size {rows} of {all_rows} tokens")
+    return rows if rows != all_rows else 0
 
 
 # Parts of a drafter that are not implemented here, by its config alone. Drafters are published with layers of several
@@ -554,7 +562,7 @@ def unmet_need(config: JsonObject) -> str:
     for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
         if said.get(key):
             return key
-    if odd := _odd_part(said):
+    if odd := unknown_kind(config) or _odd_part(said):
         return odd
     for key in _ACTIVATION_KEYS:
         if (named := said.get(key)) is None:
@@ -570,6 +578,12 @@ def unmet_need(config: JsonObject) -> str:
         )
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
+
+
+def unknown_kind(config: JsonObject) -> str:
+    """What speculators calls a drafter of a kind that has no network here: its parts may be named as another's."""
+    named = config.get("speculators_model_type")
+    return f"speculators_model_type {named}"[:100] if named is not None and str(named).lower() not in _NAMES else ""
 
 
 def _odd_part(said: JsonObject) -> str:

@@ -30,6 +30,7 @@ from engine.models.drafters import (
     drafter_config,
     drafter_kind,
     own_drafter_config,
+    unknown_kind,
     unmet_need,
 )
 from engine.models.families import family_for, is_known
@@ -168,7 +169,13 @@ def check_config(folder: str, config: JsonObject) -> None:
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
     kind = drafter_kind(config)
-    if kind is not None and (need := assistant_need(config) if kind is DrafterKind.MTP else unmet_need(config)):
+    if (
+        need := assistant_need(config)
+        if kind is DrafterKind.MTP
+        else unmet_need(config)
+        if kind
+        else unknown_kind(config)
+    ):
         raise DrafterUnsupported(folder, need)
     if kind is not None:
         return  # its numbers are checked when it is read

@@ -1,10 +1,11 @@
-"""Drafters with an absurd config or damaged weights: refused by name, or the text is plain decoding's; soon, and never
-the end of the process.
+"""Drafters with an absurd config, damaged weights or damaged files: refused in a sentence of ours, or the text is plain
+decoding's; soon, with little memory, and never the end of the process.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.bad_drafters import ASSISTANT, HEADS
+from tests.helpers.bad_drafters import ASSISTANT, DIALECTS, HEADS
 from tests.helpers.tiny_drafters import KINDS
 
 MOST_S = 10.0  # of processor time, for a load and a reply
+MOST_MIB = 64  # the drafters have less than one
+_OUR_FAULTS = re.compile(
+    r"(?:Type|Attribute|Index|Key|Name|UnboundLocal|ZeroDivision|Overflow|Recursion|Memory)Error: "
+)
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -26,18 +31,23 @@ def attacked(kind: str, folder: Path, share: float) -> list[list[Any]]:
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
-def judge(answers: list[list[Any]]) -> None:
+def judge(kind: str, answers: list[list[Any]]) -> None:
     assert answers
     assert not [answer for answer in answers if answer[3] > MOST_S]
+    assert not [answer for answer in answers if answer[5] > MOST_MIB]
     assert not [answer for answer in answers if answer[2].startswith("InternalError")], "taken for a fault of ours"
+    assert not [answer for answer in answers if answer[2] == "drafted 0"], "loaded, but drafts nothing"
+    if kind not in (*HEADS, ASSISTANT):  # their configs are read by mlx-lm
+        assert not [answer for answer in answers if _OUR_FAULTS.search(answer[2])], "nobody looked at it"
     assert not [answer for answer in answers if not answer[4]], "another text than plain decoding's"
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("kind", [*KINDS, *HEADS, ASSISTANT])
+@pytest.mark.parametrize("kind", [*KINDS, *DIALECTS, *HEADS, ASSISTANT])
 def test_no_damage_to_a_drafter_changes_a_text_or_ends_the_process(kind: str, tmp_path: Path) -> None:
-    judge(attacked(kind, tmp_path, 1))
+    judge(kind, attacked(kind, tmp_path, 1))
 
 
-def test_a_sample_of_them(tmp_path: Path) -> None:
-    judge(attacked("a head of mimo", tmp_path, 0.01))
+@pytest.mark.parametrize("kind", ["a head of mimo", "peagle of speculators"])
+def test_a_sample_of_them(kind: str, tmp_path: Path) -> None:
+    judge(kind, attacked(kind, tmp_path, 0.01))

@@ -1,7 +1,8 @@
 """A child process that loads one tiny drafter again and again, each time with something absurd, and drafts with it.
 
 python -m tests.helpers.bad_drafters KIND FOLDER SHARE: with a limit on its memory; SHARE of the damages, "1" for all.
-Prints one JSON list a damage: place, damage, outcome, seconds of processor time, whether the text is plain decoding's.
+Prints one JSON list a damage: place, damage, outcome, seconds of processor time, whether the text is plain decoding's,
+MiB that the most memory grew by.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import math
 import random
 import resource
+import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,11 +21,13 @@ from typing import Any
 import mlx.core as mx
 
 from engine import Engine, ModelFailed, Request, Sampling, Speculation
+from engine.models.model_files import BITS
 from tests.helpers import tiny_assistants as assistants
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
-from tests.helpers.number_bombs import MORE_BYTES, changed, places
+from tests.helpers.model_folders import with_header
+from tests.helpers.number_bombs import MORE_BYTES, Place, changed, places
 from tests.helpers.tiny_models import make_pair, qwen3_config, save
 
 ASKED = Request(
@@ -34,7 +38,10 @@ ASKED = Request(
 )
 VALUES: dict[str, Any] = {
     "-1": -1,
+    "-2**40": -(2**40),
     "0": 0,
+    "0.5": 0.5,
+    "8, a text": "8",
     "10**6": 10**6,
     "2**31": 2**31,
     "2**40": 2**40,
@@ -51,6 +58,29 @@ VALUES: dict[str, Any] = {
 }
 HEADS = {"a head of glm": "glm4_moe_lite", "a head of mimo": "mimo", "a head of qwen": "qwen3_5"}
 ASSISTANT = "an assistant"
+Weights = dict[str, mx.array]
+_PACKED = ("weight", "scales", "biases")
+_OTHERS = (  # tensors that some drafters have
+    *("fc.weight", "embed_tokens.weight", "lm_head.weight", "d2t", "t2d", "mask_hidden", "layer_fusion_weights"),
+    *("layers.0.self_attn.gate_proj.weight", "layers.99.mlp.up_proj.weight", "layers.0.self_attn.attention_sink_bias"),
+    *("hidden_correction.gate_proj.weight", "markov_head.markov_w1.weight", "norm.scales", "norm.bias", "", "x" * 5000),
+)
+# Others than those of `tiny.KINDS`.
+DIALECTS: dict[str, Callable[[], tuple[dict[str, Any], Weights]]] = {
+    "dflash of speculators": lambda: _sound(tiny.speculators_block_config("dflash"), tiny.speculators_block_weights),
+    "dspark of speculators": lambda: _sound(
+        tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.speculators_block_weights
+    ),
+    "eagle3 of speculators": lambda: _sound(tiny.eagle_config(fc_norm=True), tiny.eagle_weights),
+    "peagle of speculators": lambda: _sound(tiny.peagle_config(norm_before_fc=True), tiny.peagle_weights),
+    "dspark of nvidia": lambda: _sound(tiny.nemotron_block_config(), tiny.block_weights),
+    "dflash of meta": lambda: _sound(tiny.muse_config(), tiny.muse_weights),
+    "dspark for gemma": lambda: _sound(tiny.gemma_block_config(), tiny.block_weights),
+    "eagle3 for gemma": lambda: _sound(
+        tiny.gemma_eagle_config(), lambda config: tiny.eagle_weights(config, head_norms=True)
+    ),
+    "dflash in 4 bits": lambda: _sound(tiny.dflash_config(), _packed),
+}
 DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
     "one number": lambda weight: weight.reshape(-1)[0],
     "a rank more": lambda weight: weight[None],
@@ -66,8 +96,48 @@ DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
     "truths": lambda weight: weight > 0,
     "complex": lambda weight: weight.astype(mx.complex64),
     "half": lambda weight: weight.astype(mx.float16),
+    "narrower": lambda weight: weight[..., :-1],
+    "wider": lambda weight: mx.concatenate([weight, weight], axis=-1),
+    "far back": lambda weight: weight - 2**30 if weight.dtype == mx.int64 else weight,
+    "huge numbers": lambda weight: mx.full(weight.shape, 2**63 - 1, mx.int64),
     "far away": lambda weight: weight + 2**30 if weight.dtype == mx.int64 else weight + 1,
 }
+
+
+Header = dict[str, Any]
+LIES: dict[str, Callable[[Header, str], Any]] = {  # about the tensor of that name
+    "a huge shape": lambda header, name: header[name].update(shape=[2**40, 2**40]),
+    "more rows than bytes": lambda header, name: header[name]["shape"].insert(0, 2**20),
+    "a negative side": lambda header, name: header[name]["shape"].insert(0, -1),
+    "sides as texts": lambda header, name: header[name].update(shape=["8"]),
+    "no shape": lambda header, name: header[name].pop("shape"),
+    "bytes elsewhere": lambda header, name: header[name].update(data_offsets=[0, 2**50]),
+    "bytes backwards": lambda header, name: header[name]["data_offsets"].reverse(),
+    "no tensor": lambda header, name: header.update({name: None}),
+    "a gap": lambda header, name: header.pop(name),
+    **{f"as {kind}": lambda header, name, kind=kind: header[name].update(dtype=kind) for kind in (*BITS, "F128", "")},
+}
+FILES: dict[str, Callable[[bytes], bytes]] = {
+    "nothing": lambda file: b"",
+    "seven bytes": lambda file: file[:7],
+    "the header's length": lambda file: file[:8],
+    "half a header": lambda file: file[:200],
+    "half": lambda file: file[: len(file) // 2],
+    "a byte less": lambda file: file[:-1],
+    "a byte more": lambda file: file + b"\0",
+    "a header without end": lambda file: struct.pack("<Q", 2**63) + file[8:],
+    "an empty header": lambda file: struct.pack("<Q", 0) + file[8:],
+    "zeros": lambda file: bytes(len(file)),
+    "no JSON": lambda file: file[:8] + b"\xff" * (len(file) - 8),
+    "a deep header": lambda file: struct.pack("<Q", 200_000) + b"[" * 200_000,
+    "another format": lambda file: b"GGUF" + file,
+}
+CONFIGS: dict[str, bytes] = {
+    **{text: text.encode() for text in ("", "[]", "null", "{", "[" * 100_000, '{"a": NaN}', "9" * 10_000)},
+    "no text": b"\xff\xfe{}",
+    "a long text": b'{"model_type": "' + b"a" * (2 << 20) + b'"}',
+}
+Damage = tuple[str, str, Callable[[Path], object]]  # place, name, writes it to a folder
 
 
 def main(kind: str, folder: Path, share: float) -> None:
@@ -76,21 +146,24 @@ def main(kind: str, folder: Path, share: float) -> None:
     client = EngineClient(engine)
     client.load(folder / "main")
     plain = client.run(ASKED).tokens
+    tiny.save_drafter(folder / "bad", config, weights)
+    outcome, tokens = attempt(client, folder / "bad")
+    assert tokens == plain, outcome
     size_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size_bytes + MORE_BYTES,) * 2)
     dice = random.Random(kind)
-    for place, name, bad_config, bad_weights in damaged(config, weights):
+    for place, name, write in damaged(config, weights):
         if dice.random() < share:
-            tiny.save_drafter(folder / "bad", bad_config, bad_weights)
-            started_s = time.process_time()
+            write(folder / "bad")
+            started_s, before_mib = time.process_time(), _peak_mib()
             outcome, tokens = attempt(client, folder / "bad")
-            seconds = round(time.process_time() - started_s, 2)
-            sys.stdout.write(json.dumps([place, name, outcome, seconds, tokens in (None, plain)]) + "\n")
+            seconds, more_mib = round(time.process_time() - started_s, 2), _peak_mib() - before_mib
+            sys.stdout.write(json.dumps([place, name, outcome, seconds, tokens in (None, plain), more_mib]) + "\n")
             sys.stdout.flush()
     assert engine.close()
 
 
-def made(kind: str, main_folder: Path) -> tuple[dict[str, Any], dict[str, mx.array]]:
+def made(kind: str, main_folder: Path) -> tuple[dict[str, Any], Weights]:
     """A sound drafter, and its main model on disk."""
     if kind in HEADS:
         family = HEADS[kind]
@@ -101,27 +174,119 @@ def made(kind: str, main_folder: Path) -> tuple[dict[str, Any], dict[str, mx.arr
         config = assistants.assistant_config()
         return config, assistants.assistant_weights(config)
     make_pair(main_folder.parent)
+    if kind in DIALECTS:
+        return DIALECTS[kind]()
     sound = tiny.save_kind(kind, main_folder.with_name("sound"), qwen3_config())
     config = json.loads((sound / "config.json").read_text())
     return config, tiny.KINDS[kind][1](config)
 
 
-def damaged(
-    config: dict[str, Any], weights: dict[str, mx.array]
-) -> Iterator[tuple[str, str, dict[str, Any], dict[str, mx.array]]]:
-    for place in places(config, "others"):
-        for name, value in VALUES.items():
-            yield ".".join(map(str, place)), name, changed(config, place, value), weights
+def _sound(config: dict[str, Any], weights_of: Callable[[dict[str, Any]], Weights]) -> tuple[dict[str, Any], Weights]:
+    return config, weights_of(config)
+
+
+def _packed(config: dict[str, Any]) -> Weights:
+    packed: Weights = {}
+    for name, weight in tiny.block_weights(config).items():
+        if not name.endswith("_proj.weight"):
+            packed[name] = weight
+            continue
+        parts = mx.quantize(weight, group_size=32, bits=4)
+        packed |= {name.replace("weight", part): array for part, array in zip(_PACKED, parts, strict=True)}
+    return packed
+
+
+def damaged(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
+    yield from _damaged_configs(config, weights)
     for tensor, weight in weights.items():
         for name, damage in DAMAGES.items():
-            yield tensor, name, config, weights | {tensor: damage(weight)}
+            yield tensor, name, _saving(config, weights | {tensor: damage(weight)})
+        yield tensor, "missing", _saving(config, {key: kept for key, kept in weights.items() if key != tensor})
+        yield tensor, "twice", _saving(config, weights | {f"model.{tensor}": 2 * weight.astype(mx.float32)})
+    for tensor in (*_OTHERS, *(f"{name}.bias" for name in list(weights)[:2])):
+        if tensor not in weights:
+            for shape in ((64,), (288, 64), (1, 1, 1)):
+                yield tensor, f"more, {shape}", _saving(config, weights | {tensor: mx.ones(shape)})
+    yield from _damaged_files(config, weights)
+
+
+def _damaged_configs(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
+    for place in places(config, "others"):
+        for name, value in VALUES.items():
+            yield _called(place), name, _saving(changed(config, place, value), weights)
+        without = changed(config, place, None)
+        inner: Any = without
+        for key in place[:-1]:
+            inner = inner[key]
+        del inner[place[-1]]
+        yield _called(place), "missing", _saving(without, weights)
+    for name, text in CONFIGS.items():
+
+        def write(folder: Path, text: bytes = text) -> None:
+            tiny.save_drafter(folder, config, weights)
+            (folder / "config.json").write_bytes(text)
+
+        yield "config.json", name[:20], write
+
+
+def _damaged_files(config: dict[str, Any], weights: Weights) -> Iterator[Damage]:
+    tensors = [next(iter(weights)), *(name for name in ("d2t", "mask_hidden", "norm.weight") if name in weights)]
+    damages: list[tuple[str, str, Callable[[bytes], bytes]]] = [
+        ("the file", name, damage) for name, damage in FILES.items()
+    ]
+    damages += [
+        (tensor, name, lambda file, tensor=tensor, lie=lie: _lying(file, tensor, lie))
+        for tensor in tensors
+        for name, lie in LIES.items()
+    ]
+    for place, name, damage in damages:
+
+        def write(folder: Path, damage: Callable[[bytes], bytes] = damage) -> None:
+            file = tiny.save_drafter(folder, config, weights) / "model.safetensors"
+            file.write_bytes(damage(file.read_bytes()))
+
+        yield place, name, write
+
+
+def _lying(file: bytes, tensor: str, lie: Callable[[Header, str], Any]) -> bytes:
+    """Types of other sizes are given as many bytes as they say, and the tensors behind them move."""
+    length = struct.unpack("<Q", file[:8])[0]
+    header, body = json.loads(file[8 : 8 + length]), file[8 + length :]
+    entry = header[tensor]
+    begin, end = entry["data_offsets"]
+    kind = entry["dtype"]
+    lie(header, tensor)
+    said = header.get(tensor)
+    if not isinstance(said, dict) or said.get("dtype") == kind or said["dtype"] not in BITS:
+        return with_header(header, body)
+    size = math.prod(entry["shape"]) * BITS[said["dtype"]] // 8
+    for other in header.values():
+        if "data_offsets" in other and other["data_offsets"][0] >= end:
+            other["data_offsets"] = [offset + size - (end - begin) for offset in other["data_offsets"]]
+    entry["data_offsets"] = [begin, begin + size]
+    return with_header(header, body[:begin] + bytes(size) + body[end:])
+
+
+def _saving(config: dict[str, Any], weights: Weights) -> Callable[[Path], object]:
+    return lambda folder: tiny.save_drafter(folder, config, weights)
+
+
+def _called(place: Place) -> str:
+    return ".".join(map(str, place))
+
+
+def _peak_mib() -> int:
+    """Of memory since the last call."""
+    status = Path("/proc/self/status").read_text()
+    Path("/proc/self/clear_refs").write_text("5")
+    return int(status.split("VmHWM:")[1].split()[0]) >> 10
 
 
 def attempt(client: EngineClient, folder: Path) -> tuple[str, tuple[int, ...] | None]:
     """What became of the load, and what was written with it."""
     result = client.set_draft(folder)
     if isinstance(result, ModelFailed):
-        return f"{type(result.error).__name__}: {result.error}"[:160], None
+        return f"{type(result.error).__name__}: {result.error}"[:300], None
     end = client.run(ASKED)
     client.set_draft(None)
     return f"drafted {end.stats.drafted}", end.tokens

@@ -409,6 +409,8 @@ def test_a_head_that_drafts_in_parallel_has_a_mask_and_proposes_what_it_was_trai
     assert unplaced(config, ["mask_hidden"]) == ""
     assert unplaced(eagle(EAGLE), ["mask_hidden"]) == "mask_hidden"
     check_config("", PEAGLE)
+    unsaid = {"proposal_methods": [{"speculative_tokens": -1}]}
+    assert eagle(PEAGLE | {"speculators_config": unsaid}).tokens == 8
 
 
 def test_a_head_that_drafts_in_parallel_is_known_where_it_is_served_as_an_eagle() -> None:
@@ -495,6 +497,14 @@ def test_a_chat_model_is_no_drafter(config: dict[str, Any]) -> None:
         {"layer_types": ["full_attention"]},
         {"layer_types": ["sliding_attention"] * 5},
         {"rope_theta": "fast"},
+        {"rope_theta": 0},
+        {"rms_norm_eps": -1e-6},
+        {"head_dim": 0},
+        {"head_dim": 7},
+        {"num_key_value_heads": 3},
+        {"max_position_embeddings": -1},
+        {"draft_vocab_size": -1},
+        {"draft_vocab_size": 151_937},
         {"dflash_config": {"target_layer_ids": [1, "9"], "mask_token_id": 5}},
         {"dflash_config": {"target_layer_ids": [1, 10**9], "mask_token_id": 10**12}},
         {"intermediate_size": None},
@@ -533,6 +543,9 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (DEEPSPEC | {"markov_head_type": "rnn"}, "markov_head_type rnn"),
         (DFLY | {"hidden_correction_type": "gru"}, "hidden_correction_type gru"),
         (Z_LAB | {"fusion_type": "gated_sum"}, "fusion_type gated_sum"),
+        (SPECULATORS | {"speculators_model_type": "xpress"}, "speculators_model_type xpress"),
+        (EAGLE | {"speculators_model_type": ["eagle3"]}, "speculators_model_type ['eagle3']"),
+        ({"speculators_model_type": "latent_scan"}, "speculators_model_type latent_scan"),
         *(
             (ASSISTANT | {"text_config": ASSISTANT["text_config"] | {key: 1}}, key)
             for key in ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
