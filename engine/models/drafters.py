@@ -56,6 +56,12 @@ _LATTICE = (
     "logit_scale",
 )
 _MOST_CANDIDATES = 64
+_PART_SIZES = (
+    *("markov_rank", "conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k"),
+    *("hidden_correction_intermediate_size", "gru_hidden_dim", "emb_dim", "pure_draft_prefix_len"),
+    *(f"lilicorr_{key}" for key in ("hidden_size", "num_layers", "num_heads", "factor_dim")),
+)
+_MOST_OF_A_PART = 65_536
 _CORRECTION = "hidden_correction.down_proj.weight"
 
 
@@ -220,6 +226,17 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
         raise FileError(f"config.json: {error}") from error
 
 
+def _check_parts(flat: dict[str, Any]) -> None:
+    """Raises FileError for sizes of parts beside the layers that no array can have."""
+    if odd := next((key for key in _PART_SIZES if not 0 <= whole(flat, key) <= _MOST_OF_A_PART), ""):
+        raise FileError(f"config.json: {odd} {flat[odd]}")
+    taps, group, width = (whole(flat, key) for key in ("conv_kernel_size", "conv_group_size", "hidden_size"))
+    if taps and (group < 1 or width % group):
+        raise FileError(f"config.json: conv_group_size {group} of a width of {width}")
+    if whole(flat, "selector_rank") and not 1 <= whole(flat, "selector_top_k") <= whole(flat, "vocab_size"):
+        raise FileError(f"config.json: selector_top_k {flat.get('selector_top_k')}")
+
+
 def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKind | None:
     """By the config's own type, or by parts that only one kind has. Never raises."""
     named = str(config.get("speculators_model_type", "")).lower()
@@ -245,6 +262,7 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
 
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
+    _check_parts(flat)
     speculators = "speculators_model_type" in flat
     backbone, main_layers = _backbone(flat), _main_layers(kind, flat)
     layers = _layers(flat, of_inputs=speculators) or default_block_layers(main_layers, whole(flat, "num_hidden_layers"))
@@ -302,7 +320,11 @@ def _lattice(flat: dict[str, Any], backbone: Backbone) -> Lattice:
         vector_eps=real(said, "vector_eps", 0.0),
         scale=real(said, "logit_scale", 0.0),
     )
-    if width % heads or lattice.mlp_width < 1 or lattice.candidates > min(_MOST_CANDIDATES, whole(flat, "vocab_size")):
+    if (
+        width % heads
+        or not 1 <= lattice.mlp_width <= _MOST_OF_A_PART
+        or lattice.candidates > min(_MOST_CANDIDATES, whole(flat, "vocab_size"))
+    ):
         raise FileError(f"config.json: lilicorr {str(said)[:100]}")
     return lattice
 
