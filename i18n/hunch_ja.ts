@@ -1405,6 +1405,10 @@
         <translation>複雑すぎます。</translation>
     </message>
     <message>
+        <source>Up to %1 pixels.</source>
+        <translation>%1画素までです。</translation>
+    </message>
+    <message>
         <source>Attach it as text or PDF.</source>
         <translation>テキストか PDF にして添付してください。</translation>
     </message>
@@ -1443,10 +1447,6 @@
     <message>
         <source>Save it as PNG or JPEG.</source>
         <translation>PNG か JPEG で保存してください。</translation>
-    </message>
-    <message>
-        <source>Up to 64 megapixels.</source>
-        <translation>6,400万画素までです。</translation>
     </message>
     <message>
         <source>Attach a part.</source>

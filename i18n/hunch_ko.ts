@@ -1405,6 +1405,10 @@
         <translation>너무 복잡해요.</translation>
     </message>
     <message>
+        <source>Up to %1 pixels.</source>
+        <translation>%1화소까지예요.</translation>
+    </message>
+    <message>
         <source>Attach it as text or PDF.</source>
         <translation>텍스트나 PDF로 첨부하세요.</translation>
     </message>
@@ -1443,10 +1447,6 @@
     <message>
         <source>Save it as PNG or JPEG.</source>
         <translation>PNG나 JPEG로 저장하세요.</translation>
-    </message>
-    <message>
-        <source>Up to 64 megapixels.</source>
-        <translation>6400만 화소까지예요.</translation>
     </message>
     <message>
         <source>Attach a part.</source>

@@ -1405,6 +1405,10 @@
         <translation>过于复杂。</translation>
     </message>
     <message>
+        <source>Up to %1 pixels.</source>
+        <translation>最多 %1 像素。</translation>
+    </message>
+    <message>
         <source>Attach it as text or PDF.</source>
         <translation>请转为文本或 PDF 后再添加。</translation>
     </message>
@@ -1443,10 +1447,6 @@
     <message>
         <source>Save it as PNG or JPEG.</source>
         <translation>请存储为 PNG 或 JPEG。</translation>
-    </message>
-    <message>
-        <source>Up to 64 megapixels.</source>
-        <translation>最多 6400 万像素。</translation>
     </message>
     <message>
         <source>Attach a part.</source>

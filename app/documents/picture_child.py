@@ -9,11 +9,10 @@ import os
 import sys
 from pathlib import Path
 
-from app.documents.pictures import LIMITS
+from app.documents.picture_files import MOST_READ_BYTES
+from app.documents.pictures import LIMITS, SAFE_PIXELS
 from app.documents.problems import Refused, WhyNot
 from app.system.limited_child import set_limits
-
-_ALLOCATION_MB = 200  # of one decoded picture; all of the process stays below 300 MB
 
 
 def main(arguments: list[str]) -> int:
@@ -23,7 +22,7 @@ def main(arguments: list[str]) -> int:
     try:
         said = _decoded(Path(arguments[0]), arguments[1])
     except MemoryError:
-        said = {"why": WhyNot.PICTURE_TOO_LARGE}
+        said = {"why": WhyNot.PICTURE_TOO_LARGE, "limit": SAFE_PIXELS}
     except Refused as refused:
         said = {"why": refused.why, "limit": refused.limit}
     except Exception:  # noqa: BLE001  whatever a file that is not trusted makes a library do
@@ -40,7 +39,7 @@ def _decoded(path: Path, kind: str) -> dict[str, object]:
 
     if kind.encode() not in {bytes(each.data()) for each in QImageReader.supportedImageFormats()}:
         raise Refused(WhyNot.IMAGE)
-    QImageReader.setAllocationLimit(_ALLOCATION_MB)
+    QImageReader.setAllocationLimit(-(-MOST_READ_BYTES >> 20))
     made = as_stored(read_image(path, kind))
     return {
         "width": made.width,

@@ -10,8 +10,9 @@ import base64
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QSize, Qt
-from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPainter
+from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPainter, QTransform
 
+from app.documents.picture_files import MOST_READ_BYTES, UPRIGHT, check_file, orientation_in
 from app.documents.pictures import MOST_PIXELS, MOST_RATIO, MOST_SIDE, STORED_SIDE, StoredPicture
 from app.documents.problems import Refused, WhyNot
 
@@ -19,36 +20,65 @@ Image = QImage  # as those name it who pass it on
 THUMBNAIL_PX = 128  # 64 on a screen of twice the density
 _THUMBNAIL_QUALITY = 80
 _DOTS_PER_METER = 2835  # Qt takes those of the screen, and one picture would have other bytes on each
+# MEASURED: what reading takes for each pixel, with the copy that is made to scale it.
+_BYTES_A_PIXEL = {
+    QImage.Format.Format_RGB32: 4,
+    QImage.Format.Format_Mono: 6,
+    QImage.Format.Format_Indexed8: 6,
+    QImage.Format.Format_Grayscale8: 6,
+    QImage.Format.Format_RGBX64: 9,
+    QImage.Format.Format_Grayscale16: 12,
+    QImage.Format.Format_RGBA64: 17,
+}
+_USUAL_A_PIXEL, _PLAIN_WEBP_A_PIXEL, _WEBP_A_PIXEL = 8, 4, 14
+# By EXIF's orientation: whether left and right change places, and by how much it is turned then.
+_TURNS = {2: (True, 0), 3: (False, 180), 4: (True, 180), 5: (True, 270), 6: (False, 90), 7: (True, 90), 8: (False, 270)}
 _PNG_QUALITY = 70  # that is how hard zlib tries; all of them are without loss
 
 
 def read_image(path: Path, kind: str) -> QImage:
     """The first frame, upright, and smaller where it is larger than what is stored. Raises Refused."""
+    data = path.read_bytes()
+    check_file(kind, data)
     reader = QImageReader(str(path), QByteArray(kind.encode()))
     reader.setAutoDetectImageFormat(False)
     reader.setAutoTransform(True)
     size = reader.size()
     if not size.isValid() or size.isEmpty():
         raise Refused(WhyNot.PICTURE_DAMAGED)
-    check_size(size.width(), size.height())
+    check_size(size.width(), size.height(), _most_pixels(kind, reader.imageFormat(), data))
+    orientation = orientation_in(kind, data) if kind in ("png", "webp") else UPRIGHT
+    del data  # it may be as large as the picture
     reader.setScaledSize(_fitting(size))
     image = reader.read()
     if image.isNull():
-        large = reader.error() is QImageReader.ImageReaderError.InvalidDataError and _is_too_large(size)
-        raise Refused(WhyNot.PICTURE_TOO_LARGE if large else WhyNot.PICTURE_DAMAGED)
-    return image
+        raise Refused(WhyNot.PICTURE_DAMAGED)
+    return _upright(image, orientation)
 
 
-def _is_too_large(size: QSize) -> bool:
-    """Qt says the same of what it may not allocate as of what is damaged."""
-    return size.width() * size.height() * 8 > QImageReader.allocationLimit() << 20
+def _most_pixels(kind: str, form: QImage.Format, data: bytes) -> int:
+    """What fits into MOST_READ_BYTES while it is made smaller. A decoder of JPEG does that by itself."""
+    each = _BYTES_A_PIXEL.get(form, _USUAL_A_PIXEL)
+    if kind == "webp":
+        each = _PLAIN_WEBP_A_PIXEL if data[12:16] == b"VP8 " else _WEBP_A_PIXEL
+    return min(MOST_PIXELS, MOST_PIXELS if kind == "jpeg" else MOST_READ_BYTES // each)
 
 
-def check_size(width: int, height: int) -> None:
+def _upright(image: QImage, orientation: int) -> QImage:
+    mirrored, degrees = _TURNS.get(orientation, (False, 0))
+    if mirrored:
+        image = image.flipped(Qt.Orientation.Horizontal)
+    return image.transformed(QTransform().rotate(degrees)) if degrees else image
+
+
+def check_size(width: int, height: int, most: int = MOST_PIXELS) -> None:
     """Raises Refused."""
-    if width * height > MOST_PIXELS or max(width, height) > MOST_SIDE:
-        raise Refused(WhyNot.PICTURE_TOO_LARGE)
-    if max(width, height) > MOST_RATIO * min(width, height):
+    longest, pixels = max(width, height), width * height
+    if longest > MOST_SIDE:
+        most = min(most, pixels * MOST_SIDE**2 // longest**2)  # a picture of this shape
+    if pixels > most:
+        raise Refused(WhyNot.PICTURE_TOO_LARGE, most)
+    if longest > MOST_RATIO * min(width, height):
         raise Refused(WhyNot.PICTURE_TOO_NARROW)
 
 

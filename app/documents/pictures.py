@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.documents.problems import Refused, WhyNot
-from app.system.limited_child import ChildFailed, Limits, Stop, lines_of
+from app.system.limited_child import ChildFailed, ChildTookTooMuch, Limits, Stop, lines_of
 
 MOST_BYTES = 50_000_000  # of the file
 MOST_PIXELS = 64_000_000
 MOST_SIDE = 30_000
 MOST_RATIO = 200  # of the longer side to the shorter
 STORED_SIDE = 2_048
-LIMITS = Limits(cpu_s=20, memory_bytes=300 << 20, output_bytes=32_000_000, address_bytes=2 << 30)
+SAFE_PIXELS = 12_000_000  # that a picture of any kind may have
+# Ended between two looks at its memory, it stays below 300 MB.
+LIMITS = Limits(cpu_s=5, memory_bytes=280_000_000, output_bytes=32_000_000, address_bytes=2 << 30)
 
 _NOT_READ = (b"II*\0", b"MM\0*", b"\0\0\1\0", b"\x00\x00\x00\x0cJXL ", b"\xff\x0a", b"icns")  # pictures, and no text
 _BEGINNINGS: dict[str, tuple[bytes, ...]] = {
@@ -58,23 +60,13 @@ def picture_of(path: Path, kind: str, stop: Stop) -> StoredPicture:
     """Raises Refused or, when `stop` is asked, Stopped."""
     if not kind:
         raise Refused(WhyNot.IMAGE)
-    if kind == "jpeg" and not _has_its_end(path.read_bytes()):
-        raise Refused(WhyNot.PICTURE_DAMAGED)
     try:
         said = json.loads(next(iter(list(lines_of("--read-picture", [str(path), kind], LIMITS, stop))), b"{}"))
         if "why" in said:
             raise Refused(WhyNot(said["why"]), said.get("limit", 0))
         png = base64.b64decode(said["png"], validate=True)
         return StoredPicture(int(said["width"]), int(said["height"]), png, str(said["thumbnail"]))
+    except ChildTookTooMuch:
+        raise Refused(WhyNot.PICTURE_TOO_LARGE, SAFE_PIXELS) from None
     except (ChildFailed, ValueError, KeyError, TypeError, binascii.Error):
         raise Refused(WhyNot.PICTURE_DAMAGED) from None
-
-
-def _has_its_end(data: bytes) -> bool:
-    """Of a JPEG, whose decoder makes grey of what is missing. In what follows the header nothing else looks like it."""
-    at = 2
-    while at + 4 <= len(data) and data[at] == 0xFF:
-        if data[at + 1] == 0xDA:
-            return data.find(b"\xff\xd9", at) > 0
-        at += 1 if data[at + 1] == 0xFF else 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-    return False

@@ -32,7 +32,7 @@ class WhyNot(StrEnum):
 class NotAttached:
     name: str
     why: WhyNot
-    limit: int = 0  # bytes, characters or files, where one was exceeded
+    limit: int = 0  # bytes, characters, files or pixels, where one was exceeded
     path: str = ""  # of a file whose end can be attached in its place
 
 

@@ -23,6 +23,7 @@ CHILDREN = {
     "--read-chats": "app.portable.child",
 }
 TOO_MUCH = 4  # the exit status of a child that needs too much memory
+_BETWEEN_LOOKS_S = 0.003  # at its memory
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -42,6 +43,10 @@ class Stopped(Exception):
 
 class ChildFailed(Exception):
     """It met one of its limits, or crashed."""
+
+
+class ChildTookTooMuch(ChildFailed):
+    """It met its limit of memory."""
 
 
 class Stop:
@@ -96,7 +101,7 @@ def lines_of(flag: str, arguments: Sequence[str], limits: Limits, stop: Stop) ->
             child.wait()
     stop.check()
     if status:
-        raise ChildFailed(str(status))
+        raise ChildTookTooMuch if status == TOO_MUCH else ChildFailed(str(status))
 
 
 def _limited(output: object, most_bytes: int) -> Iterator[bytes]:
@@ -139,14 +144,16 @@ def set_limits(limits: Limits) -> None:
 
 
 def _watch_memory(memory_bytes: int) -> None:
-    most = _most_resident_bytes() + memory_bytes  # Linux counts from the peak of the process that started this one
-    while _most_resident_bytes() < most:
-        time.sleep(0.01)
+    while _most_resident_bytes() < memory_bytes:
+        time.sleep(_BETWEEN_LOOKS_S)
     os._exit(TOO_MUCH)
 
 
 def _most_resident_bytes() -> int:
+    """Of this process alone: Linux has `getrusage` begin with the peak of the one that started it."""
+    if sys.platform == "linux":
+        status = Path("/proc/self/status").read_bytes()
+        return int(status.split(b"VmHWM:")[1].split()[0]) << 10
     import resource
 
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

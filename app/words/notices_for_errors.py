@@ -646,6 +646,7 @@ def _value(error: Any, name: str) -> str:
 
 
 _MOST_NAMED = 4
+_ROUND = 1_000_000  # pixels that are named as the most
 
 
 def not_attached(problems: Sequence[NotAttached]) -> Notice:
@@ -663,7 +664,7 @@ def not_attached(problems: Sequence[NotAttached]) -> Notice:
 def _of_one(problem: NotAttached) -> Notice:
     title = QCoreApplication.translate("Files", "%1 not attached")
     nameless = QCoreApplication.translate("Files", "Not attached")
-    return Notice(fill(title, problem.name) if problem.name else nameless, _sentence(problem), _hint(problem.why))
+    return Notice(fill(title, problem.name) if problem.name else nameless, _sentence(problem), _hint(problem))
 
 
 def _sentence(problem: NotAttached) -> str:
@@ -693,10 +694,10 @@ def _sentence(problem: NotAttached) -> str:
     return fill(sentence, limit)
 
 
-def _hint(why: WhyNot) -> str:
-    return {
+def _hint(problem: NotAttached) -> str:
+    hint = {
         WhyNot.IMAGE: QCoreApplication.translate("Files", "Save it as PNG or JPEG."),
-        WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Up to 64 megapixels."),
+        WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Up to %1 pixels."),
         WhyNot.PICTURE_FILE_TOO_LARGE: QCoreApplication.translate("Files", "Resave it in another app."),
         WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "Attach a part."),
         WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "Resave it in another app."),
@@ -712,4 +713,5 @@ def _hint(why: WhyNot) -> str:
         WhyNot.SCANNED: QCoreApplication.translate("Files", "Run text recognition (OCR) first."),
         WhyNot.DAMAGED: QCoreApplication.translate("Files", "Resave it in another app."),
         WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "Attach fewer pages."),
-    }.get(why, "")
+    }.get(problem.why, "")
+    return fill(hint, count(problem.limit // _ROUND * _ROUND or problem.limit))

@@ -74,9 +74,37 @@ def written(picture: QImage, kind: str, quality: int = 95) -> bytes:
     return bytes(buffer.data().data())
 
 
-def with_orientation(jpeg: bytes, orientation: int, note: bytes = b"") -> bytes:
-    """EXIF as a phone writes it, with a word of its maker."""
+def exif(orientation: int, note: bytes = b"") -> bytes:
+    """As a phone writes it, with a word of its maker."""
     maker = note.ljust(4, b"\0")
     entries = struct.pack(">HHIHH", 0x0112, 3, 1, orientation, 0) + struct.pack(">HHII", 0x010F, 2, len(maker), 38)
-    body = b"Exif\0\0MM\0*" + struct.pack(">IH", 8, 2) + entries + struct.pack(">I", 0) + maker
+    return b"MM\0*" + struct.pack(">IH", 8, 2) + entries + struct.pack(">I", 0) + maker
+
+
+def with_orientation(jpeg: bytes, orientation: int, note: bytes = b"") -> bytes:
+    body = b"Exif\0\0" + exif(orientation, note)
     return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + jpeg[2:]
+
+
+def png_with_orientation(data: bytes, orientation: int) -> bytes:
+    return data[:33] + _chunk(b"eXIf", exif(orientation)) + data[33:]
+
+
+def webp_with_orientation(data: bytes, orientation: int, width: int, height: int) -> bytes:
+    """Of a simple one."""
+    about = bytes([8, 0, 0, 0]) + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    note = exif(orientation)
+    parts = b"WEBP" + _riff(b"VP8X", about) + data[12:] + _riff(b"EXIF", note)
+    return b"RIFF" + struct.pack("<I", len(parts)) + parts
+
+
+def _riff(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+
+def jpeg_header(width: int, height: int, *, progressive: bool, samples: tuple[int, ...], scans: int = 1) -> bytes:
+    """With no pixels behind it; `samples`: a byte for each component, as the format has it."""
+    parts = b"".join(bytes([number, each, 0]) for number, each in enumerate(samples))
+    frame = struct.pack(">HBHHB", 8 + len(parts), 8, height, width, len(samples)) + parts
+    scan = b"\xff\xda\0\x06\1\0\0\0"
+    return b"\xff\xd8\xff" + (b"\xc2" if progressive else b"\xc0") + frame + scan * scans + b"\xff\xd9"

@@ -6,21 +6,36 @@ import resource
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QByteArray
-from PySide6.QtGui import QColorSpace, QImage
+from PySide6.QtGui import QColor, QColorSpace, QImage
 
 from app.documents import picture_values, pictures
 from app.documents.pictures import StoredPicture, kind_of, picture_of
-from app.documents.problems import Refused, WhyNot
+from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.sent_pictures import Decoder
 from app.system.limited_child import Stop, Stopped
+from app.words.notices_for_errors import not_attached
 from engine import PictureProblem, PictureRefused
-from tests.helpers.picture_files import image, pixels_of_png, png, rgb_png, with_orientation, written
+from tests.helpers.figures import read as read_figures
+from tests.helpers.picture_files import (
+    image,
+    jpeg_header,
+    pixels_of_png,
+    png,
+    png_with_orientation,
+    rgb_png,
+    webp_with_orientation,
+    with_orientation,
+    written,
+)
+
+ROOT = Path(__file__).parents[2]
 
 
 def by_child(folder: Path, data: bytes, name: str = "a.png") -> StoredPicture:
@@ -74,6 +89,37 @@ def test_a_phones_picture_stands_upright_and_keeps_no_notes(tmp_path: Path) -> N
     assert bottom[0] - bottom[2] > 200
     assert b"Makers" not in made.png
     assert b"Exif" not in made.png
+
+
+CORNERS = "red", "lime", "blue", "white"  # from the left above, line by line
+TURNED = {1: "0123", 2: "1032", 3: "3210", 4: "2301", 5: "0213", 6: "2031", 7: "3120", 8: "1302"}  # by the standard
+
+
+@pytest.mark.parametrize("orientation", TURNED)
+@pytest.mark.parametrize("kind", ["jpeg", "png", "webp"])
+def test_all_ways_to_hold_a_phone_stand_upright(tmp_path: Path, kind: str, orientation: int) -> None:
+    picture = image(64, 32)
+    for number, colour in enumerate(CORNERS):
+        row, column = divmod(number, 2)
+        for x in range(32):
+            for y in range(16):
+                picture.setPixelColor(32 * column + x, 16 * row + y, colour)
+    data = written(picture, kind, 100)
+    if kind == "jpeg":
+        data = with_orientation(data, orientation)
+    elif kind == "png":
+        data = png_with_orientation(data, orientation)
+    else:
+        data = webp_with_orientation(data, orientation, 64, 32)
+    made = read(tmp_path, data)
+    wide, high = (64, 32) if orientation < 5 else (32, 64)
+    assert (made.width, made.height) == (wide, high)
+    page = QImage.fromData(made.png)
+    for number, wanted in enumerate(TURNED[orientation]):
+        row, column = divmod(number, 2)
+        seen = page.pixelColor(wide // 4 + column * wide // 2, high // 4 + row * high // 2)
+        colour = QColor(CORNERS[int(wanted)])
+        assert max(abs(a - b) for a, b in zip(seen.getRgb(), colour.getRgb(), strict=True)) < 60, number
 
 
 @pytest.mark.parametrize("kind", ["jpeg", "webp", "bmp"])
@@ -139,6 +185,52 @@ def test_a_cut_jpeg_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, whole[:4], by_child) is WhyNot.PICTURE_DAMAGED
     assert refusal(tmp_path, b"\0\0\0\x18ftypavif" + bytes(64), by_child) is WhyNot.IMAGE
     assert by_child(tmp_path, whole + b"what a phone puts behind it").width == 400
+
+
+@pytest.mark.parametrize("kind", ["bmp", "gif"])
+def test_one_whose_decoder_would_make_black_of_what_is_missing_is_refused(tmp_path: Path, kind: str) -> None:
+    whole = written(image(300, 200), kind) if kind == "bmp" else GIF
+    assert read(tmp_path, whole).width == (300 if kind == "bmp" else 3)
+    for size in (len(whole) - 20 if kind == "bmp" else len(whole) - 4, 60 if kind == "bmp" else 12):
+        assert refusal(tmp_path, whole[:size]) is WhyNot.PICTURE_DAMAGED
+
+
+GIF = bytes.fromhex("47494638376103000200810000000000ffffff0000000000002c000000000300020000080700030010283020003b")
+
+
+@pytest.mark.parametrize(
+    ("data", "most"),
+    [
+        (png(7200, 7200, colours=6), 26_250_000),  # it is converted before it is made smaller
+        (png(7200, 7200, colours=0), 35_000_000),
+        (png(8000, 8000), 52_500_000),
+        (png(4900, 4900, depth=16, colours=6), 12_352_941),
+        (png(31_000, 1000), 31_000_000 * 900 // 961),  # one of this shape
+        (jpeg_header(7900, 7900, progressive=True, samples=(0x11, 0x11, 0x11)), 35_000_000),  # all is kept to the end
+        (jpeg_header(7900, 7900, progressive=False, samples=(0x11, 0x11, 0x11, 0x11), scans=4), 26_250_000),
+    ],
+    ids=["alpha", "grey", "colour", "deep", "long", "progressive", "print"],
+)
+def test_what_would_take_too_much_memory_is_refused_with_what_would_not(tmp_path: Path, data: bytes, most: int) -> None:
+    (tmp_path / "a").write_bytes(data)
+    with pytest.raises(Refused) as refused:
+        picture_values.read_image(tmp_path / "a", kind_of(data[:1024]) or "")
+    assert (refused.value.why, refused.value.limit) == (WhyNot.PICTURE_TOO_LARGE, most)
+    of_one = not_attached([NotAttached("a", refused.value.why, refused.value.limit)])
+    assert read_figures(of_one.hint) == f"Up to {most // 1_000_000},000,000 pixels."
+
+
+def test_a_jpeg_with_its_pixels_again_and_again_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+    """Its 300 scans would take half a minute."""
+    data = jpeg_header(8000, 8000, progressive=True, samples=(0x22, 0x11, 0x11), scans=300)
+    assert refusal(tmp_path, data, by_child) is WhyNot.PICTURE_DAMAGED
+
+
+def test_a_childs_memory_is_its_own_whatever_its_parent_has_had() -> None:
+    held = bytearray(b"x") * (300 << 20)
+    code = "from app.system.limited_child import _most_resident_bytes as most; print(most())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert 1 << 20 < int(said.stdout) < len(held) // 3
 
 
 @pytest.mark.costly
