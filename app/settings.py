@@ -164,7 +164,10 @@ class SettingsFile:
                 # Not the value: it may be a system prompt.
                 log.warning("setting %s is not possible, the default is used", name)
         if len(values) + len(self._others) < len(stored):
-            self._keep_copy()
+            try:
+                self.set_aside = self._copy_aside()  # the next save writes over it
+            except OSError as error:
+                log.warning("no copy of the settings can be kept: %s", error.strerror)
         return values
 
     def write(self, values: dict[str, Any]) -> None:
@@ -172,17 +175,6 @@ class SettingsFile:
         if self.is_unread:
             self._read_after_all()
         write_atomically(self._path, _as_json(self._others | values).encode("utf-8", "replace"))
-
-    def _keep_copy(self) -> None:
-        """Of a file that holds what is not possible: the next save writes over it."""
-        aside = self._name_aside()
-        try:
-            write_atomically(aside, read_small(self._path))
-        except OSError as error:
-            log.warning("no copy of the settings can be kept: %s", error.strerror)
-            return
-        self.set_aside = aside.name
-        self._forget_aside()
 
     def _read(self) -> dict[str, Any]:
         """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
@@ -203,9 +195,15 @@ class SettingsFile:
         """Raises OSError where the disk still does not give the file, or takes no copy of it."""
         stored = self._read()
         if stored:
-            write_atomically(self._name_aside(), read_small(self._path))
-            self._forget_aside()
+            self._copy_aside()
         self._others, self.is_unread = stored, False
+
+    def _copy_aside(self) -> str:
+        """Returns the copy's name."""
+        aside = self._name_aside()
+        write_atomically(aside, read_small(self._path))
+        self._forget_aside()
+        return aside.name
 
     def _put_aside(self) -> None:
         """Renames what is in the file's place, file or folder, so that it is kept and no longer in the way."""

@@ -69,10 +69,9 @@ class ChatActs(QObject):
             )
 
 
-# Folders of chats: making, naming, opening, moving, deleting, and undoing that.
-
-
 class Folders(QObject):
+    """Making, naming, opening, moving, deleting them, and undoing that."""
+
     made = Signal(int)  # folder; it is listed now, and waits for a name
     deleted = Signal(str)  # name; undo brings it back
 
@@ -147,13 +146,12 @@ class Folders(QObject):
         self._listed.refresh()
 
 
-# Where the reader was in each chat, kept when the chat is left or the app is quit. None: at its end.
-
-
 Place = tuple[int, float]  # a message, and how far into it
 
 
 class Places:
+    """Where the reader was in each chat, kept when the chat is left or the app is quit. None: at its end."""
+
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._known: dict[int, Place | None] = {}  # of this run, whatever the disk has said yet
@@ -174,14 +172,13 @@ def _ignore(_outcome: object) -> None:
     """For an outcome that is not needed."""
 
 
-# Which chats have a reply that ended while the user did not see them: marked on disk, until the user does.
-
-
 # What the user or the end of the app has cut short is not news.
 _NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
 
 
 class Unseen(QObject):
+    """Which chats have a reply that ended while the user did not see them: marked on disk, until the user does."""
+
     counted = Signal(int)  # chats with such a reply
 
     def __init__(

@@ -88,8 +88,6 @@ class _Notes:
 
 
 # Values out of other apps' JSON: of the kind that was hoped for, or the usual one.
-
-
 LONGEST_NAME = 500
 
 
@@ -136,10 +134,7 @@ def options_with(system_prompt: str) -> dict[str, Any] | None:
 
 
 # Where chats may be: files, archives with files, folders of files. Each is read as text, chunk by chunk.
-#
 # No name in an archive is ever used as a path, and of what is packed only pictures get to the disk.
-
-
 MOST_BYTES = 4 << 30  # of all that is read, unpacked
 MOST_FILES = 20_000
 _MOST_DEPTH = 12  # of folders

@@ -16,13 +16,12 @@ from app.views.widgets.long_text import LongText
 from app.views.widgets.painting import found_format
 from app.views.widgets.reading_dialog import ReadingDialog
 
-# What a search has found in the text of an attachment, while it is laid out: lit, and the first brought into sight.
-
-
 _MOST = 1000  # are lit
 
 
 class FoundInAttachment(QObject):
+    """What a search has found in the text, while it is laid out: lit, and the first brought into sight."""
+
     def __init__(self, theme: Theme, text: LongText, words: Sequence[str]) -> None:
         super().__init__(text)
         self._theme = theme

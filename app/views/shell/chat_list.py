@@ -72,37 +72,19 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _BACKWARDS = (QListView.CursorAction.MovePageUp, QListView.CursorAction.MoveUp, QListView.CursorAction.MovePrevious)
 
-
-# The menus of the chat list: of a chat, of a folder, of the space below, and where something can be moved to.
-
-
 Move = Callable[[int | None], None]  # into a folder; None: out of all
-
-_INDENT = "    "
-
-
-# Painting the rows of the chat list: headings, folders, chats, and what a search found with its words lit.
-
-
 Index = QModelIndex | QPersistentModelIndex
 
+_INDENT = "    "  # of a folder inside another, in a menu
 _ROW_PX, _HEADING_PX, _FOUND_PX, _SNIPPET_PX = 32, 30, 50, 26
 EDGE_PX = 12  # of a row, to the name of a chat that is in no folder
 _FOLDER_PX = 34  # for the arrow and the icon of a folder
 _STEP_PX = 14  # how far what is in a folder is indented
 _LAST_STEP = 6  # deeper ones are not indented further, or nothing of their names would be seen
 
-
-# Editing the title of a chat, or the name of a folder, in its row.
-
-
 _FOLDER_EDGE_PX = 5  # from its edge to the words, where a folder's icon is close before them
 
-
-# Dragging chats and folders of the list onto folders, and out of them.
-
-
-_KIND = "application/x-hunch-row"
+_KIND = "application/x-hunch-row"  # of what is dragged
 _TOKEN = uuid4().hex  # of this run: what another program drags here under the same name is not taken
 
 
@@ -135,7 +117,7 @@ def is_welcome(what: tuple[int, int], folder_id: int | None, tree: FolderTree) -
 
 
 class RenameField(LineField):
-    """Return or leaving keeps the text, Escape does not. It follows its row, and goes when that goes."""
+    """A title or a folder's name. Return or leaving keeps the text, Escape does not. It goes when its row goes."""
 
     def __init__(
         self, chats: RowRing, theme: Theme, row: Callable[[], QModelIndex], text: str, done: Callable[[str], None]

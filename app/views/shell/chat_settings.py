@@ -369,9 +369,6 @@ def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:11] + "…" + name[-12:]
 
 
-# When a chat's settings are shown: by a key, or a button after the pair chip that shows whether the chat differs.
-
-
 SHORTCUT = "Ctrl+Alt+,"
 _DOT_PX = 6
 
@@ -402,7 +399,9 @@ class SettingsButton(Translated, IconButton):
 
 
 class ChatSettingsWiring(QObject):
-    """The panel is made when it is first opened, and holds the values that apply only while it is."""
+    """The panel opens by a key, or by the button after the pair chip. It is made when it is first opened, and holds the
+    values that apply only while it is.
+    """
 
     def __init__(self, parts: WindowParts, theme: Theme) -> None:
         super().__init__(parts.window)

@@ -158,10 +158,9 @@ class FindBar(Translated, QWidget):
         painter.end()
 
 
-# Finding in the open chat: the bar, the menu's entries, and results of a search over all chats, which open here.
-
-
 class FindWiring(QObject):
+    """The bar, the menu's entries, and results of a search over all chats, which open here."""
+
     def __init__(
         self, chats: ChatController, view: TranscriptView, listed: ChatList, menu: MenuBar, theme: Theme
     ) -> None:

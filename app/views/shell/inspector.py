@@ -170,9 +170,6 @@ def _set_color(label: TextLabel, color: QColor) -> None:
         label.setPalette(palette)
 
 
-# When the inspector is shown: by a button in the header, an entry of the View menu and its key; where there is room.
-
-
 SHORTCUT = "Ctrl+Alt+I"
 _CHAT_NEEDS_PX = 400
 
@@ -180,7 +177,7 @@ _CHAT_NEEDS_PX = 400
 class InspectorWiring(QObject):
     """INVARIANT: the panel is seen if the user wants it and the chat keeps the room that it needs.
 
-    It is made when it is first asked for.
+    It opens by a button in the header, or the View menu and its key, and is made when it is first asked for.
     """
 
     turn_off_requested = Signal()

@@ -183,10 +183,9 @@ class MenuBar(QObject):
                 self.actions[each.name].setText(words)
 
 
-# The button that opens the menus where the system has no menu bar of its own. F10 opens it too.
-
-
 class MenuButton(Translated, IconButton):
+    """Opens the menus where the system has no menu bar of its own. So does F10."""
+
     def __init__(self, theme: Theme, menu: MenuBar, window: QWidget) -> None:
         super().__init__(theme, "more-horizontal", parent=window)
         self._menu = held_keys.Menu(self)

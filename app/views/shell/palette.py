@@ -239,9 +239,6 @@ class PaletteField(SearchField):
         self.focus_lost.emit()
 
 
-# What the command palette offers: entries of the menus, chats, models, and places in the settings.
-
-
 _MOST_CHATS = 500
 _ICONS = {
     # of entries

@@ -280,11 +280,8 @@ def _reason(error: Problem | None) -> str:
     return sentences(notice.sentence, notice.hint)
 
 
-# When the picker is shown, and what follows from a choice in it.
-
-
 class PickerWiring(QObject):
-    """The picker is made when it is first opened, and kept up to date while it is open."""
+    """What follows from a choice in it. It is made when it is first opened, and kept up to date while it is open."""
 
     speculation_chosen = Signal(str, int)  # mode, tokens
     race_requested = Signal()

@@ -28,10 +28,6 @@ _SIDE_PX, _APART_PX, _LINE_PX = 20, 8, 22
 _LEAST_PX, _GROWS_PX = (520, 360), (200, 120)  # at 100 %, and more at 200 %
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
-
-# A race in words: the two lanes, how far they are, and the verdict.
-
-
 _FINE_BELOW_S = 10.0  # shorter times are told to the hundredth: what they differ by is a part of a second
 
 

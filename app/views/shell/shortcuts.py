@@ -89,10 +89,8 @@ def _groups(menu: MenuBar) -> list[tuple[str, list[tuple[str, str]]]]:
     return [*groups, _of_the_chat(), _of_a_message(), _of_the_list()]
 
 
-# Keys that are no entries of a menu, because they act only where the focus is.
-
-
 def _of_the_chat() -> tuple[str, list[tuple[str, str]]]:
+    """Keys that are no entries of a menu, because they act only where the focus is."""
     return QCoreApplication.translate("Shortcuts", "In a chat"), [
         (QCoreApplication.translate("Shortcuts", "New line"), _native("Shift+Return")),
         (QCoreApplication.translate("Shortcuts", "Stop reply or cancel editing"), _native("Esc")),

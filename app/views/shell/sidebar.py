@@ -180,13 +180,12 @@ class Sidebar(Translated, QWidget):
         painter.end()
 
 
-# What the sidebar and the Chat menu ask for, connected to the controllers: chats, folders, search, the Trash.
-
-
 _ASKS_PX = 560  # the question that has three buttons
 
 
 class SidebarWiring(QObject):
+    """What the sidebar and the Chat menu ask for: chats, folders, search, the Trash."""
+
     sidebar_wanted = Signal()
 
     def __init__(self, chats: ChatController, sidebar: Sidebar, menu: MenuBar, theme: Theme, window: QWidget) -> None:

@@ -36,13 +36,11 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.trash import deletion_detail, deletion_title, restore_words
 
-# The question before anything is deleted for good.
-
 
 def ask_to_forget(
     theme: Theme, parent: QWidget, words: Callable[[], tuple[str, str]], act: Callable[[], None]
 ) -> Dialog:
-    """`words`: the question, and its button."""
+    """Before anything is deleted for good. `words`: the question, and its button."""
 
     def text() -> DialogText:
         question, button = words()
@@ -53,9 +51,6 @@ def ask_to_forget(
     dialog.accepted.connect(act)
     dialog.open()
     return dialog
-
-
-# The list of what was deleted: painting a row, and its keys.
 
 
 class TrashList(RowRing, QListView):
@@ -251,15 +246,12 @@ class TrashWindow(Translated, SideWindow):
         self.list.setFocus()
 
 
-# The card in place of the composer while a chat in the Trash is read: where it is, and the ways out.
-#
-# Here: its words and buttons. Not here: reading such a chat (`controllers/deletions.py`).
-
-
 _GAP_PX = 8  # between the buttons
 
 
 class TrashBar(Translated, QWidget):
+    """In place of the composer while a chat in the Trash is read: where it is, and the ways out."""
+
     resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -360,14 +352,11 @@ class TrashBar(Translated, QWidget):
         painter.end()
 
 
-# The menu of what was deleted recently: an entry brings it back, as it says, and the last one shows all.
-
-
 SHOW_ALL = "show_all"
 
 
 class TrashMenu(QObject):
-    """Fills itself each time that it is opened."""
+    """What was deleted recently: an entry brings it back, the last one shows all. Filled each time that it opens."""
 
     def __init__(self, menu: QMenu, deletions: Deletions, show_all: Callable[[], object]) -> None:
         super().__init__(menu)

@@ -45,7 +45,6 @@ _NEED_CHATS = (
     "settings",
     "import_chats",
 )
-_JUDGED = ("text_scale", "send_key")  # of the settings
 
 
 class WindowTools(QObject):
@@ -83,15 +82,14 @@ class WindowTools(QObject):
         menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
         menu.close_window.triggered.connect(lambda: self._front().close())
         menu.minimize.triggered.connect(lambda: self._front().showMinimized())
-        menu.full_screen.triggered.connect(self._toggle_full_screen)
-        menu.zoom.triggered.connect(self._zoom)
-        menu.chat_window.triggered.connect(self.show_window)
+        menu.full_screen.triggered.connect(lambda: self._toggle(Qt.WindowState.WindowFullScreen))
+        menu.zoom.triggered.connect(lambda: self._toggle(Qt.WindowState.WindowMaximized))
+        menu.chat_window.triggered.connect(lambda: bring_to_front(self._window))
         if "all_to_front" in menu.actions:
             menu.all_to_front.triggered.connect(self._bring_all_to_front)
         menu.next_chat.triggered.connect(lambda: self._step_chat(1))
         menu.previous_chat.triggered.connect(lambda: self._step_chat(-1))
-        self._settings.changed.connect(self._on_setting)
-        self._show_send_key()
+        self._settings.changed.connect(self._judge)
 
     def bind(
         self,
@@ -125,10 +123,6 @@ class WindowTools(QObject):
         if self._chats is None or is_quitting():
             return False
         return self._settings.tray_icon and self.desktop.tray.icon.isVisible()
-
-    def _on_setting(self, name: str) -> None:
-        if name in _JUDGED:
-            self._judge()
 
     def _judge(self) -> None:
         """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
@@ -174,13 +168,9 @@ class WindowTools(QObject):
         """The active window: the entries of the app-wide menu bar act on it."""
         return QApplication.activeWindow() or self._window
 
-    def _toggle_full_screen(self) -> None:
+    def _toggle(self, state: Qt.WindowState) -> None:
         front = self._front()
-        front.setWindowState(front.windowState() ^ Qt.WindowState.WindowFullScreen)
-
-    def _zoom(self) -> None:
-        front = self._front()
-        front.setWindowState(front.windowState() ^ Qt.WindowState.WindowMaximized)
+        front.setWindowState(front.windowState() ^ state)
 
     def _bring_all_to_front(self) -> None:
         front = self._front()
@@ -192,9 +182,6 @@ class WindowTools(QObject):
     def _focused(self) -> QWidget | None:
         """What has the focus, or had it before the palette opened."""
         return self.palette.focus_before.widget if self.palette.isVisible() else QApplication.focusWidget()
-
-    def show_window(self) -> None:
-        bring_to_front(self._window)
 
     def _step_chat(self, step: int) -> None:
         """To the chat below or above the open one in the sidebar; from a new chat, to the first or last."""

@@ -23,11 +23,6 @@ from app.views.widgets import clipboard
 
 _ANY_WIDTH_PX = 600  # only heights depend on it, and these items are not shown
 
-
-# A part in sight is read from its own document, one out of sight from a document that is written for it. Sections of
-# a long reply that was not in sight yet are copied as they were written, and so are the messages of very many.
-
-
 _MOST = 500  # messages that are written into documents while a window waits
 
 
@@ -39,6 +34,10 @@ class _Piece:
 
 
 class CopiedText:
+    """A part in sight is read from its own document, one out of sight from a document that is written for it. Sections
+    of a long reply that was not in sight yet are copied as they were written, and so are the messages of very many.
+    """
+
     def __init__(self, context: PartContext, selection: TranscriptSelection, *, markdown: bool) -> None:
         self._context = context
         self._selection = selection

@@ -35,14 +35,7 @@ _CLEAR_PX = 24  # what is found is that far from the edges of the page
 # What Markdown hides: it may be between letters that are read side by side.
 _HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
 
-
-# A character of any part of a message is brought into sight, also one that is not split yet.
-
-
 _ABOVE_SHARE = 0.3  # of the page, above what is brought into sight
-
-
-# Places are counted in each part of each message that was read, never listed: in a long chat there may be millions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +63,8 @@ class NotRead(Exception):
 
 
 class FoundPlaces:
+    """Counted in each part of each message that was read, never listed: in a long chat there may be millions."""
+
     def __init__(self, model: TranscriptModel) -> None:
         self._model = model
         self._read: dict[int, dict[Address, PartRead]] = {}  # by message

@@ -23,8 +23,6 @@ from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.link_ring import AROUND_PX, LinkRing
 
-# The next link may be in a message or part that is out of sight, which has no widget.
-
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -37,6 +35,8 @@ class Spot:
 
 
 class LinkWalk:
+    """From link to link; the next may be in a message or part that is out of sight, which has no widget."""
+
     def __init__(self, context: PartContext, items: Callable[[], list[MessageItem]], read: Callable[[int], None]):
         """`read` has every part of a row read."""
         self._context = context
@@ -109,11 +109,8 @@ def _same(one: Spot, other: Spot) -> bool:
     )
 
 
-# Return and Space open the link that has the focus.
-
-
 class FocusedLink(LinkRing):
-    """It belongs to a spot as long as it has the focus."""
+    """Return and Space open it. It belongs to a spot as long as it has the focus."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)

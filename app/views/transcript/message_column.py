@@ -221,12 +221,6 @@ class Sight(Protocol):
     def arrange(self) -> None: ...
 
 
-# The reading place outlives the window. Pixels would mean another place after a change of width, text size or what is
-# folded open, and in a long reply that is read by sections. So a place is a message and an offset in characters of
-# its text, with a fraction that is the way to the next part. Below 0 is what is above the text, beyond its end
-# what is below it. Not here: following the end, and bringing an anchor into sight (`view.py`).
-
-
 _OUTSIDE_PX = 100  # one character of the gaps between messages
 _ROUNDS = 4  # the parts above turn out to be of another height, the section that was meant to be of several parts
 _ABOVE_MATCH = 0.3  # of the page
@@ -234,6 +228,11 @@ _WORD = re.compile(r"\s*(\w{1,24}|\S)")
 
 
 class ReadingPlace(NamedTuple):
+    """It outlives the window. Pixels would mean another place after a change of width, text size or what is folded, and
+    in a long reply that is read by sections. So it is a message and an offset in characters of its text, with a
+    fraction that is the way to the next part. Below 0 is what is above the text, beyond its end what is below it.
+    """
+
     message_id: int
     offset: float
 
@@ -392,15 +391,12 @@ def _offset_at(marks: list[_Mark], y_px: float) -> float:
     return above.offset + (y_px - above.y_px) / (below.y_px - above.y_px) * (below.offset - above.offset)
 
 
-# What the transcript holds on to while heights change and text grows: its end, or the part at its top edge.
-#
-# No widgets here; `view.py` asks it where the top edge has to be.
-
-
 STICK_PX = 48
 
 
 class Hold:
+    """What stays in its place while heights change and text grows: the end, or the part at the top edge."""
+
     def __init__(self, column: MessageColumn) -> None:
         self.follows_end = True
         self.anchor: Anchor | None = None  # what is at the top edge

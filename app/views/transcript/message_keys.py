@@ -29,10 +29,9 @@ from app.words.formats import sentences, spoken
 _TOLD_CHARS = 2000
 
 
-# Icons are shown of the message under the pointer, and of the one in focus.
-
-
 class Highlights(QObject):
+    """The message under the pointer and the one in focus, whose icons are shown."""
+
     changed = Signal()
 
     def __init__(self, column: MessageColumn, sight: Sight, viewport: QWidget) -> None:

@@ -25,15 +25,13 @@ from app.words.overlay import CardWords, card_words
 
 _THINKING = 1  # first number of an address
 
-
-# The card says what the draft wanted, what the main model wrote, where in the draft, in which pass.
-
-
 _GAP_PX = 6
 
 
 class OverlayCard(QWidget):
-    """Over the transcript; never under the pointer, and moves nothing."""
+    """What the draft wanted, what the main model wrote, where in the draft, in which pass. It lies over the transcript,
+    never under the pointer, and moves nothing.
+    """
 
     left = Signal()  # by a key, where a key has brought it
 

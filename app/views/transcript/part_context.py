@@ -28,11 +28,9 @@ else:
 NOTHING, REPLY, CONTINUE = "nothing", "reply", "continue"
 
 
-# What selects text is asked about the mouse over a text, or over the transcript between the texts. An event filter
-# would be asked about every event, painting included.
-
-
 class Pointer(Protocol):
+    """What selects text, asked about the mouse over the transcript: an event filter would be asked about all events."""
+
     def takes(self, widget: QWidget, event: QMouseEvent) -> bool:
         """Acts on what happened over the widget; returns whether it means nothing else."""
 

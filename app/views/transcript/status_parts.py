@@ -254,15 +254,14 @@ class NoticePart(Hovered, QWidget):
         painter.end()
 
 
-# Attachments are chips at the right, like the bubble of their message; each opens what it stands for.
-
-
 _GAP_PX = 6
 _BELOW_PX = 6
 _SHARE = 0.8  # of the column's width, as of bubbles
 
 
 class AttachmentsPart(Hovered, QWidget):
+    """Chips at the right, like the bubble of their message; each opens its attachment."""
+
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context

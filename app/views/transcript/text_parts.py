@@ -57,10 +57,6 @@ _Move = QTextCursor.MoveOperation
 _BY_LINES = frozenset({_Move.Up, _Move.Down})
 _BESIDE_BLOCK = {_Move.StartOfBlock: _Move.PreviousBlock, _Move.EndOfBlock: _Move.NextBlock}
 
-
-# What QTextDocument cannot paint: tints below inline code, bars beside quotes, horizontal rules.
-
-
 _CODE_RADIUS = 4
 _CODE_MARGIN_PX = 2
 
@@ -68,7 +64,9 @@ _CODE_MARGIN_PX = 2
 def paint_decorations(
     painter: QPainter, document: QTextDocument, clip: QRectF, style: DocumentStyle, colors: Palette
 ) -> None:
-    """Of what has to be painted only: a document may have thousands of them."""
+    """What QTextDocument cannot: tints below inline code, bars beside quotes, rules. A document may have thousands of
+    them, so only those within `clip`.
+    """
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     block = document.begin()

@@ -176,9 +176,6 @@ class Ringed(FocusRing, Area):
         super().mousePressEvent(event)
 
 
-# The focus while all widgets are made again, for other colours, sizes or words; a link in focus finds itself again.
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     message_id: int
@@ -188,7 +185,9 @@ class _Place:
 
 
 def kept_focus(editing: Editing, column: MessageColumn) -> Callable[[], None]:
-    """Call what it returns when the widgets are there again: the focus is where it was, and so is the caret."""
+    """While all widgets are made again, for other colours, sizes or words. Call what it returns when they are there:
+    the focus is where it was, and so is the caret.
+    """
     typing, place = editing.typing_place(), _focused(column)
 
     def focus_again() -> None:
