@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Signal, SignalInstance
 from PySide6.QtGui import QEnterEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
@@ -76,7 +76,7 @@ class Part:
 class PartWidget(Protocol):
     """What every widget in the pool can do; each is a QWidget."""
 
-    entered: Callable[[], None]
+    entered: SignalInstance
 
     def show_part(self, part: Part, width_px: int) -> int:
         """Shows the part and returns the height that it needs at this width."""
@@ -87,10 +87,10 @@ class Hovered(BeforeWidget):
     be asked about every event of every part.
     """
 
-    entered: Callable[[], None] = staticmethod(lambda: None)
+    entered = Signal()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        self.entered()
+        self.entered.emit()
         super().enterEvent(event)
 
 

@@ -215,7 +215,7 @@ class VisibleParts(QObject):
 
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self._context, self._viewport)
-        widget.entered = partial(self._on_entered, widget)
+        widget.entered.connect(partial(self._on_entered, widget))
         as_widget(widget).lower()  # below the button and the cards that lie over the text
         return widget
 
