@@ -2330,6 +2330,13 @@
     </message>
 </context>
 <context>
+    <name>MainColumn</name>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -4411,13 +4418,6 @@
     <message>
         <source>Previous Correction</source>
         <translation>前の修正箇所</translation>
-    </message>
-</context>
-<context>
-    <name>Pages</name>
-    <message>
-        <source>Models</source>
-        <translation>モデル</translation>
     </message>
 </context>
 <context>

@@ -2330,6 +2330,13 @@
     </message>
 </context>
 <context>
+    <name>MainColumn</name>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -4411,13 +4418,6 @@
     <message>
         <source>Previous Correction</source>
         <translation>이전 다르게 쓴 곳</translation>
-    </message>
-</context>
-<context>
-    <name>Pages</name>
-    <message>
-        <source>Models</source>
-        <translation>모델</translation>
     </message>
 </context>
 <context>

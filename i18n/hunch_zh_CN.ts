@@ -2330,6 +2330,13 @@
     </message>
 </context>
 <context>
+    <name>MainColumn</name>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -4411,13 +4418,6 @@
     <message>
         <source>Previous Correction</source>
         <translation>上一处改写</translation>
-    </message>
-</context>
-<context>
-    <name>Pages</name>
-    <message>
-        <source>Models</source>
-        <translation>模型</translation>
     </message>
 </context>
 <context>

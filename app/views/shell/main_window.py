@@ -25,10 +25,10 @@ from app.views.shell.file_wiring import FileWiring
 from app.views.shell.header import Header
 from app.views.shell.inspector import InspectorWiring
 from app.views.shell.kept_words import KeptWords
+from app.views.shell.main_column import MainColumn
 from app.views.shell.menu import MenuBar
 from app.views.shell.models_wiring import ModelsWiring
 from app.views.shell.notice_wiring import NoticeWiring
-from app.views.shell.pages import Pages
 from app.views.shell.pair_wiring import PairWiring
 from app.views.shell.picker import PickerWiring
 from app.views.shell.sidebar import Sidebar, SidebarWiring
@@ -68,7 +68,7 @@ class MainWindow(Translated, ShellWindow):
         self.picker = PickerWiring(self.parts, theme)
         self.models_view = ModelsWiring(self.parts, theme, settings)
         self.sidebar_visibility = SidebarVisibility(self.parts, theme, settings)
-        self._pages = Pages(self.parts, theme, self.empty_chat, self.trash_bar, self.models_view)
+        self._column = MainColumn(self.parts, theme, self.empty_chat, self.trash_bar, self.models_view)
         self._asking = ComposerWiring(self.composer)
         self._arrange()
         self._connect_parts()
@@ -89,7 +89,7 @@ class MainWindow(Translated, ShellWindow):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.sidebar)
-        row.addLayout(self._pages.column, 1)
+        row.addLayout(self._column.layout, 1)
 
     def _connect_parts(self) -> None:
         for go_on in (self.sidebar.chats.chat_clicked, self.menu.write.triggered):
@@ -114,7 +114,7 @@ class MainWindow(Translated, ShellWindow):
             request.connect(chats.new_chat)
             request.connect(self.composer.take_focus)
         self._asking.bind(chats)
-        self._pages.bind(chats)
+        self._column.bind(chats)
         self.notices = NoticeWiring(self.parts, self.picker, self.models_view, chats, models)
         view = self._bind_transcript(chats)
         self.empty_chat.question_asked.connect(self._asking.ask)
@@ -125,7 +125,7 @@ class MainWindow(Translated, ShellWindow):
         view.editing.typed.connect(self._kept_words.note_typing)
         self.chat_settings.bind(chats, models)
         self._pair.bind(models, chats)
-        self._pages.show()
+        self._column.show()
         self.tools.bind(chats, models, view, settings_window)
         self.tools.desktop.tray.quit_wanted.connect(self.quit)
         self._bind_speculation(speculation, chats, models, view)
@@ -146,7 +146,7 @@ class MainWindow(Translated, ShellWindow):
         self.inspector.bind(chats, view)
         self.overlay = OverlayWiring(self.parts, self._settings, self._theme)
         self.overlay.bind(chats, view)
-        self._pages.set_transcript(view, chats)
+        self._column.set_transcript(view, chats)
         return view
 
     def _bind_speculation(
@@ -182,12 +182,12 @@ class MainWindow(Translated, ShellWindow):
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes through the window part by part, whenever their widgets were made."""
         sidebar = in_reading_order(self.sidebar) if self.sidebar.isVisible() else []
-        chain([*sidebar, *self._pages.tab_stops()])
+        chain([*sidebar, *self._column.tab_stops()])
         return super().focusNextPrevChild(forward)
 
     def _retranslate(self) -> None:
         self.menu.retranslate()
-        self._pages.show()
+        self._column.show()
         self.language_changed.emit()
 
     def quit(self) -> None:

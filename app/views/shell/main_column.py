@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SIDE_PX = 24
 
 
-class Pages(QObject):
+class MainColumn(QObject):
     """Before `bind` the page is an empty chat; a chat with messages is shown from `set_transcript` on."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Pages(QObject):
         self._chats: ChatController | None = None
         self._transcript: TranscriptView | None = None
         self._stack, self._foot = QStackedLayout(), QHBoxLayout()
-        self.column = self._arranged()
+        self.layout = self._arranged()
         parts.banner.appeared.connect(self._place_banner)
         parts.window.resized.connect(self._place_banner)
         for foot in (parts.composer, trash_bar):
