@@ -18,7 +18,7 @@ from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
-from engine.models.memory import set_limits
+from engine.models.memory import is_short, lacks, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_batch, can_draft
 from engine.runtime.queued import QueuedReply
@@ -105,6 +105,17 @@ class LoadedPair:
         if self._drafts is None:
             self._drafts = self.main is not None and can_draft(self.main)
         return self._drafts
+
+    def make_room(self, needed_bytes: int) -> tuple[bool, bool]:
+        """Drop kept caches while memory is short or lacks `needed_bytes`. Returns whether it is short all the same, and
+        whether only `needed_bytes` are lacking.
+        """
+        short = is_short() or (self.main is not None and self.main.short())
+        while short or lacks(needed_bytes):
+            if not self.store.evict_oldest():
+                return short, not short
+            short = is_short()  # other ranks say with their next step what that has freed
+        return False, False
 
     @property
     def has_idle_work(self) -> bool:

@@ -16,7 +16,6 @@ from engine.api.errors import EngineError, NoModelLoaded, PictureTooLarge
 from engine.api.types import BACKGROUND_RANK, FinishReason, ModelRole, RequestId, Speculation
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
-from engine.models.memory import is_short, lacks
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.pair import LoadedPair
@@ -156,13 +155,14 @@ class Scheduler:
         writes = bool(self._writing)
         ready = self._ready(patient=not (writes or self._reading))
         reads = ready is not None or bool(self._reading)
+        alone = len(self._running) == 1 and self._queue.first_rank != self._rank
         if writes and (not reads or self._read_tokens >= PREFILL_CHUNK_TOKENS):
             self._read_tokens = 0
-            self._reading.extend(self._writing.step(alone=not (self._reading or self._others_wait)))
+            self._reading.extend(self._writing.step(alone=alone))
         elif ready is not None:
             self._start(ready)
         elif self._reading:
-            self._read()
+            self._read(alone=alone)
 
     def idle_step(self) -> None:
         """With no requests: a slice of a load, of writing kept caches to disk, or of measuring."""
@@ -188,11 +188,6 @@ class Scheduler:
         waiting = self._queue.first_rank
         ranks = [reply.request.rank for reply in self._started]
         return min(ranks if waiting is None else [waiting, *ranks], default=BACKGROUND_RANK)
-
-    @property
-    def _others_wait(self) -> bool:
-        """Whether a request of the rank that runs is in the queue."""
-        return self._queue.first_rank == self._rank
 
     def _pause_or_resume(self) -> None:
         """Other programs' replies pause for the user's, and the background reply for both."""
@@ -237,8 +232,7 @@ class Scheduler:
         if not reply.ended:
             (self._reading if reads else self._writing).append(reply)
 
-    def _read(self) -> None:
-        alone = len(self._running) == 1 and not self._others_wait
+    def _read(self, *, alone: bool) -> None:
         reply = self._reading.popleft()
         before = reply.sequence.caches.position
         reply.attempt(partial(reply.step, alone=alone))
@@ -272,10 +266,8 @@ class Scheduler:
         looks = [reply for reply in self._reading if not reply.interrupted]
         largest = max(looks, key=lambda reply: reply.looking_bytes, default=None)
         most = 0 if largest is None else largest.looking_bytes
-        short = is_short() or (self.main is not None and self.main.short())
-        while (short or lacks(most)) and self.pair.store.evict_oldest():
-            short = is_short()  # other ranks say with their next step what that has freed
-        if largest is not None and not short and lacks(most):
+        short, lacks = self.pair.make_room(most)
+        if largest is not None and lacks:
             self._reading.remove(largest)
             largest.fail(PictureTooLarge(most))
         started = [reply for reply in self._started if not reply.interrupted]

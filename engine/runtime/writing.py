@@ -57,7 +57,7 @@ class Writing:
         """A token for each reply, or a round of the next one. Instead it may remove those whose fixed draft has to
         prefill, and return them.
 
-        `alone`: no other reply runs or waits to start.
+        `alone`: there is one, and no other reply runs or waits to start.
         """
         replies = list(self)
         if len(replies) == 1:
@@ -105,7 +105,7 @@ class Writing:
         self.release(lambda reply: True)
         if self._apart:
             reply = self._apart.popleft()
-            reply.attempt(partial(reply.step, alone=alone and not self._apart))
+            reply.attempt(partial(reply.step, alone=alone))
             if not reply.ended:
                 self._apart.append(reply)
 

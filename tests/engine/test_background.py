@@ -276,7 +276,7 @@ def test_caches_of_every_kind_are_kept(family: str, speculation: Speculation) ->
 
 def test_where_memory_is_short_it_goes_before_others(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     short: list[bool] = []
-    monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: bool(short))
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: bool(short))
     long_other = replace(OTHER, tokens=LONG_PROMPT)
 
     def submit() -> None:

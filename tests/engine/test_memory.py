@@ -200,7 +200,7 @@ def scheduler(models: dict[str, LoadedModel]) -> Scheduler:
 
 def test_full_memory_ends_the_reply_and_says_so(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = iter(range(1000))
-    monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: next(asked) > 20)
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: next(asked) > 20)
     (end,) = run(scheduler, PROMPT)
 
     assert isinstance(end, Finished)
@@ -212,7 +212,7 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
     run(scheduler, PROMPT)
     store = scheduler.pair.store
     assert store.nbytes > 0
-    monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: store.nbytes > 0)
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: store.nbytes > 0)
     (end,) = run(scheduler, tuple(reversed(PROMPT)))
 
     assert isinstance(end, Finished)
@@ -250,7 +250,7 @@ def test_what_is_promised_to_another_machine_is_not_available(monkeypatch: pytes
 
 def test_of_several_replies_the_longest_ends(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = iter([False] * 6 + [True])
-    monkeypatch.setattr("engine.runtime.scheduler.is_short", lambda: next(calls, False))
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: next(calls, False))
     ends = run(scheduler, PROMPT, tuple(reversed(PROMPT)) * 4)
 
     by_id = {int(end.request): end.reason for end in ends if isinstance(end, Finished)}

@@ -568,7 +568,7 @@ def test_a_look_that_does_not_fit_ends_its_reply_and_no_other(
         sizes.append(size)
         return size > room[0]
 
-    monkeypatch.setattr("engine.runtime.scheduler.lacks", lacks)
+    monkeypatch.setattr("engine.runtime.pair.lacks", lacks)
     small, large = (asking((asked("", picture(side, side, seed=11)),), tokens=4) for side in (30, 120))
     for each in (small, large):
         assert client.run(each).reason is FinishReason.LENGTH
