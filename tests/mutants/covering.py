@@ -11,10 +11,15 @@ FILES = (
     "engine/models/translation.py",
     "engine/runtime/counting.py",
     "engine/runtime/draft_marks.py",
+    "engine/runtime/output.py",
+    "engine/runtime/pair.py",
+    "engine/runtime/rounds.py",
     "engine/runtime/sharing.py",
+    "engine/runtime/writing.py",
 )
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
+_COMPANY = ("engine/test_batch", "engine/test_batch_drafts", "engine/test_change_of_draft")
 _CACHES = ("engine/test_caches", "engine/test_cache_kinds", "engine/test_prefix_families")
 
 # The longest beginning of a file's name that is listed decides.
@@ -134,7 +139,11 @@ _TESTS = {
     "engine/models/translation": ("engine/test_other_vocabulary",),
     "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
     "engine/runtime/draft_marks": ("engine/test_draft_marks",),
+    "engine/runtime/output": (*_ROUND, "engine/test_draft_marks", "engine/test_logprobs", "engine/test_tool_calls"),
+    "engine/runtime/pair": ("engine/test_tuning", "engine/test_invariants", *_COMPANY),
+    "engine/runtime/rounds": (*_ROUND, *_COMPANY, "engine/test_background"),
     "engine/runtime/sharing": ("unit/test_sharing",),
+    "engine/runtime/writing": _COMPANY,
 }
 
 
