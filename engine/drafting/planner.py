@@ -72,6 +72,8 @@ class Drafting:
 
         Not called for the first token of a reply.
         """
+        if not self._proposers:
+            return PLAIN
         self._controller.share(replies)
         offers = [
             self._offer(proposer, tokens, room)

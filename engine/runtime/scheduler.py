@@ -152,10 +152,10 @@ class Scheduler:
         self._check_memory()
         self._end_interrupted()
         self._pause_or_resume()
-        writes = bool(self._writing)
+        writes = bool(self._writing.replies)
         ready = self._ready(patient=not (writes or self._reading))
         reads = ready is not None or bool(self._reading)
-        alone = len(self._running) == 1 and self._queue.first_rank != self._rank
+        alone = len(self._running) == 1 and not (self._queue and self._queue.first_rank == self._rank)
         if writes and (not reads or self._read_tokens >= PREFILL_CHUNK_TOKENS):
             self._read_tokens = 0
             self._reading.extend(self._writing.step(alone=alone))
@@ -173,7 +173,7 @@ class Scheduler:
 
     @property
     def _running(self) -> list[Reply]:
-        return [*self._reading, *self._writing]
+        return [*self._reading, *self._writing.replies]
 
     @property
     def _started(self) -> list[Reply]:
@@ -192,10 +192,11 @@ class Scheduler:
     def _pause_or_resume(self) -> None:
         """Other programs' replies pause for the user's, and the background reply for both."""
         rank = self._rank
-        for reply in self._taken(lambda reply: reply.request.rank == rank, self._paused):
+        for reply in _taken(lambda reply: reply.request.rank == rank, self._paused):
             reply.resume()
             self._enqueue(reply)
-        for reply in self._taken(lambda reply: reply.request.rank > rank, self._reading, self._writing):
+        self._writing.release(lambda reply: reply.request.rank > rank)
+        for reply in _taken(lambda reply: reply.request.rank > rank, self._reading, self._writing.apart):
             reply.attempt(reply.pause)
             if not reply.ended:
                 self._paused.append(reply)
@@ -230,7 +231,7 @@ class Scheduler:
     def _enqueue(self, reply: Reply) -> None:
         reads = reply.reading or reply.draft_lags
         if not reply.ended:
-            (self._reading if reads else self._writing).append(reply)
+            (self._reading if reads else self._writing.apart).append(reply)
 
     def _read(self, *, alone: bool) -> None:
         reply = self._reading.popleft()
@@ -246,17 +247,9 @@ class Scheduler:
         self._end_interrupted()
 
     def _end_interrupted(self) -> None:
-        for reply in self._taken(lambda reply: reply.interrupted, self._reading, self._writing, self._paused):
+        self._writing.release(lambda reply: reply.interrupted)
+        for reply in _taken(lambda reply: reply.interrupted, self._reading, self._writing.apart, self._paused):
             reply.attempt(reply.step)
-
-    def _taken(self, wanted: Callable[[Reply], bool], *lines: deque[Reply] | Writing) -> Iterator[Reply]:
-        """The replies in `lines` that are `wanted`, each removed before it is yielded."""
-        if self._writing in lines:
-            self._writing.release(wanted)
-        for line in lines:
-            for reply in [reply for reply in line if wanted(reply)]:
-                line.remove(reply)
-                yield reply
 
     def _check_memory(self) -> None:
         """Near the limit drop kept caches first, then end the longest reply of the highest rank.
@@ -274,3 +267,11 @@ class Scheduler:
         if started and short:
             first = max(started, key=lambda reply: (reply.request.rank, len(reply.sequence.tokens)))
             first.interrupt(FinishReason.MEMORY)
+
+
+def _taken(wanted: Callable[[Reply], bool], *lines: deque[Reply]) -> Iterator[Reply]:
+    """The replies in `lines` that are `wanted`, each removed before it is yielded."""
+    for line in lines:
+        for reply in [reply for reply in line if wanted(reply)]:
+            line.remove(reply)
+            yield reply

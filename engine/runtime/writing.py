@@ -24,34 +24,25 @@ class Writing:
 
     def __init__(self, pair: LoadedPair) -> None:
         self._pair = pair
-        self._apart: deque[Reply] = deque()  # in no batch
+        self.apart: deque[Reply] = deque()  # in no batch: these may be removed, and others added
         self._batch = Batch()
 
-    def __iter__(self) -> Iterator[Reply]:
-        return iter([*self._apart, *self._batch.replies])
-
-    def __len__(self) -> int:
-        return len(self._apart) + len(self._batch.replies)
-
-    def append(self, reply: Reply) -> None:
-        self._apart.append(reply)
+    @property
+    def replies(self) -> list[Reply]:
+        return [*self.apart, *self._batch.replies]
 
     def release(self, wanted: Callable[[Reply], bool]) -> None:
-        """Take the replies that are `wanted` out of the batch, so that they can be removed."""
+        """Take the replies that are `wanted` out of the batch."""
         leaving = [reply for reply in self._batch.replies if wanted(reply)]
         if leaving:
             with self._batch_at_stake():
                 self._batch.release(leaving)
-                self._apart.extend(leaving)
-
-    def remove(self, reply: Reply) -> None:
-        """Of one that is in no batch."""
-        self._apart.remove(reply)
+                self.apart.extend(leaving)
 
     def clear(self) -> None:
         """Remove all replies; their caches may be wrong."""
         self._batch.clear()
-        self._apart.clear()
+        self.apart.clear()
 
     def step(self, *, alone: bool) -> list[Reply]:
         """A token for each reply, or a round of the next one. Instead it may remove those whose fixed draft has to
@@ -59,7 +50,7 @@ class Writing:
 
         `alone`: there is one, and no other reply runs or waits to start.
         """
-        replies = list(self)
+        replies = self.replies
         if len(replies) == 1:
             self._take_turns(alone=alone)
             return []
@@ -96,26 +87,26 @@ class Writing:
     def _without(self, lagging: Sequence[Reply]) -> list[Reply]:
         """Remove these, to return them, and those that have ended; the others go on."""
         self.release(lambda reply: reply in lagging or reply.ended)
-        here = [reply for reply in self._apart if not reply.ended]
-        self._apart = deque(reply for reply in here if reply not in lagging)
+        here = [reply for reply in self.apart if not reply.ended]
+        self.apart = deque(reply for reply in here if reply not in lagging)
         return [reply for reply in here if reply in lagging]
 
     def _take_turns(self, *, alone: bool) -> None:
         """A round of the next reply."""
         self.release(lambda reply: True)
-        if self._apart:
-            reply = self._apart.popleft()
+        if self.apart:
+            reply = self.apart.popleft()
             reply.attempt(partial(reply.step, alone=alone))
             if not reply.ended:
-                self._apart.append(reply)
+                self.apart.append(reply)
 
     def _step_batch(self, *, drafts: bool) -> None:
-        joining = [] if self._batch.in_flight else list(self._apart)
+        joining = [] if self._batch.in_flight else list(self.apart)
         with self._batch_at_stake(joining):
             if joining:
-                self._apart.clear()
+                self.apart.clear()
                 self._batch.join(joining)
-            self._batch.step(self._pair.history, look_ahead=not self._apart and not drafts, drafts=drafts)
+            self._batch.step(self._pair.history, look_ahead=not self.apart and not drafts, drafts=drafts)
 
     @contextmanager
     def _batch_at_stake(self, joining: Sequence[Reply] = ()) -> Iterator[None]:
