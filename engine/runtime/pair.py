@@ -42,6 +42,7 @@ class LoadedPair:
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # no more is measured than first prices
         self._tuner = tuner
+        self._told = False  # what was measured
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
         self._recall_costs()
@@ -132,11 +133,12 @@ class LoadedPair:
         """Once all is measured, and once only: the result for the drafter, and the times of the main model."""
         if self._told or self._tuner.pending or self.main is None:
             return []
-        self._told, news, costs = True, list[DrafterExamined | ModelMeasured](), self.history.costs
-        known = costs.calibration
+        self._told = True
+        news: list[DrafterExamined | ModelMeasured] = []
+        known = self.history.costs.calibration
         if self.draft is not None and known.per_pass is not None:
             news.append(DrafterExamined(self.draft.info.folder, known.per_pass, known.misread))
-        if costs.calibrated:
+        if self.history.costs.calibrated:
             times, *others = self._tuner.measured(self.main)
             news.append(ModelMeasured(self.main.info.folder, times, tuple(others), known.rounding))
         return news
@@ -150,7 +152,7 @@ class LoadedPair:
         self.history = History()
         self.sharing = Sharing(self.history)
         self._tuner.stop()
-        self._told = False  # what was measured
+        self._told = False
         if self.main is not None:
             try:
                 self._tuner.begin(self.main, self.draft, self.history.costs)

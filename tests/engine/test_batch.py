@@ -317,7 +317,7 @@ def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
                 assert harness.scheduler.busy
                 harness.scheduler.step()
             harness.scheduler.step()
-            harness.scheduler._writing.release(heard[1].reply.__eq__)
+            harness.scheduler._writing.release([heard[1].reply].__contains__)
             sequence = heard[1].reply.sequence
             assert sequence.uncached == 1
             assert_matches_a_fresh_prefill(sequence)
