@@ -273,7 +273,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         raise FileError(f"config.json: block_size {rows}")
     mask, vocabulary = whole(flat, "mask_token_id", -1), whole(flat, "vocab_size")
     if not 0 <= mask < vocabulary:
-        raise FileError(f"config.json: mask_token_id {mask} of {vocabulary} tokens")
+        raise FileError(_odd_mask(mask, vocabulary))
     windows, info = _windows(flat, backbone.layers), _info(kind, flat, backbone, layers)
     held = {name.removeprefix("model.") for name in tensors}
     if info.main_width != backbone.width:  # its rows are the main model's embeddings
@@ -300,6 +300,11 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         prefix=_prefix(flat) if kind is DrafterKind.DOMINO else None,
         lattice=_lattice(flat, backbone) if kind is DrafterKind.LILICORR else None,
     )
+
+
+def _odd_mask(mask: int, vocabulary: int) -> str:
+    said = f"mask_token_id {mask} of {vocabulary} tokens" if mask >= 0 else "no mask_token_id"
+    return f"config.json: {said}"
 
 
 def _lattice(flat: dict[str, Any], backbone: Backbone) -> Lattice:
@@ -380,7 +385,7 @@ def _eagle(kind: DrafterKind, config: JsonObject, flat: dict[str, Any], tensors:
         raise FileError("lm_head.weight is missing")
     mask = next((whole(flat, key) for key in _PARALLEL_MASKS if flat.get(key) is not None), -1)
     if parallel and not 0 <= mask < info.vocabulary_rows:
-        raise FileError(f"config.json: mask_token_id {mask} of {info.vocabulary_rows} tokens")
+        raise FileError(_odd_mask(mask, info.vocabulary_rows))
     return EagleConfig(
         info=info,
         backbone=backbone,
