@@ -57,6 +57,7 @@ from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
 _LIGHT_BITS, _BESIDE_BITS, _GROUP = 4, 8, 32  # of a drafter that is made lighter: its layers, and what is beside them
+_GROUPS, _BITS = (16, 32, 64, 128), (1, 2, 3, 4, 5, 6, 8)  # that MLX has
 _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
 
@@ -216,14 +217,20 @@ def _fill(network: nn.Module, path: Path) -> None:
 
 
 def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
+    """Raises ValueError for packings that MLX does not have: a group of 0 ends the process."""
+
     def chosen(name: str, module: Any) -> bool | dict[str, Any]:
         """By the shapes alone: a config names its exceptions (other bits, another mode) by the main model's names."""
-        scales = weights.get(f"{name}.scales")
-        if scales is None or not hasattr(module, "to_quantized"):
+        scales, packed = weights.get(f"{name}.scales"), weights.get(f"{name}.weight")
+        if scales is None or packed is None or not hasattr(module, "to_quantized"):
             return False
-        width, packed = module.weight.shape[-1], weights[f"{name}.weight"].shape[-1]
-        group, bits = width // scales.shape[-1], 32 * packed // width
+        if scales.ndim != 2 or packed.ndim != 2 or not scales.size:
+            raise ValueError(f"{name}.scales {scales.shape} of {packed.shape}")
+        width = module.weight.shape[-1]
+        group, bits = width // scales.shape[-1], 32 * packed.shape[-1] // width
         mode = "affine" if f"{name}.biases" in weights else _MODES.get((group, bits), "")
+        if not mode or group not in _GROUPS or bits not in _BITS:
+            raise ValueError(f"{name} is packed in groups of {group} and {bits} bits")
         return {"group_size": group, "bits": bits, "mode": mode}
 
     nn.quantize(network, class_predicate=chosen)

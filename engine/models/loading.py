@@ -47,9 +47,9 @@ from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.folder_files import check_files
 from engine.models.inspect import WEIGHTS, inspect_model, tower_bytes, weight_tensors
 from engine.models.memory import MemoryNeed, available_bytes, memory_need, most_bytes
-from engine.models.model_files import FileError, JsonObject, stamp
+from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject, object_in, stamp
 from engine.models.mtp_families import head_to_leave_out
-from engine.models.numbers import check_read_numbers
+from engine.models.numbers import check_groups, check_read_numbers
 from engine.models.sight import Sight, looking_bytes, read_sight
 from engine.models.templates import ChatTemplate
 from engine.models.translation import Translation
@@ -359,8 +359,9 @@ class _Literal(PosixPath):
 
 def _build_network(path: Path) -> Any:
     """With weights that are not read yet."""
+    check_groups(object_in(path / "hf_quant_config.json", CONFIG_LIMIT_BYTES))
     network, _ = mlx_utils.load_model(
-        _Literal(path), lazy=True, get_model_classes=_classes_without_head, trust_remote_code=False
+        _Literal(path), lazy=True, get_model_classes=_classes_that_check, trust_remote_code=False
     )
     if widens():
         network.set_dtype(mx.float32)
@@ -372,21 +373,32 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
     """mlx-lm's classes for a config whose numbers are checked."""
     network, arguments = mlx_utils._get_classes(config)  # noqa: SLF001  the default of the parameter
     check_read_numbers(config, inspect.signature(arguments).parameters)
+    check_groups(config)
     return network, arguments
 
 
-def _classes_without_head(config: JsonObject) -> tuple[type, type]:
-    """With a network that drops the tensors of an MTP head in its folder, if mlx-lm does not."""
+def _classes_that_check(config: JsonObject) -> tuple[type, type]:
+    """With a network that looks at how its tensors are packed, and drops those of an MTP head if mlx-lm does not."""
     network, arguments = checked_classes(config)
-    is_head = head_to_leave_out(config)
-    if is_head is None:
-        return network, arguments
+    is_head, theirs = head_to_leave_out(config), getattr(network, "sanitize", None)
 
     def sanitize(self: Any, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        own = {name: weight for name, weight in weights.items() if not is_head(name)}
-        return network.sanitize(self, own)  # type: ignore[attr-defined, no-any-return]
+        if is_head is not None:
+            weights = {name: weight for name, weight in weights.items() if not is_head(name)}
+        if theirs is not None:
+            weights = theirs(self, weights)
+        _check_packings(self, weights)
+        return weights
 
     return type(network.__name__, (network,), {"sanitize": sanitize, "__module__": network.__module__}), arguments
+
+
+def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
+    """Raises ValueError where there are more scales than numbers: groups of 0 for mlx-lm (see `check_groups`)."""
+    for name, module in network.named_modules():
+        scales = weights.get(f"{name}.scales")
+        if scales is not None and hasattr(module, "to_quantized") and scales.shape[-1] > module.weight.shape[-1]:
+            raise ValueError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
 
 
 def _logit_width(network: Any) -> int:

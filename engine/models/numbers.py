@@ -49,6 +49,12 @@ def check_numbers(config: JsonObject) -> None:
                 _check(key, value, 0, most - 1 if type(most) is int else _LIST_LIMIT)
 
 
+def check_groups(config: JsonObject) -> None:
+    """Raises FileError for weights in groups of no number at all, by which MLX divides: that ends the process."""
+    if any(part.get("group_size") == 0 for part in _objects(config)):
+        raise FileError("a group_size of 0")
+
+
 def check_read_numbers(config: JsonObject, names: Collection[str]) -> None:
     """All numbers of the entries that a family reads, at any depth. Raises FileError."""
     for name in config.keys() & set(names):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -242,6 +244,18 @@ def test_layers_of_one_folder_may_be_quantized_in_other_ways(main: LoadedModel, 
 
     assert (modules["layers.1.mlp.gate_proj"].mode, modules["layers.1.mlp.up_proj"].mode) == (mode, "affine")
     assert not isinstance(modules["layers.1.mlp.down_proj"], nn.QuantizedLinear)
+
+
+@pytest.mark.parametrize("shape", [(2 * 64,), (1, 64, 2), (), (64, 0), (1, 2 * 64), (64, 1)])
+def test_packings_that_mlx_does_not_have_are_damage(main: LoadedModel, shape: tuple[int, ...], tmp_path: Path) -> None:
+    """More scales than numbers would be groups of 0, by which MLX divides: the process ended."""
+    config = tiny.dflash_config()
+    weights, stem = tiny.block_weights(config), "layers.0.self_attn.q_proj"
+    packed, scales, biases = mx.quantize(weights[f"{stem}.weight"], group_size=32, bits=4)
+    scales = scales.reshape(-1)[: math.prod(shape)].reshape(shape)
+    weights |= {f"{stem}.weight": packed, f"{stem}.scales": scales, f"{stem}.biases": biases}
+    with pytest.raises(ModelDamaged, match=re.escape(stem)):
+        load(tiny.save_drafter(tmp_path, config, weights), main)
 
 
 def test_numbers_of_another_kind_are_damage(main: LoadedModel, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,12 @@ DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
 
 
 Header = dict[str, Any]
+
+
+def _as(kind: str, header: Header, name: str) -> None:
+    header[name]["dtype"] = kind
+
+
 LIES: dict[str, Callable[[Header, str], Any]] = {  # about the tensor of that name
     "a huge shape": lambda header, name: header[name].update(shape=[2**40, 2**40]),
     "more rows than bytes": lambda header, name: header[name]["shape"].insert(0, 2**20),
@@ -115,7 +122,7 @@ LIES: dict[str, Callable[[Header, str], Any]] = {  # about the tensor of that na
     "bytes backwards": lambda header, name: header[name]["data_offsets"].reverse(),
     "no tensor": lambda header, name: header.update({name: None}),
     "a gap": lambda header, name: header.pop(name),
-    **{f"as {kind}": lambda header, name, kind=kind: header[name].update(dtype=kind) for kind in (*BITS, "F128", "")},
+    **{f"as {kind}": partial(_as, kind) for kind in (*BITS, "F128", "")},
 }
 FILES: dict[str, Callable[[bytes], bytes]] = {
     "nothing": lambda file: b"",
@@ -234,11 +241,7 @@ def _damaged_files(config: dict[str, Any], weights: Weights) -> Iterator[Damage]
     damages: list[tuple[str, str, Callable[[bytes], bytes]]] = [
         ("the file", name, damage) for name, damage in FILES.items()
     ]
-    damages += [
-        (tensor, name, lambda file, tensor=tensor, lie=lie: _lying(file, tensor, lie))
-        for tensor in tensors
-        for name, lie in LIES.items()
-    ]
+    damages += [(tensor, name, partial(_lying, tensor, lie)) for tensor in tensors for name, lie in LIES.items()]
     for place, name, damage in damages:
 
         def write(folder: Path, damage: Callable[[bytes], bytes] = damage) -> None:
@@ -248,7 +251,7 @@ def _damaged_files(config: dict[str, Any], weights: Weights) -> Iterator[Damage]
         yield place, name, write
 
 
-def _lying(file: bytes, tensor: str, lie: Callable[[Header, str], Any]) -> bytes:
+def _lying(tensor: str, lie: Callable[[Header, str], Any], file: bytes) -> bytes:
     """Types of other sizes are given as many bytes as they say, and the tensors behind them move."""
     length = struct.unpack("<Q", file[:8])[0]
     header, body = json.loads(file[8 : 8 + length]), file[8 + length :]

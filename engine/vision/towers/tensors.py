@@ -64,7 +64,7 @@ class Tensors:
             return {}
         group, bits = width // scales.shape[-1], 32 * self[f"{name}.weight"].shape[-1] // width
         mode = _MODES.get((group, bits)) if biases is None else "affine"
-        if mode is None:
+        if mode is None or not group:  # MLX divides by the group
             raise ValueError(f"{name}: quantized in an unknown way")
         return {"scales": scales, "biases": biases, "group_size": group, "bits": bits, "mode": mode}
 

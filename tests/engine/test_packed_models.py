@@ -1,0 +1,60 @@
+"""Packed weights that MLX cannot have packed: a group of 0 numbers is a division that would end the process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+import pytest
+
+from engine import ModelDamaged
+from engine.models.loading import load_model
+from tests.helpers.tiny_models import build, qwen3_config, save
+
+_STEM = "model.layers.0.mlp.up_proj"
+_PACKED = {"group_size": 64, "bits": 4}
+
+
+def saved(folder: Path, said: dict[str, Any], scales: int = 2) -> Path:
+    """A model with one packed layer of that many scales a row."""
+    config = qwen3_config()
+    save(build(config), config, folder)
+    (folder / "config.json").write_text(json.dumps(json.loads((folder / "config.json").read_text()) | said))
+    weights = dict(mx.load(str(folder / "model.safetensors")))
+    mx.eval(weights)
+    packed, *parts = mx.quantize(weights[f"{_STEM}.weight"], group_size=32, bits=4)
+    parts = [mx.tile(part, (1, scales // 2)) for part in parts]
+    weights |= dict(zip((f"{_STEM}.{part}" for part in ("weight", "scales", "biases")), (packed, *parts), strict=True))
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "mlx"})
+    return folder
+
+
+def test_a_layer_is_packed_as_its_tensors_show(tmp_path: Path) -> None:
+    network = load_model(saved(tmp_path / "m", {"quantization": _PACKED})).network
+    layer = network.model.layers[0].mlp.up_proj
+    assert isinstance(layer, nn.QuantizedLinear)
+    assert (layer.group_size, layer.bits) == (32, 4)
+
+
+@pytest.mark.parametrize("group", [0, False, 0.0])
+@pytest.mark.parametrize("depth", ["", _STEM, "model.layers.0.mlp.down_proj"])
+def test_groups_of_nothing_are_damage(depth: str, group: object, tmp_path: Path) -> None:
+    nothing = {"group_size": group, "bits": 4}
+    said = _PACKED | {depth: nothing} if depth else nothing
+    with pytest.raises(ModelDamaged, match="group_size of 0"):
+        load_model(saved(tmp_path / "m", {"quantization": said}))
+
+
+def test_they_are_where_another_file_says_so(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "m", {})
+    (folder / "hf_quant_config.json").write_text(json.dumps({"quantization": {"group_size": 0}}))
+    with pytest.raises(ModelDamaged, match="group_size of 0"):
+        load_model(folder)
+
+
+def test_more_scales_than_numbers_are_damage(tmp_path: Path) -> None:
+    with pytest.raises(ModelDamaged, match=r"scales .*of a width of 64"):
+        load_model(saved(tmp_path / "m", {"quantization": _PACKED}, scales=128))
