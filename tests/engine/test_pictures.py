@@ -536,6 +536,15 @@ def test_towers_are_read_however_they_are_quantized(mode: str, tmp_path: Path) -
     assert float(mx.abs(tensors.table("map", 64) - whole).max()) < 1e-6
 
 
+def test_towers_packed_in_groups_of_nothing_are_refused(tmp_path: Path) -> None:
+    parts = {"weight": mx.zeros((8, 8), mx.uint32), "scales": mx.ones((8, 65)), "biases": mx.ones((8, 65))}
+    mx.save_safetensors(
+        str(tmp_path / "model.safetensors"), {f"vision_tower.map.{name}": parts[name] for name in parts}
+    )
+    with pytest.raises(ValueError, match="quantized in an unknown way"):
+        Tensors(str(tmp_path), Tower.PIXTRAL).table("map", 64)
+
+
 def rows_of(model: LoadedModel) -> mx.array:
     """Of SMALL, for the embedding."""
     assert model.sight is not None
