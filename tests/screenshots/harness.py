@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEventLoop
+from PySide6.QtCore import QCoreApplication, QEventLoop, QMimeData
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -21,9 +22,11 @@ from app.views.settings.window import SettingsWindow
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.overlay import OverlayMode
 from app.views.transcript.view import TranscriptView
+from tests.end2end.test_starter_eyes import unseen
 
 SEED = 1
 SHOWCASE = "Markdown"
+PICTURE = "picture of "  # before the language of a chat with one
 # The first question of the empty chat, word for word, so that the starter pair knows the answer.
 QUESTIONS = {
     "en": "What is speculative decoding?",
@@ -47,7 +50,9 @@ class ScreenshotHarness:
         self.application.show()
         self.until(lambda: bool(opened) and self.application.models.pair.state is PairState.READY)
         for language, question in QUESTIONS.items():
+            self.application.chats.new_chat()
             self._ask(language, question)
+        self._show_pictures()
 
     def _prepare(self, showcase: str) -> None:
         settings = Settings(self.paths.settings, self.paths.hub_token)
@@ -69,14 +74,41 @@ class ScreenshotHarness:
                 ((1, None, "user", "Show me everything", "", 0, now), (2, 1, "assistant", showcase, thought, 12, now)),
             )
 
-    def _ask(self, language: str, question: str) -> None:
+    def _ask(self, language: str, question: str, name: str = "") -> None:
         self.application.settings.language = language
-        self.application.chats.new_chat()
-        self.application.chats.send(question)
+        self.application.window.composer.send(question)
         self.until(lambda: bool(self.application.chats.transcript.messages))
         self.until(lambda: not self.application.chats.generating)
-        self._chats[language] = self.application.chats.chat_id
+        self._chats[name or language] = self.application.chats.chat_id
         self.settle()
+
+    def _show_pictures(self) -> None:
+        """In a chat of each language, to the starter's model that sees; then the pair is the starter's again."""
+        note = self.application.window.composer.unseen_note
+        for asked, language in zip(unseen(len(QUESTIONS)), QUESTIONS, strict=True):
+            self.application.chats.new_chat()
+            self.attach(asked.png)
+            if note.isVisible():
+                self._use_other()
+            self._ask(language, asked.question, PICTURE + language)
+        self.application.chats.new_chat()
+        self._use_other()
+
+    def attach(self, *pngs: bytes) -> None:
+        """As a screenshot is pasted."""
+        composer = self.application.window.composer
+        for png in pngs:
+            data = QMimeData()
+            data.setImageData(QImage.fromData(png))
+            composer.edit.insertFromMimeData(data)
+        self.until(lambda: not composer.attached.is_reading)
+        self.settle()
+
+    def _use_other(self) -> None:
+        """What the note under the field offers."""
+        note = self.application.window.composer.unseen_note
+        note.use_button.click()
+        self.until(lambda: not note.isVisible() and self.application.models.pair.state is PairState.READY)
 
     @property
     def transcript(self) -> TranscriptView:
@@ -96,7 +128,7 @@ class ScreenshotHarness:
         self.settle()
 
     def open_chat(self, name: str) -> None:
-        """By the language of its question, or the showcase."""
+        """By the language of its question, behind `PICTURE` of that about one, or the showcase."""
         self.application.chats.open_chat(self._chats[name])
         self.settle()
 
@@ -131,6 +163,10 @@ class ScreenshotHarness:
             self.application.chats.deletions.restore(deletion)
         window.overlay.choose(OverlayMode.OFF)
         self.application.window.sidebar.search.clear()
+        attached = self.application.window.composer.attached
+        for number in list(attached.chips):
+            attached.remove_requested.emit(number)
+        self.application.window.composer.set_text("")
         for widget in QApplication.topLevelWidgets():
             if widget.isVisible() and widget is not self.application.window:
                 widget.close()

@@ -8,9 +8,11 @@ from functools import partial
 from PySide6.QtWidgets import QWidget
 
 from app.views.link_dialog import ask_to_open
+from app.views.shell.picture_viewer import PictureViewer
 from app.views.transcript.overlay import OverlayMode
+from tests.end2end.test_starter_eyes import unseen
 from tests.helpers.window_pages import SETTINGS_PAGES
-from tests.screenshots.harness import SHOWCASE, ScreenshotHarness, dialog
+from tests.screenshots.harness import PICTURE, QUESTIONS, SHOWCASE, ScreenshotHarness, dialog
 
 Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns the widget to grab
 
@@ -73,6 +75,31 @@ def race(harness: ScreenshotHarness) -> QWidget:
     assert wiring.race_window is not None
     harness.until(lambda: not harness.application.speculation.race.under_way)
     return wiring.race_window
+
+
+def picture(harness: ScreenshotHarness) -> QWidget:
+    """A real answer about a picture that the model was not trained on."""
+    harness.open_chat(PICTURE + harness.application.settings.language)
+    return harness.application.window
+
+
+def picture_viewer(harness: ScreenshotHarness) -> QWidget:
+    picture(harness)
+    harness.transcript.attachment_requested.emit(harness.application.chats.transcript.messages[0].id, 0)
+    (viewer,) = harness.application.window.findChildren(PictureViewer)
+    harness.until(lambda: not viewer.page.image.isNull())
+    return viewer
+
+
+def picture_unseen(harness: ScreenshotHarness) -> QWidget:
+    """Two that wait for a model that sees, with a question."""
+    harness.application.chats.new_chat()
+    asked = list(unseen(5))
+    harness.attach(asked[1].png, asked[2].png)
+    harness.application.window.composer.set_text(
+        asked[list(QUESTIONS).index(harness.application.settings.language)].question
+    )
+    return harness.application.window
 
 
 def trash(harness: ScreenshotHarness) -> QWidget:
@@ -158,6 +185,9 @@ PAGES: dict[str, Page] = {
     "empty-chat": empty_chat,
     "chat": chat,
     "markdown": markdown,
+    "picture": picture,
+    "picture-viewer": picture_viewer,
+    "picture-unseen": picture_unseen,
     "thinking": thinking,
     "search": search,
     "picker": picker,

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
-from PySide6.QtGui import QDrag, QGuiApplication, QImage, QMouseEvent
+from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent, QGuiApplication, QImage, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.storage import AttachmentKind, Purged
@@ -22,13 +22,25 @@ from app.view_models.transcript import ReplyStatus
 from app.views.shell import picture_viewer
 from app.views.shell.composer import UnseenNote
 from app.views.shell.picture_viewer import PictureViewer
+from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.buttons import PillButton
 from app.words.notices import NoticeAction
-from engine import CannotSee, Catalog, InstalledModel, ModelSource, SightRefusal
+from engine import (
+    CannotSee,
+    Catalog,
+    InstalledModel,
+    ModelSource,
+    PictureDetail,
+    SightRefusal,
+    inspect_model,
+    picture_tokens,
+)
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
+from tests.helpers.figures import read
+from tests.helpers.full_disk import fill_up
 from tests.helpers.picture_files import image, rgb_png
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
@@ -123,7 +135,7 @@ def test_a_screenshot_is_a_thumbnail_comes_to_the_model_as_it_was_and_is_looked_
     QTest.keyClick(first, Qt.Key.Key_Space)
     (viewer,) = app.window.findChildren(PictureViewer)
     qtbot.waitUntil(lambda: not viewer.page.image.isNull())
-    assert (viewer.windowTitle(), viewer.facts.text()) == ("Picture", "40 × 20")
+    assert (viewer.windowTitle(), read(viewer.facts.text())) == ("Picture", "40 × 20")
     monkeypatch.setattr(picture_viewer, "QDrag", Dragged)
     left = Qt.MouseButton.LeftButton
     QTest.mousePress(viewer.page, left, pos=QPoint(100, 100))
@@ -341,3 +353,124 @@ def test_what_is_read_stays_though_the_same_picture_is_removed_meanwhile(app: Ap
     storage.write(lambda stores: storage.pictures.sweep(stores.database), lambda _: None, lambda _: None)
     qtbot.waitUntil(lambda: not storage.pending)
     assert files(app) == [f"{row.attachment.digest}.png"]
+
+
+EYES = Path(__file__).parents[2] / "resources" / "starter" / "eyes" / "main"
+
+
+def test_tokens_of_pictures_are_in_the_tooltip_and_the_meter_before_anything_is_sent(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    real = inspect_model(EYES)
+    models = {**MODELS, real.folder: real}
+    installed = [*INSTALLED, InstalledModel(real.folder, real.name, "", ModelSource.OWN, 10, real, None)]
+    put = {"main_folder": real.folder, "draft_folder": ""}
+    with open_app(tmp_path / "profile", qtbot, models=models, installed=installed, put_settings=put) as app:
+        before = app.window.composer.ring._used_tokens
+        for side in (40, 300):
+            paste(app, qtbot, image(side, 20))
+        tokens = [picture_tokens(str(EYES), side, 20, PictureDetail.NORMAL) for side in (40, 300)]
+        assert tokens == [16, 16]
+        words = [f"Picture, {side} × 20 · {each} tokens" for side, each in zip((40, 300), tokens, strict=True)]
+        assert [read(chip.accessibleName()) for chip in chips(app)] == words
+        assert [read(chip.toolTip()) for chip in chips(app)] == words
+        assert app.window.composer.ring._used_tokens == before + sum(tokens)
+
+
+def test_a_picture_comes_by_paperclip_and_by_a_drag_from_a_page_and_goes_from_what_was_sent(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "red.png").write_bytes(rgb_png(3, 2, b"\xff\0\0" * 6))
+    app.window.composer.attach_button.click()
+    (dialog,) = app.window.findChildren(QFileDialog)
+    dialog.filesSelected.emit([str(tmp_path / "red.png")])
+    dialog.reject()
+    data, copy = QMimeData(), Qt.DropAction.CopyAction
+    data.setImageData(image(5, 4, "#123456"))
+    left = Qt.MouseButton.LeftButton
+    enter = QDragEnterEvent(QPoint(40, 300), copy, data, left, NO_KEY)
+    QApplication.sendEvent(app.window, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(app.window, QDropEvent(QPointF(40, 300), copy, data, left, NO_KEY))
+    wait_until_read(app, qtbot)
+    assert [chip.accessibleName() for chip in chips(app)] == ["red.png, 3 × 2", "Picture, 5 × 4"]
+    app.window.composer.set_text("What are they?")
+    send(app, qtbot)
+    (part,) = app.transcript.findChildren(AttachmentsPart)
+    part.chips[1].setFocus(Qt.FocusReason.TabFocusReason)
+    for key, removes in ((Qt.Key.Key_Escape, False), (None, True)):
+        QTest.keyClick(part.chips[1], Qt.Key.Key_Space)
+        (viewer,) = (each for each in app.window.findChildren(PictureViewer) if each.isVisible())
+        qtbot.waitUntil(lambda viewer=viewer: not viewer.page.image.isNull())
+        if key is None:
+            viewer.remove.click()
+        else:
+            QTest.keyClick(viewer.page, key)
+        assert not viewer.isVisible()
+        app.wait_until_quiet(qtbot)
+        message = app.chats.transcript.messages[0]
+        assert [each.name for each in message.attachments] == (["red.png"] if removes else ["red.png", ""])
+    app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+    qtbot.waitUntil(lambda: len(app.engine.requests) == 2)
+    app.wait_until_quiet(qtbot)
+    assert [(each.width, each.height) for each in app.engine.requests[-1].messages[-1].pictures] == [(3, 2)]
+
+
+def test_a_picture_is_pasted_into_a_message_that_is_edited(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "What is it?")
+    app.chats.edits.begin(app.chats.transcript.messages[0].id)
+    (part,) = app.transcript.findChildren(EditorPart)
+    data = QMimeData()
+    data.setImageData(image(5, 4, "#123456"))
+    part.field.insertFromMimeData(data)
+    qtbot.waitUntil(lambda: len(part.attached.chips) == 1 and not part.attached.is_reading)
+    part.save.click()
+    app.wait_until_quiet(qtbot)
+    (picture,) = app.engine.requests[-1].messages[-1].pictures
+    assert (picture.width, picture.height, picture.rgb[:3]) == (5, 4, bytes.fromhex("123456"))
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_what_is_below_a_picture_is_never_over_it(app: AppHarness, qtbot: QtBot, scale: float) -> None:
+    app.application.settings.text_scale = scale
+    for width, height in ((20, 40), (3000, 100), (2000, 3000)):
+        paste(app, qtbot, image(width, height))
+        QTest.keyClick(chips(app)[-1], Qt.Key.Key_Space)
+        (viewer,) = (each for each in app.window.findChildren(PictureViewer) if each.isVisible())
+        qtbot.waitUntil(lambda viewer=viewer: not viewer.page.image.isNull())
+        page = _place(viewer.page, viewer)
+        for below in (viewer.facts, viewer.copy, viewer.remove, viewer.close_button):
+            assert not page.intersects(_place(below, viewer))
+            assert viewer.rect().contains(_place(below, viewer))
+        assert viewer.facts.height() < 2 * viewer.facts.fontMetrics().height()
+        QTest.keyClick(viewer.page, Qt.Key.Key_Escape)
+
+
+def test_a_picture_in_the_trash_stays_over_a_restart_and_comes_back_with_its_chat(tmp_path: Path, qtbot: QtBot) -> None:
+    with profile(tmp_path, qtbot) as app:
+        paste(app, qtbot, image(40, 20))
+        send(app, qtbot)
+        app.chats.delete_chat(app.chats.chat_id)
+        app.wait_until_stored(qtbot)
+    with profile(tmp_path, qtbot) as app:
+        app.wait_until_stored(qtbot)
+        assert len(files(app)) == 1
+        app.application.storage.write(lambda stores: stores.trash.restore_chat(1), lambda _: None, lambda _: None)
+        app.wait_until_stored(qtbot)
+        app.chats.open_chat(1)
+        app.ask(qtbot, "And now?")
+        assert len(app.engine.requests[-1].messages[0].pictures) == 1
+
+
+def test_a_picture_that_the_database_does_not_take_is_there_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
+    with profile(tmp_path, qtbot) as app:
+        app.application.storage.write(fill_up, lambda _: None, lambda _: None)
+        app.wait_until_stored(qtbot)
+        paste(app, qtbot, image(40, 20))
+        app.window.composer.edit.long_text_given.emit("x" * 100_000)  # they wait in one row
+        (file,) = files(app)
+    assert file.removesuffix(".png") in (app.paths.data / "left.json").read_text("utf-8")
+    with profile(tmp_path, qtbot) as app:
+        app.wait_until_stored(qtbot)
+        assert [chip.accessibleName() for chip in chips(app)][:1] == ["Picture, 40 × 20"]
+        assert len(files(app)) == 1

@@ -315,6 +315,25 @@ def test_what_a_copy_names_stays_and_goes_with_it(path: Path, damaged: bool) -> 
         assert pictures.get(digest) is None
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_pictures_stay_while_what_is_not_in_the_database_may_name_them(path: Path, damaged: bool) -> None:
+    """What was left of an earlier run, or a damaged database that is kept."""
+    fill(path)
+    pictures, kept = Pictures(path), path.with_name(f"{path.stem}-damaged-20260101-000000.db")
+    digest = pictures.put(b"picture")
+    pictures.give_up(digest)
+    pictures.all_stay = not damaged
+    if damaged:
+        kept.write_bytes(b"damaged")
+    with closing(Database(path)) as database:
+        pictures.sweep(database)
+        assert pictures.get(digest) == b"picture"
+        pictures.all_stay = False
+        kept.unlink(missing_ok=True)
+        pictures.sweep(database)
+        assert pictures.get(digest) is None
+
+
 @pytest.mark.expect_log("a copy could not be cleaned and is deleted")
 def test_a_copy_that_is_busy_stays_until_it_can_be_cleaned(path: Path) -> None:
     """Its words are the last ones of a file that may break; a copy that is no database is deleted."""

@@ -27,6 +27,7 @@ from app.views.widgets.translated import Translated
 
 _LEAST, _MOST_SHARE = QSize(360, 240), 0.8  # of the screen
 _DRAGGED = QSize(128, 128)
+_EDGE = 18
 
 
 class Page(QWidget):
@@ -101,6 +102,7 @@ class PictureViewer(Translated, QDialog):
         self.close_button.clicked.connect(self.accept)
         theme.changed.connect(self.update)
         self._retranslate()
+        self._fit()
 
     def _arrange(self) -> None:
         foot = QHBoxLayout()
@@ -108,15 +110,21 @@ class PictureViewer(Translated, QDialog):
         for button in (self.copy, self.remove, self.close_button):
             foot.addWidget(button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 14, 18, 14)
+        column.setContentsMargins(_EDGE, 14, _EDGE, 14)
         column.setSpacing(12)
         column.addWidget(self.page, 1)
         column.addLayout(foot)
+
+    def _fit(self) -> None:
+        """As large as the picture, where the screen is; what is below it is never over it."""
+        around = self.sizeHint() - _LEAST
         screen = QGuiApplication.primaryScreen().availableGeometry().size() * _MOST_SHARE
         wanted = QSize(self._picture.width, self._picture.height)
-        if wanted.width() > screen.width() or wanted.height() > screen.height() - 100:
-            wanted = wanted.scaled(screen.width(), screen.height() - 100, Qt.AspectRatioMode.KeepAspectRatio)
-        self.resize(wanted.expandedTo(_LEAST) + QSize(36, 84))
+        most = QSize(screen.width(), screen.height() - around.height())
+        if wanted.width() > most.width() or wanted.height() > most.height():
+            wanted = wanted.scaled(most, Qt.AspectRatioMode.KeepAspectRatio)
+        least = self.sizeHint().width()
+        self.resize(max(least, wanted.width() + 2 * _EDGE), wanted.expandedTo(_LEAST).height() + around.height())
 
     def show_image(self, image: QImage | None, file: str) -> None:
         """Once it is read. None: it is not there any more."""
@@ -150,7 +158,7 @@ class PictureViewer(Translated, QDialog):
         title, size = picture_title(picture.name), picture_size(picture.width, picture.height)
         set_window_title(self, title)
         self.page.setAccessibleName(f"{title}, {size}")
-        self.facts.setText(self.tr("This picture is not on the disk any more.") if self._is_missing else size)
+        self.facts.setText(self.tr("This picture is not on the disk any more.") if self._is_missing else size.replace(" ", "\N{NO-BREAK SPACE}"))
         self.copy.setText(self.tr("Copy"))
         self.copy.setEnabled(not self.page.image.isNull())
         self.remove.setText(self.tr("Remove from Message"))
