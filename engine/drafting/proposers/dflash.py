@@ -188,10 +188,10 @@ class BlockDrafter(OwnLayers):
         markov = config.markov
         if markov is not None:
             self.markov_head = MarkovHead(rows, config.draft_vocabulary or rows, sizes.width, markov)
-        self._confides_with_markov = markov is not None and config.confidence_with_markov
+        known = markov.rank if markov is not None and config.confidence_with_markov else 0
+        self._confides_with_markov = bool(known)
         if config.confidence:
-            given = markov.rank if markov is not None and config.confidence_with_markov else 0
-            self.confidence_head = ConfidenceHead(sizes.width + given)
+            self.confidence_head = ConfidenceHead(sizes.width + known)
         if config.selector is not None:
             self.candidate_selector = CandidateSelector(rows, sizes.width, config.selector)
 
