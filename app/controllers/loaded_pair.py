@@ -143,7 +143,7 @@ class LoadedPair:
         self._tie_nats = 2 * event.rounding
         return True
 
-    def apply_drafting(self, drafting: DraftingState, *, running: bool = True) -> bool:
+    def apply_drafting(self, drafting: DraftingState, *, running: bool) -> bool:
         """Takes over the drafting state of a request; returns whether it changed. `running`: a reply still is."""
         if drafting is DraftingState.BATCHED and not running:
             drafting = DraftingState.ACTIVE  # no reply shares its forwards any more

@@ -53,10 +53,6 @@ def with_keys(answer: str, key_text: Callable[[str], str]) -> str:
     return _KEY.sub(lambda found: f"`{key_text(found[1])}`", answer)
 
 
-def keys_of(answer: str) -> list[str]:
-    return _KEY.findall(answer)
-
-
 def search(query: str, pages: Iterable[HelpPage]) -> list[tuple[HelpPage, HelpSection]]:
     """What fits, the nearest first."""
     found = []

@@ -62,7 +62,7 @@ def drafter_text(drafter: DrafterKind) -> str:
 
 
 def model_details(
-    size_bytes: int, precision: str, source: ModelSource, drafter: DrafterKind | None = None, *, sees: bool = False
+    size_bytes: int, precision: str, source: ModelSource, drafter: DrafterKind | None, *, sees: bool
 ) -> list[str]:
     """The parts of the line under a model's name."""
     known = filter(None, (precision, seeing_text() if sees else ""))
@@ -167,7 +167,7 @@ def drafting_text(
     *,
     is_drafter: bool,
     own_head: bool,
-    drafts_now: bool = False,
+    drafts_now: bool,
 ) -> str:
     """What it drafts for, and what can draft for it, or why nothing can."""
     if drafts_for:
@@ -227,7 +227,7 @@ def predicted_text(predicted: PredictedGain) -> str:
     return fill(sentence, times(predicted.times))
 
 
-def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain | None = None) -> str:
+def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain | None) -> str:
     """ "With Qwen3 0.6B: about 1.6× in chats (estimate)"; `gain` is on another machine."""
     said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
     if predicted is not None:
@@ -255,7 +255,7 @@ def draft_details(extra_bytes: int, gain: float | None, estimate: PredictedGain 
     return parts
 
 
-def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
+def pair_sentence(check: PairCheck, *, is_recommended: bool) -> str:
     """One sentence on how the two compare. Of drafters, those that are named after the main model are recommended."""
     if check.error is not None:
         return notice_for(check.error).sentence

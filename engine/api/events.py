@@ -217,7 +217,6 @@ class LibraryScanned:
 @dataclass(frozen=True, slots=True)
 class ModelDeleted:
     folder: str
-    freed_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

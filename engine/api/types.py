@@ -321,7 +321,6 @@ class MemoryFit:
     needed_bytes: int
     available_bytes: int  # for models and chats together
     largest_context_tokens: int  # that fits; 0 if not even the weights do
-    estimated: bool  # without the model's files
 
 
 @dataclass(frozen=True, slots=True)

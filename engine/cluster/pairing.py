@@ -17,7 +17,7 @@ from engine.api.ranks import Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.operations import Answer, Offer, Pong, Proof, Refused, Share
 from engine.cluster.wire import Wire, WireEnded
-from engine.models.watch import Question, never
+from engine.models.watch import Question
 
 DIGITS = 8
 INVITED_S = 120.0
@@ -65,9 +65,7 @@ class Invitation:
             self._until = -1.0
 
 
-def ask_to_pair(
-    wire: Wire, identity: Identity, code: str, theirs: bytes, address: str, cancelled: Question = never
-) -> Machine:
+def ask_to_pair(wire: Wire, identity: Identity, code: str, theirs: bytes, address: str, cancelled: Question) -> Machine:
     """The main's side. `theirs`: the fingerprint of the certificate that the connection was made with.
 
     Raises Declined, WireBroken or WireEnded. Once the other side has the proof, nothing is cancelled any more.

@@ -129,9 +129,7 @@ def turn_end(
     return min(common_prefix(before, prompt), whole)
 
 
-def reply_begin(
-    request: Request, model: LoadedModel, prompt: list[int], turn_end_at: int, aborted: Question = never
-) -> int:
+def reply_begin(request: Request, model: LoadedModel, prompt: list[int], turn_end_at: int, aborted: Question) -> int:
     """Where in the prompt the reply begins: its generation prompt, or the message that is continued. 0: not known.
 
     `turn_end_at` is the result of `turn_end`.
@@ -243,7 +241,7 @@ def goes_on(request: Request) -> bool:
     return last is not None and last.role is MessageRole.ASSISTANT and not last.tool_calls
 
 
-def _as_dict(message: Message, reserved: Sequence[str] = ()) -> dict[str, Any]:
+def _as_dict(message: Message, reserved: Sequence[str]) -> dict[str, Any]:
     """With further keys only where there is something to say: some templates look whether a key is there.
 
     `reserved`: words for pictures, which are broken up where they are in texts.

@@ -444,18 +444,16 @@ class CannotDelete(Exception):
         self.reason = reason
 
 
-def delete_model(root: Path, folder: Path) -> int:
-    """Returns the freed bytes. Raises CannotDelete; then the model is unchanged."""
+def delete_model(root: Path, folder: Path) -> None:
+    """Raises CannotDelete; then the model is unchanged."""
     try:
         inside = _place_in(root.resolve(), folder)
-        size_bytes = sum(path.lstat().st_size for path in inside.rglob("*") if not path.is_dir())
         trash = new_trash(root.resolve())
         trash.parent.mkdir(parents=True, exist_ok=True)
         inside.rename(trash)  # removed from the list at once, even if deleting fails
     except OSError as error:
         raise CannotDelete(_REASONS.get(error.errno or 0, DeleteRefusal.DISK), str(error)) from error
     _make_room(trash, inside.parent, root.resolve())
-    return size_bytes
 
 
 def _make_room(trash: Path, parent: Path, root: Path) -> None:

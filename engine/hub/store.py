@@ -57,7 +57,6 @@ class ModelStore:
         *,
         sink: Sink,
         starter: Path | None = None,
-        extra_folders: Sequence[Path | str] = (),
         hub_cache: Path | None = None,
         endpoint: str | None = None,
         token: str | None = None,
@@ -75,7 +74,6 @@ class ModelStore:
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
         self.set_hub(HubAccess(endpoint or "", token or ""))
-        self.set_folders(extra_folders)
         self._clerk.start()
 
     def scan(self) -> None:
@@ -214,7 +212,7 @@ class ModelStore:
         try:
             if starter is not None and folder.resolve().is_relative_to(starter.resolve()):
                 raise CannotDelete(DeleteRefusal.STARTER)
-            freed_bytes = delete_model(self._root, folder)
+            delete_model(self._root, folder)
         except CannotDelete as refusal:
             _log.info("%s was not deleted: %s", folder, refusal)
             self._sink(DeleteFailed(str(folder), refusal.reason))
@@ -222,4 +220,4 @@ class ModelStore:
             self._sink(DeleteFailed(str(folder), DeleteRefusal.DISK))
             raise
         else:
-            self._sink(ModelDeleted(str(folder), freed_bytes))
+            self._sink(ModelDeleted(str(folder)))

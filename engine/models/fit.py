@@ -39,8 +39,7 @@ def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_byt
     needed = weights + min(context_tokens, limit) * token_bytes
     room = max(0, available - weights)
     largest = min(limit, room // token_bytes) if token_bytes else limit * (weights <= available)
-    estimated = any(info.caches is None or not info.folder for info in models)
-    return MemoryFit(_level(needed, available), needed, available, largest, estimated)
+    return MemoryFit(_level(needed, available), needed, available, largest)
 
 
 def estimated_weight_bytes(parameters: int, bits: float | None) -> int:

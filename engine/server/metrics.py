@@ -76,7 +76,7 @@ class _Aliases(Collector):
 class Metrics:
     """Counted from each reply's last statistics. On the loop's thread."""
 
-    def __init__(self, state: Callable[[], EngineState], vllm_names: bool = False) -> None:
+    def __init__(self, state: Callable[[], EngineState], vllm_names: bool) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
         registry.register(_Loaded(state))

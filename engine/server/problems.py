@@ -93,7 +93,7 @@ def invalid(message: str, param: str | None = None, code: str = "invalid_value")
     return Problem(400, message, code=code, param=param)
 
 
-def unsupported(param: str, why: str = "") -> Problem:
+def unsupported(param: str, why: str) -> Problem:
     return invalid(f"'{param}' is not supported{why}.", param, "unsupported_parameter")
 
 

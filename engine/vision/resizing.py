@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.sight import Filter
-from engine.models.watch import Aborted, Question, never
+from engine.models.watch import Aborted, Question
 
 _SHARPNESS = -0.5
 _BAND_SAMPLES = 1 << 20
@@ -21,7 +21,7 @@ _BAND_SAMPLES = 1 << 20
 Pixels = NDArray[np.uint8]  # (height, width, 3)
 
 
-def resized(pixels: Pixels, width: int, height: int, by: Filter, aborted: Question = never) -> Pixels:
+def resized(pixels: Pixels, width: int, height: int, by: Filter, aborted: Question) -> Pixels:
     """Raises Aborted soon after `aborted` returns True."""
     wide = _along_rows(pixels, width, by, aborted)
     return np.ascontiguousarray(_along_rows(wide.transpose(1, 0, 2), height, by, aborted).transpose(1, 0, 2))

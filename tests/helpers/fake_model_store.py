@@ -238,4 +238,4 @@ class FakeModelStore:
             self._sink(DeleteFailed(folder, DeleteRefusal.FORBIDDEN))
             return
         self._models = [model for model in self._models if model.folder != folder]
-        self._sink(ModelDeleted(folder, TOTAL_BYTES))
+        self._sink(ModelDeleted(folder))

@@ -238,7 +238,7 @@ def test_a_half_that_is_deleted_leaves_the_other_half_its_row(
     tell(harness, DownloadFinished(SECOND, DRAFT, "/models/Small-1B"), progress(FIRST, MAIN, 20, 40))
     downloads.pause(row)
     tell(harness, DownloadStopped(FIRST, MAIN, 20, 40))
-    entry = tell(harness, ModelDeleted("/models/Small-1B", 1))
+    entry = tell(harness, ModelDeleted("/models/Small-1B"))
     assert (entry.id, entry.repositories, entry.state) == (row, (MAIN,), DownloadState.PAUSED)
     assert (entry.done_bytes, entry.total_bytes, harness.settings.pair_downloads) == (20, 40, ())
     downloads.resume(row)
@@ -252,12 +252,12 @@ def test_a_finished_pair_goes_with_either_half_and_an_update_that_comes_stays(
     harness.models.install_pair(MAIN, DRAFT)
     finished = DownloadFinished(FIRST, MAIN, "/models/Big-8B"), DownloadFinished(SECOND, DRAFT, "/models/Small-1B")
     tell(harness, *finished)
-    harness.bridge.event_arrived.emit(ModelDeleted("/models/Small-1B", 1))
+    harness.bridge.event_arrived.emit(ModelDeleted("/models/Small-1B"))
     assert downloads.entries == []
     row = harness.models.install(OTHER)
     tell(harness, DownloadFinished(DownloadId(3), OTHER, "/models/Other-8B"))
     assert harness.models.install(OTHER) == row
-    entry = tell(harness, ModelDeleted("/models/Other-8B", 1))
+    entry = tell(harness, ModelDeleted("/models/Other-8B"))
     assert (entry.id, entry.state) == (row, DownloadState.WAITING)
 
 

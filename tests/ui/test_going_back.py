@@ -105,7 +105,7 @@ def test_a_pair_out_of_memory_stays_the_one_that_the_next_message_loads(harness:
 
 def test_nothing_goes_back_to_what_was_deleted_meanwhile(harness: ControllerHarness) -> None:
     harness.models.choose_main(BROKEN.folder)
-    harness.models._on_event(ModelDeleted(MAIN.folder, 1))
+    harness.models._on_event(ModelDeleted(MAIN.folder))
     wait_for_the_refusal(harness, "Model damaged")
     harness.qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
     assert harness.models.pair.main_name == "starter"

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.view_models.help_pages import PAGES, help_pages, keys_of
+from app.view_models.help_pages import PAGES, help_pages
 from app.views.models.model_card import CardText
 from app.views.shell.help_window import HelpWindow
 from app.views.shell.menu import MenuBar
@@ -24,6 +24,7 @@ from app.views.widgets.roles import install_roles
 from app.views.widgets.spotlight import Spotlight
 from app.words.languages import Translation
 from tests.helpers.app_harness import AppHarness
+from tests.unit.test_help_pages import KEY
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_every_route_and_key_that_it_names_is_there_in_the_language_of_the_windo
     known = {part for each in table.findChildren(TextLabel) for part in each.text().split(" / ")}
     for page in help_pages("en"):
         for section in page.sections:
-            for key in keys_of(section.answer):
+            for key in KEY.findall(section.answer):
                 action = harness.window.menu.actions.get(key)
                 name = action.shortcut() if action else QKeySequence(key)
                 assert name.toString(native) in known, (key, section.question)

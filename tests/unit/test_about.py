@@ -99,7 +99,7 @@ def test_families_are_called_by_the_name_that_people_use(model_type: str, name: 
 
 def test_a_chat_counts_towards_the_fit() -> None:
     fit = memory_fit(INFO, 10_000, 10 * GB)
-    assert (fit.level, fit.needed_bytes, fit.estimated) == (FitLevel.FITS, 5_201_000_000, False)
+    assert (fit.level, fit.needed_bytes) == (FitLevel.FITS, 5_201_000_000)
     assert memory_fit(INFO, 10_000, 6 * GB).level is FitLevel.TIGHT
     assert memory_fit(INFO, 10_000, 5 * GB).level is FitLevel.TOO_LARGE
 
@@ -116,10 +116,9 @@ def test_no_chat_is_longer_than_the_model_can_read() -> None:
     assert memory_fit(INFO, 10**9, 100 * GB).needed_bytes == memory_fit(INFO, 40_000, 100 * GB).needed_bytes
 
 
-def test_what_is_not_here_is_estimated_and_says_so() -> None:
+def test_what_is_not_here_is_estimated() -> None:
     away = replace(INFO, folder="", caches=None, weight_bytes=estimated_weight_bytes(int(8e9), 4.0))
     fit = memory_fit(away, 10_000, 10 * GB)
-    assert fit.estimated
     assert 4.4 * GB < away.weight_bytes < fit.needed_bytes < 7 * GB
     assert estimated_weight_bytes(1000, None) == 2000
 

@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.view_models.help_pages import PAGES, HelpSection, help_pages, keys_of, search, with_keys
+from app.view_models.help_pages import PAGES, HelpSection, help_pages, search, with_keys
 from app.words.languages import LANGUAGES
 
 _TS = Path(__file__).resolve().parents[2] / "i18n"
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
+KEY = re.compile(r"\{([\w+]+)\}")
 LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
 
 
@@ -36,7 +37,7 @@ def test_each_language_has_the_same_questions_and_keys(language: str) -> None:
     for english, page in zip(help_pages("en"), help_pages(language), strict=True):
         assert len(page.sections) == len(english.sections), page.name
         for one, other in zip(english.sections, page.sections, strict=True):
-            assert sorted(keys_of(one.answer)) == sorted(keys_of(other.answer)), other.question
+            assert sorted(KEY.findall(one.answer)) == sorted(KEY.findall(other.answer)), other.question
             assert len(_BOLD.findall(one.answer)) == len(_BOLD.findall(other.answer)), other.question
 
 

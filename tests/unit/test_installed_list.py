@@ -32,7 +32,7 @@ GIB = 1 << 30
 
 
 def entry(name: str, size: int = 1, used: int = 0, level: FitLevel = FitLevel.FITS, **fields: object) -> ModelEntry:
-    fit = MemoryFit(level, 1, 1, 1, estimated=False)
+    fit = MemoryFit(level, 1, 1, 1)
     made = ModelEntry(f"/m/{name}", name, f"org/{name}", ModelSource.OWN, size, last_used=used, fit=fit)
     return replace(made, **fields)  # type: ignore[arg-type]
 
@@ -56,7 +56,7 @@ def test_what_sees_and_comes_with_the_app_follows_only_the_starter() -> None:
 
 
 def test_what_a_chat_can_have_of_a_models_context() -> None:
-    fits = MemoryFit(FitLevel.FITS, 1, 1, 40_960, estimated=False)
+    fits = MemoryFit(FitLevel.FITS, 1, 1, 40_960)
     whole = entry("m", context_tokens=40_960)
     assert context_text(replace(whole, fit=fits)) == "40,960 tokens"
     tight = replace(whole, fit=replace(fits, largest_context_tokens=9_000))
@@ -120,11 +120,7 @@ def test_an_entry_tells_whether_it_fits() -> None:
     info = replace(model_info("/m/Main-8B"), caches=CacheSizes(100, 0), about=ModelAbout("Qwen3", template=True))
     told = model_entry(installed(info), "", "")
     assert told.fit is not None
-    assert not told.fit.estimated
     assert told.about.family == "Qwen3"
-    beside = model_entry(installed(drafter("/m/Main-8B-DFlash", info)), "", "").fit
-    assert beside is not None
-    assert beside.estimated
 
 
 def test_what_is_here_need_not_be_fetched() -> None:

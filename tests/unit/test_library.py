@@ -207,8 +207,7 @@ def test_a_deleted_model_is_gone_and_its_neighbour_is_not(
     folder = write_folder(tmp_path / "models" / "org" / "one", model_files())
     write_folder(tmp_path / "models" / "org" / "two", model_files())
     store.delete(folder)
-    deleted = recorder.wait_for(ModelDeleted)
-    assert (deleted.folder, deleted.freed_bytes) == (str(folder), sum(map(len, model_files().values())))
+    assert recorder.wait_for(ModelDeleted).folder == str(folder)
     assert set(scan(store, recorder)) == {"two"}
     store.delete(tmp_path / "models" / "org" / "two")
     recorder.wait_for(ModelDeleted)

@@ -93,9 +93,9 @@ class AttachmentDialog(ReadingDialog):
         attachment: Attachment,
         parent: QWidget,
         *,
-        can_put_back: bool = False,
-        can_remove: bool = False,
-        words: Sequence[str] = (),
+        can_put_back: bool,
+        can_remove: bool,
+        words: Sequence[str],
     ) -> None:
         """`words` are lit in it, and the first of them is in sight."""
         super().__init__(theme, parent)

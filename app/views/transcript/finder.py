@@ -124,7 +124,7 @@ class FoundPlaces:
         before = sum(part.count for address, part in parts.items() if address < place.address)
         return self._above + before + place.number + 1
 
-    def first_of(self, message_id: int, address: Address = _TOP, number: int = 0) -> Place | None:
+    def first_of(self, message_id: int, address: Address, number: int = 0) -> Place | None:
         """The first one of a message from a place on, which need not be there."""
         places = self._places(message_id, 1)
         return next((place for place in places if (place.address, place.number) >= (address, number)), None)
