@@ -66,14 +66,14 @@ def pair_machines(identity: Path, address: str, code: str, cancelled: Question =
     with _refusals(address):
         connected, certificate = _connected(own, None, address)
         with closing(connected):
-            return ask_to_pair(Wire(connected, Response), own, code, certificate, address, cancelled)
+            return ask_to_pair(_asking(connected), own, code, certificate, address, cancelled)
 
 
 def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOWHERE) -> MachineOffer:
     """To the model in this folder, which it must have, too, or learns where to get. Raises ModelDamaged as well."""
     digest = digest_of(Path(folder))
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
-        wire = Wire(connected, Response)
+        wire = _asking(connected)
         taken_s = min(_trip_s(wire) for _ in range(_PINGS))
         return MachineOffer(_answer(wire, Ask(digest, source.repository, source.revision), Offer).memory_bytes, taken_s)
 
@@ -105,7 +105,7 @@ def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> l
             if isinstance(answer, EngineError):
                 errors[address] = answer
             else:
-                wires[address] = Wire(connected.enter_context(closing(answer)), Response)
+                wires[address] = _asking(connected.enter_context(closing(answer)))
         trips_s = _trips_s(wires)
     return [Way(each, trips_s[each]) if each in trips_s else Way(each, error=errors[each]) for each in asked]
 
@@ -158,7 +158,7 @@ class LentRank:
         with _refusals(helping.machine.address):
             connected = _connected_to(helping)
             try:
-                _answer(Wire(connected, Response), Start(digest, process, memory_bytes), Offer)
+                _answer(_asking(connected), Start(digest, process, memory_bytes), Offer)
             except BaseException:
                 connected.close()
                 raise
@@ -183,7 +183,7 @@ def supply_line(helping: Helping, source: HubSource) -> Wire:
     with _refusals(helping.machine.address):
         connected = _connected_to(helping)
         try:
-            wire = Wire(connected, Response)
+            wire = _asking(connected)
             _answer(wire, Supply(source.repository, source.revision), Answer)
         except BaseException:
             connected.close()
@@ -251,6 +251,11 @@ def _refusals(address: str) -> Iterator[None]:
         raise MachineUnavailable(address, why, str(error)) from error
     except WireBroken as error:
         raise MachineUnavailable(address, MachineRefusal.MISBEHAVED, str(error)) from error
+
+
+def _asking(connected: socket.socket) -> Wire:
+    """No answer has bytes after it, and each is short."""
+    return Wire(connected, Response, HANDSHAKE_S, most_bytes=0)
 
 
 def _answer(wire: Wire, question: Approach, kind: type[_Kind]) -> _Kind:

@@ -8,6 +8,7 @@ import os
 import queue
 import shutil
 import socket
+import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +41,19 @@ from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.lend_child import _Child
 from engine.cluster.lender import MOST_CONNECTIONS, Lender, Wanted
 from engine.cluster.lent import LentRank, _connected_to, host_and_port, machine_offer, pair_machines, ways
-from engine.cluster.operations import PROTOCOL, Approach, Ask, Ping, Pong, Proof, Refused, Response, Share, Start
+from engine.cluster.operations import (
+    PROTOCOL,
+    Approach,
+    Ask,
+    Ping,
+    Pong,
+    Proof,
+    Refused,
+    Response,
+    Share,
+    Start,
+    encoded,
+)
 from engine.cluster.pairing import Declined, Invitation
 from engine.cluster.relay import relay, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
@@ -358,6 +371,29 @@ def test_a_machine_that_takes_too_long_is_out_of_reach_and_not_another_version(
 
     assert refusal(lambda: machine_offer(helping, STARTER_MAIN)) is MachineRefusal.UNREACHABLE
     asked.set()
+
+
+def test_no_bytes_are_held_of_a_machine_that_is_to_be_paired(lending: Lending, tmp_path: Path) -> None:
+    other, answered = Identity(tmp_path / "other"), threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            secure = other.server_context().wrap_socket(listening.accept()[0], server_side=True)
+            with secure, suppress(OSError):
+                secure.send(bytes([PROTOCOL]))
+                content = encoded(Pong())
+                secure.sendall(struct.pack(">II", len(content), 1 << 20) + content)
+                answered.wait(60)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(MachineUnavailable) as refused:
+            pair_machines(lending.main, address, "12345678")
+        answered.set()
+        thread.join()
+    assert refused.value.why is MachineRefusal.MISBEHAVED
+    assert "bytes" in refused.value.detail
 
 
 def test_another_machine_at_the_same_address_is_a_stranger(lending: Lending, tmp_path: Path) -> None:
