@@ -148,3 +148,8 @@ class Baselines:
 def depth_of(context_tokens: int) -> int:
     """0, 1, 2 … for up to 2048, 4096, 8192 … tokens."""
     return ((max(1, context_tokens) - 1) // _LEAST_DEPTH_TOKENS).bit_length()
+
+
+def tokens_at(depth: int) -> int:
+    """The middle of a depth."""
+    return _LEAST_DEPTH_TOKENS * 3 * 2**depth // 4 if depth else _LEAST_DEPTH_TOKENS // 2

@@ -1,8 +1,9 @@
 """Seconds of a pair's forwards on this machine: measured in slices while the engine is idle, and kept on disk.
 
-First a rough calibration, of few widths once each; then every width as often as its noise needs, the rounding, and what
-a drafter's tokens are worth. Only the whole of it is kept. A slice is one forward, so a request that arrives meanwhile
-waits no longer than for a round. Measured again when the machine, the models or the versions of MLX change.
+First a rough calibration, of few widths once each; then every width as often as its noise needs, the rounding, what
+a drafter's tokens are worth, and what a long context adds. Only the whole of it is kept. A slice is one forward, so a
+request that arrives meanwhile waits no longer than for a round. Measured again when the machine, the models or the
+versions of MLX change.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import mlx.core as mx
 import mlx_lm
 
 from engine.api.types import ForwardTimes
+from engine.caches.checkpoints import append_rows, make_checkpoint, needs_checkpoints, rows_between
 from engine.decoding.sampling import normalised
 from engine.drafting.agreement import Examined, examination
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
@@ -39,6 +41,10 @@ _log = logging.getLogger(__name__)
 # Costs rise in steps that differ from device to device, so every width of an ordinary round is measured; wider ones
 # where tiles of 4 and 8 end.
 WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
+# Behind a long context. On Metal attention takes another kernel where rows times the heads that share keys and values
+# are more than 32: a step after 4, 5, 6 or 8 rows.
+_DEEP_WIDTHS = (1, 2, 4, 5, 6, 7, 8, 9, 16, MAX_WIDTH)
+_DEEP_TOKENS, _DEEP_BYTES = 4096, 3 << 28  # of the context; where it would take more memory it is shorter
 # Enough for a first reply's prices, in at most 60 plain forwards' time even where a forward takes as long as its width.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
@@ -57,7 +63,7 @@ _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # of the file
 _WORTH_KEEPING = 16  # passes since the base lines were last written
 _KEPT_S = 30 * 86_400  # older base lines are not used
-_METHOD = 2  # version of the method: files of another one are ignored
+_METHOD = 3  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
 _ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "a short draft", "a long draft"
@@ -174,7 +180,8 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     rounding = (yield from _rounding(main)) if caches.can_roll_back and caches.others is None else 0.0
     found = (yield from _examined(main, draft)) if draft is not None else None
     per_pass, misread = (found.per_pass, found.misread) if found is not None else (None, "")
-    return replace(known, rounding=rounding, per_pass=per_pass, misread=misread)
+    known = replace(known, rounding=rounding, per_pass=per_pass, misread=misread)
+    return (yield from _with_depth(known, main, draft, partial(_step_s, main, caches, 1)))
 
 
 def _calibration_of(forwards: Comparisons, draft: LoadedModel | None) -> Calibration:
@@ -185,6 +192,52 @@ def _calibration_of(forwards: Comparisons, draft: LoadedModel | None) -> Calibra
         return Calibration(verify_s, {}, rollback_s, error=forwards.error)
     token_s, round_s = _split(seconds, draft)
     return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, error=forwards.error)
+
+
+def _with_depth(
+    known: Calibration, main: LoadedModel, draft: LoadedModel | None, one_token_s: Callable[[], float]
+) -> Generator[None, None, Calibration]:
+    """`known` with what each token of context adds; as it is where that cannot be measured."""
+    widths = [width for width in _DEEP_WIDTHS if width in known.verify_s]
+    timed = dict[Timed, Callable[[], float]]()
+    shallow_s, rows = dict[Timed, float](), dict[Timed, int]()
+    try:
+        if caches := (yield from _behind_many_tokens(main)):
+            timed = {f"{width}": partial(_step_s, main, caches, width) for width in widths}
+            shallow_s = {f"{width}": known.verify_s[width] for width in widths}
+            rows = dict.fromkeys(timed, caches.position)
+        if draft is not None and draft.info.drafter is None and (caches := (yield from _behind_many_tokens(draft))):
+            timed[_LONG_DRAFT] = partial(_chain_s, draft, caches, _CHAIN_TOKENS)
+            shallow_s[_LONG_DRAFT] = known.round_s[draft.source] + _CHAIN_TOKENS * known.draft_s[draft.source]
+            rows[_LONG_DRAFT] = _CHAIN_TOKENS * caches.position
+        forwards = Comparisons(one_token_s, timed)
+        for _ in range(_MOST_COMPARISONS):
+            yield from forwards.compare(forwards.unsettled)
+    except Exception:  # noqa: BLE001  memory may be short, and a third-party network may raise anything
+        _log.warning("%s could not be measured behind a long context", main.info.name, exc_info=True)
+        return known
+    shares = forwards.shares
+    added = {key: max(0.0, shares[key] * known.verify_s[1] - shallow_s[key]) / rows[key] for key in timed}
+    token_s = added.pop(_LONG_DRAFT, None)
+    draft_deep_s = {draft.source: token_s} if draft is not None and token_s is not None else {}
+    return replace(known, deep_s={int(key): seconds for key, seconds in added.items()}, draft_deep_s=draft_deep_s)
+
+
+def _behind_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | None]:
+    """Caches whose keys and values are repeated until there are thousands of rows; None where none can be.
+
+    Windows and recurrent states stay as they are: what they add does not grow with the context.
+    """
+    caches = _after_a_context(model)
+    yield
+    if caches.others is not None or not any(rows_between(caches, 0, caches.position)):
+        return None
+    longest = min(_DEEP_TOKENS, model.info.context_tokens - MAX_WIDTH)  # learned positions end where the context does
+    while 2 * caches.position <= longest and 2 * caches.nbytes <= _DEEP_BYTES:
+        checkpoint = make_checkpoint(caches) if needs_checkpoints(caches) else None
+        append_rows(caches, [rows_between(caches, 0, caches.position)], 2 * caches.position, checkpoint)
+        yield
+    return caches
 
 
 def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
@@ -260,10 +313,14 @@ class Comparisons:
         return [key for key, shares in self._shares.items() if not _is_settled(key, shares)]
 
     @property
+    def shares(self) -> dict[Timed, float]:
+        """Of each key that was compared."""
+        return {key: median_low(shares) for key, shares in self._shares.items() if shares}
+
+    @property
     def seconds(self) -> dict[Timed, float]:
         """Of width 1 and of each key that was compared."""
-        shares = {key: median_low(shares) for key, shares in self._shares.items() if shares}
-        return {1: self._shortest} | {key: self._shortest * share for key, share in shares.items()}
+        return {1: self._shortest} | {key: self._shortest * share for key, share in self.shares.items()}
 
     @property
     def error(self) -> float:
@@ -419,13 +476,16 @@ def _calibration(kept: dict[str, Any]) -> Calibration | None:
         per_pass = None if kept["per_pass"] is None else float(kept["per_pass"])
         misread = str(kept["misread"])
         error = float(kept["error"])
+        deep_s = {int(width): float(seconds) for width, seconds in kept["deep_s"].items()}
+        draft_deep_s = {str(source): float(seconds) for source, seconds in kept["draft_deep_s"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
     measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
-    others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding, error, per_pass or 0.0))
+    added = (*round_s.values(), *deep_s.values(), *draft_deep_s.values())
+    others = all(0 <= value < math.inf for value in (*added, rollback_s, rounding, error, per_pass or 0.0))
     if not measured or not others or not set(WIDTHS) <= set(verify_s):
         return None
-    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, per_pass, misread, error)
+    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, per_pass, misread, error, deep_s, draft_deep_s)
 
 
 def _write(path: Path | None, kept: dict[str, Any]) -> None:

@@ -105,12 +105,14 @@ class FixedController:
     def __init__(self, tokens: int, history: History) -> None:
         self._tokens = tokens
         self._history = history
+        self._context_tokens = 0
         self.insists = tokens > 0  # the request fixed the draft, instead of leaving it to the engine
 
     def refuses(self, source: str) -> bool:
         return False
 
-    def share(self, replies: int) -> None: ...
+    def share(self, replies: int, context_tokens: int) -> None:
+        self._context_tokens = context_tokens
 
     def wants(self, source: str) -> bool:
         return self._tokens > 0
@@ -133,6 +135,7 @@ class FixedController:
         return Plan(offer.source, length, offer.grade, sharpness=sharpness)
 
     def observe(self, plan: Plan, outcome: Outcome) -> None:
+        self._history.costs.context_tokens = self._context_tokens
         if outcome.seconds is not None:
             self._history.costs.observe(plan.source, outcome.checked, outcome.seconds)
         if outcome.checked:
@@ -155,6 +158,7 @@ class AutoController:
         self._only = tokens
         self._alone = self._history = history
         self._costs = history.costs
+        self._context_tokens = 0  # of this reply, at the latest plan
         self._rounds = 0
         self._tokens = 1  # of this reply
         self._since_plain = 0
@@ -168,12 +172,13 @@ class AutoController:
         """Predicted speed with drafts in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
         return self._history.draft_speed
 
-    def share(self, replies: int) -> None:
-        """Rounds from here on are shared by `replies`."""
+    def share(self, replies: int, context_tokens: int) -> None:
+        """Rounds from here on are shared by `replies`; this one has so many tokens."""
         history = self._alone.shared_by(replies)
         if history is not self._history:
             self._history, self._costs = history, history.costs
             self.parked = 0 < history.draft_speed < 1
+        self._context_tokens = self._costs.context_tokens = context_tokens
 
     def refuses(self, source: str) -> bool:
         """Whether `source` may not draft, because measuring it failed."""
@@ -221,6 +226,7 @@ class AutoController:
     def observe(self, plan: Plan, outcome: Outcome) -> None:
         """The outcome of the planned round. If the plan was put off, it is PLAIN."""
         history = self._history
+        self._costs.context_tokens = self._context_tokens  # another reply may have planned since
         self._rounds += 1
         if outcome.seconds is not None:
             self._costs.observe(plan.source, outcome.checked, outcome.seconds)

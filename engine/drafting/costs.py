@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from engine.api.types import MAX_DRAFT_TOKENS
-from engine.drafting.baseline import Baselines, depth_of
+from engine.drafting.baseline import Baselines, depth_of, tokens_at
 
 MAX_WIDTH = MAX_DRAFT_TOKENS + 1
 _PADDING_GAIN = 0.97  # a forward is padded only if that takes at most this share of the time
@@ -33,7 +33,8 @@ class Calibration:
     """Seconds measured on this machine for this pair: `verify_s` of a forward by width, `draft_s` of a drafted token by
     source, `round_s` of a draft besides its tokens by source.
 
-    `rollback_s`: of a partial commit, where a cache folds tokens into one state.
+    `rollback_s`: of a partial commit, where a cache folds tokens into one state. `deep_s`, `draft_deep_s`: what each
+    token of context adds to a forward, by width, and to a drafted token, by source; empty if not measured.
     """
 
     verify_s: Mapping[int, float] = field(default_factory=dict)
@@ -44,18 +45,24 @@ class Calibration:
     per_pass: float | None = None  # tokens a pass of a drafter, on replies of its main model
     misread: str = ""  # the convention of a drafter that seems to be read wrongly
     error: float = 0.0  # relative standard error of a ratio of its times
+    deep_s: Mapping[int, float] = field(default_factory=dict)
+    draft_deep_s: Mapping[str, float] = field(default_factory=dict)
 
     def shared_by(self, replies: int) -> Calibration:
         """Of a batch: a forward over that many tokens of each reply, and one draft for each.
 
-        A forward over rows is assumed to take as long as one over as many tokens of one text.
+        A forward over rows is assumed to take as long as one over as many tokens of one text, and contexts to be alike.
         """
         verify_s = {width: _continued(self.verify_s, width * replies) for width in self.verify_s}
         drafts = (
-            {source: replies * seconds for source, seconds in times.items()} for times in (self.draft_s, self.round_s)
+            {source: replies * seconds for source, seconds in times.items()}
+            for times in (self.draft_s, self.round_s, self.draft_deep_s)
         )
-        draft_s, round_s = drafts
-        return Calibration(verify_s, draft_s, self.rollback_s, round_s, error=self.error)
+        draft_s, round_s, draft_deep_s = drafts
+        deep_s = {width: replies * seconds for width, seconds in self.deep_s.items()}
+        return Calibration(
+            verify_s, draft_s, self.rollback_s, round_s, error=self.error, deep_s=deep_s, draft_deep_s=draft_deep_s
+        )
 
 
 Kind = tuple[str, int, int]  # of a round: source, drafted tokens, depth
@@ -75,13 +82,15 @@ class RoundCosts:
 
     price(source, n) = now * exp(excess(source)) * (forward(n + 1) + round_s(source) + n * draft_s(source))
 
-    `forward`, `round_s` and `draft_s` are calibrated; a plain round is forward(1). `now` is the median of measured /
-    predicted over the latest rounds: a long chat, a hot or busy machine. `excess` is the log of what drafted rounds
-    took beyond plain ones measured next to them. Without a calibration the last factor is 1 + n * share, where `share`
-    is learnt from rounds; then only ratios of prices mean anything until `now` is known.
+    `forward`, `round_s` and `draft_s` are calibrated, forward and draft_s as so much and so much a token of context; a
+    plain round is forward(1). `now` is the median of measured / predicted over the latest rounds: a hot or busy
+    machine. `excess` is the log of what drafted rounds took beyond plain ones measured next to them. Without a
+    calibration the last factor is 1 + n * share, where `share` is learnt from rounds; then only ratios of prices mean
+    anything until `now` is known.
     """
 
     def __init__(self, calibration: Calibration | None = None) -> None:
+        self.context_tokens = 0  # of the reply whose round is planned or observed; all prices are for that
         self.calibration = calibration or Calibration()
 
     @property
@@ -93,6 +102,7 @@ class RoundCosts:
         """Drops all rounds seen: they were compared with another calibration."""
         self._calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
+        self._deep_s = _forward_times(calibration.deep_s) or (0.0,) * len(self._forward_s)
         self.baselines = Baselines(calibrated=self.calibrated, error=calibration.error)
         self._padded = _padded_widths(self._forward_s, calibration)
         # the latest rounds: (source, drafted tokens, log(measured / predicted))
@@ -136,7 +146,7 @@ class RoundCosts:
         drafted round = max(1, calibrated price / calibrated plain price * exp(baseline excess of its source and
         depth)).
         """
-        plain_s, error, passes = self._calibrated_s("", 0), 0.0, 0.0
+        error = passes = 0.0
         if not self._recent and not self.calibrated:
             return Took()
         total = reading_s / (self._now * self._expected_s("", 0))
@@ -144,8 +154,9 @@ class RoundCosts:
             if not drafted:
                 total += count
                 continue
-            baseline = self.baselines.of(source, depth)
-            cost = count * max(1.0, self._calibrated_s(source, drafted) / plain_s * math.exp(baseline.excess))
+            baseline, context = self.baselines.of(source, depth), tokens_at(depth)
+            drafted_s, plain_s = self._calibrated_s(source, drafted, context), self._calibrated_s("", 0, context)
+            cost = count * max(1.0, drafted_s / plain_s * math.exp(baseline.excess))
             total += cost
             error += cost * baseline.error
             passes += cost * baseline.plain_passes
@@ -161,7 +172,7 @@ class RoundCosts:
     def observe_pass(self, kind: Kind, began_at: float, ended_at: float) -> None:
         """A pass of a reply, from its last token before (`began_at`) to its own last token (`ended_at`), in seconds."""
         source, drafted, depth = kind
-        beyond = math.log(max(ended_at - began_at, 1e-9) / self._calibrated_s(source, drafted))
+        beyond = math.log(max(ended_at - began_at, 1e-9) / self._calibrated_s(source, drafted, tokens_at(depth)))
         self.baselines.see(source if drafted else "", depth, beyond, began_at, ended_at)
 
     def longest_priced(self, source: str) -> int:
@@ -186,14 +197,15 @@ class RoundCosts:
 
     def _expected_s(self, source: str, length: int) -> float:
         beyond, _ = self._beyond.get(source, (0.0, 0)) if length else (0.0, 0)
-        return self._calibrated_s(source, length) * math.exp(beyond)
+        return self._calibrated_s(source, length, self.context_tokens) * math.exp(beyond)
 
-    def _calibrated_s(self, source: str, length: int) -> float:
+    def _calibrated_s(self, source: str, length: int, context_tokens: int) -> float:
         if not self.calibrated:
             return 1 + length * self._token_share.get(source, (_GUESSED_TOKEN, 0))[0]
-        drafting = self._calibration
-        draft_s = drafting.round_s.get(source, 0.0) + length * drafting.draft_s.get(source, 0.0) if length else 0.0
-        return self._forward_s[self.padded(length + 1)] + draft_s
+        drafting, width = self._calibration, self.padded(length + 1)
+        token_s = drafting.draft_s.get(source, 0.0) + context_tokens * drafting.draft_deep_s.get(source, 0.0)
+        draft_s = drafting.round_s.get(source, 0.0) + length * token_s if length else 0.0
+        return self._forward_s[width] + context_tokens * self._deep_s[width] + draft_s
 
     def _learn(self, source: str, drafted: int, excess: float) -> None:
         """`excess`: log(measured / predicted) of a drafted round, minus that of plain rounds next to it.

@@ -72,9 +72,9 @@ class Drafting:
 
         Not called for the first token of a reply.
         """
+        self._controller.share(replies, len(tokens))
         if not self._proposers:
             return PLAIN
-        self._controller.share(replies)
         offers = [
             self._offer(proposer, tokens, room)
             for name, proposer in self._proposers.items()

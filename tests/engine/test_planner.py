@@ -39,7 +39,7 @@ class Recording:
     readings: list[tuple[str, int, float]] = field(default_factory=list)
     outcomes: list[tuple[Plan, Outcome]] = field(default_factory=list)
 
-    def share(self, replies: int) -> None:
+    def share(self, replies: int, context_tokens: int) -> None:
         self.shared_by = replies
 
     def refuses(self, source: str) -> bool:

@@ -8,7 +8,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean, stdev
@@ -17,9 +17,11 @@ from typing import Any
 
 import mlx.core as mx
 import pytest
+from mlx_lm.models.cache import KVCache
 
 from engine import ModelMeasured
 from engine.caches.base import CacheSet
+from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
 from engine.drafting.calibration import Tuner
@@ -63,6 +65,7 @@ def pair(measured: dict[str, Path], tmp_path: Path) -> Path:
 
 EVERY_WIDTH, MOST_COMPARISONS = calibration.WIDTHS, calibration._MOST_COMPARISONS
 WIDTHS = (1, 2, 4, 8, 16, 33)
+DEEP_WIDTHS = (1, 4, 33)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,6 +73,7 @@ def compares_little() -> Iterator[None]:
     """Forwards of tiny networks take so little that their times never agree."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "WIDTHS", WIDTHS)
+        patch.setattr(calibration, "_DEEP_WIDTHS", DEEP_WIDTHS)
         patch.setattr(calibration, "_MOST_COMPARISONS", calibration._LEAST_COMPARISONS)
         yield
 
@@ -329,6 +333,73 @@ def test_what_a_forward_takes_is_told_as_it_is(
     assert costs.calibration.round_s == pytest.approx({"draft": 0.0}, abs=1e-6)
 
 
+def test_what_each_token_of_context_adds_is_measured_behind_many(
+    main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the main model a millionth of a second each and row, and twice that beyond four rows; of the draft three."""
+    clock, rows_seen = Clock(monkeypatch), set[int]()
+
+    def slow(model: LoadedModel, fixed_s: float, row_s: float) -> LoadedModel:
+        def network(tokens: mx.array, cache: Any) -> mx.array:
+            width, context = tokens.shape[1], cache[0].offset
+            rows_seen.add(context)
+            clock.put_off(fixed_s + width / 16 + row_s * context * width * (2 if width > 4 else 1))
+            return model.network(tokens, cache=cache)  # type: ignore[no-any-return]
+
+        return replace(model, network=network)
+
+    costs, _ = tuned(Tuner(), slow(main, 10.0, 1e-6), slow(draft, 0.5, 3e-6))
+    most = min(model.info.context_tokens for model in (main, draft))
+    assert max(rows_seen) >= min(4096, most // 2)
+    assert max(rows_seen) <= most
+    assert costs.calibration.deep_s == pytest.approx({1: 1e-6, 4: 4e-6, 33: 66e-6}, rel=0.03)
+    assert costs.calibration.draft_deep_s == pytest.approx({"draft": 3e-6}, rel=0.03)
+    costs.context_tokens = 1000
+    assert costs.price_s("draft", 3) == pytest.approx(10 + 4 / 16 + 0.004 + 3 * (0.5625 + 0.003), rel=1e-4)
+
+
+@pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_next", "deepseek_v3", "mamba", "gpt2"])
+def test_rows_are_repeated_where_a_cache_grows_and_nowhere_else(family: str) -> None:
+    """Steps behind them are undone as any."""
+    model = families.loaded(families.build(family))
+    short, long = calibration._after_a_context(model), at_end(calibration._behind_many_tokens(model))
+    if family == "mamba":
+        assert long is None
+        return
+    assert long is not None
+    assert long.position == 2048
+    for before, after in zip(leaves(short.layers), leaves(long.layers), strict=True):
+        if isinstance(after, KVCache):
+            assert after.offset == 2048
+            assert mx.array_equal(after.keys[..., :8, :], after.keys[..., 2040:2048, :])
+            assert mx.array_equal(before.keys[..., :8, :], after.keys[..., :8, :])
+        else:
+            assert after.nbytes <= before.nbytes
+    assert calibration._step_s(model, long, 5) > 0
+    assert (long.position, long.width) == (2048, 0)
+
+
+def at_end(steps: Generator[None, None, CacheSet | None]) -> CacheSet | None:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+
+@pytest.mark.expect_log("could not be measured behind a long context")
+def test_without_memory_for_a_long_context_the_rest_is_known(
+    main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("memory")
+
+    monkeypatch.setattr(calibration, "append_rows", refuse)
+    costs, _ = tuned(Tuner(), main, draft)
+    assert set(costs.calibration.draft_s) == {"draft"}
+    assert costs.calibration.deep_s == costs.calibration.draft_deep_s == {}
+
+
 def test_a_first_reply_has_prices_soon(
     main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -558,6 +629,10 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
         (lambda told: told["verify_s"].pop("8"), False),
         (lambda told: told["verify_s"].update({"50": 3.0}), True),
         (lambda told: told["draft_s"].update({"draft": 0.5}), True),
+        (lambda told: told.pop("deep_s"), False),  # as it was measured before, at the beginning of a chat alone
+        (lambda told: told["deep_s"].update({"4": -1e-6}), False),
+        (lambda told: told["draft_deep_s"].update({"draft": math.inf}), False),
+        (lambda told: told.update(deep_s={}, draft_deep_s={}), True),
     ],
 )
 def test_only_whole_and_positive_times_are_read_back(
@@ -573,5 +648,5 @@ def test_only_whole_and_positive_times_are_read_back(
     tuner.begin(main, draft, costs)
     assert tuner.pending != kept
     if kept:
-        widths = {int(width): seconds for width, seconds in told["verify_s"].items()}
-        assert told | asdict(costs.calibration) == told | {"verify_s": widths}
+        by_width = {name: {int(width): s for width, s in told[name].items()} for name in ("verify_s", "deep_s")}
+        assert told | asdict(costs.calibration) == told | by_width

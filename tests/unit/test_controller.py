@@ -334,7 +334,7 @@ def test_a_draft_that_could_not_be_measured_is_not_asked_but_where_drafts_were_a
     assert fixed.wants("other")
     assert not fixed.refuses("other")
     assert AutoController(History()).wants("other")  # before anything is measured
-    auto.share(2)
+    auto.share(2, 0)
     assert (auto.refuses("draft"), auto.refuses("other")) == (False, True)
 
 
@@ -700,3 +700,20 @@ def test_while_no_plain_round_has_a_price_nothing_more_is_read() -> None:
     known.costs.observe_reading("draft", 512, 0.5)
 
     assert not AutoController(known).may_read(Offer("draft", 0, behind=512))
+
+
+def test_replies_with_contexts_of_their_own_are_priced_by_them() -> None:
+    """What others plan between a reply's plan and its round changes nothing."""
+    known = History(RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.01}, draft_deep_s={"draft": 0.001})))
+    short, long = AutoController(known), AutoController(known)
+    offer = Offer("draft", 8)
+    for _ in range(30):
+        short.share(1, 0)
+        plan = short.plan([offer])
+        long.share(1, 10_000)
+        assert long.plan([offer]) == PLAIN, "each of its tokens costs ten plain rounds"
+        assert plan.length >= 1
+        short.observe(plan, Outcome(plan.length, plan.length, 1 + 0.01 * plan.length))
+        long.observe(PLAIN, Outcome(seconds=1.0))
+    known.costs.context_tokens = 0
+    assert known.costs.price_s("draft", 4) == pytest.approx(1.04)

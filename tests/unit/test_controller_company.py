@@ -14,9 +14,9 @@ def test_a_draft_rests_as_it_last_did_in_that_company(speed: float, parked: bool
     known = history(FLAT)
     known.shared_by(2).draft_speed = speed
     controller = AutoController(known)
-    controller.share(2)
+    controller.share(2, 0)
     assert controller.parked == parked
-    controller.share(1)
+    controller.share(1, 0)
     assert not controller.parked
 
 
@@ -26,7 +26,7 @@ def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: 
     known, alone = (history(FLAT, rates=rounds(0.3)) for _ in range(2))
     company = [AutoController(known) for _ in range(replies)]
     for controller in company:
-        controller.share(replies)
+        controller.share(replies, 0)
     steps_of(company, 30)
     plain(AutoController(alone), 30)
     assert known.rates_of("draft", 0).by_position(hopeful=True) == pytest.approx(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import MAX_DRAFT_TOKENS
+from engine.drafting.baseline import depth_of
 from engine.drafting.costs import Calibration, RoundCosts
 
 SAW = {1: 46.0, 2: 48.9, 3: 60.9, 4: 46.0, 5: 58.9, 6: 59.8, 7: 72.6, 8: 55.4, 33: 200.0}
@@ -257,3 +258,47 @@ def test_in_company_noise_of_the_widest_forward_makes_wider_ones_neither_dear_no
     measured = Calibration({1: 1.0, 16: 2.4, 17: 2.5, 32: 4.0, 33: last})
     for replies, price in ((2, of_two), (8, of_eight)):
         assert RoundCosts(measured.shared_by(replies)).price_s("lookup", 32) == pytest.approx(price)
+
+
+DEEP = Calibration(
+    {1: 1.0, 4: 1.5, 33: 3.0}, {"draft": 0.1}, deep_s={1: 0.001, 4: 0.002, 33: 0.031}, draft_deep_s={"draft": 0.0005}
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "length", "context", "price"),
+    [
+        ("", 0, 0, 1.0),
+        ("", 0, 1000, 2.0),
+        ("draft", 3, 0, 1.8),
+        ("draft", 3, 1000, 1.5 + 2.0 + 3 * 0.6),
+        ("lookup", 3, 1000, 1.5 + 2.0),
+        ("draft", 4, 1000, (1.5 + 1.5 / 29) + 3.0 + 4 * 0.6),
+    ],
+)
+def test_a_price_grows_with_the_context(source: str, length: int, context: int, price: float) -> None:
+    costs = RoundCosts(DEEP)
+    costs.context_tokens = context
+    assert costs.price_s(source, length) == pytest.approx(price)
+
+
+def test_a_round_behind_a_long_context_that_took_its_price_corrects_nothing() -> None:
+    costs = RoundCosts(DEEP)
+    costs.context_tokens = 2000
+    for length in (0, 3, 0, 3):
+        costs.observe("draft" if length else "", length, costs.price_s("draft" if length else "", length))
+    costs.context_tokens = 0
+    assert [costs.price_s("", 0), costs.price_s("draft", 3)] == pytest.approx([1.0, 1.8])
+
+
+def test_drafts_that_take_more_behind_a_long_context_are_told_so_before_any_is_timed() -> None:
+    """In plain rounds of that depth: (1.5 + 3072 * .002 + 3 * (.1 + 3072 * .0005)) / (1 + 3072 * .001)."""
+    took = RoundCosts(DEEP).in_plain_rounds({("draft", 3, 1): 10})
+    assert took.plain_rounds == pytest.approx(10 * (1.5 + 6.144 + 3 * 1.636) / 4.072)
+    assert depth_of(3072) == 1
+
+
+def test_replies_that_share_a_forward_each_have_a_context() -> None:
+    costs = RoundCosts(DEEP.shared_by(2))
+    costs.context_tokens = 1000
+    assert costs.plain_s == pytest.approx(DEEP.verify_s[1] + 0.5 / 3 + 2 * 1.0)
