@@ -22,6 +22,7 @@ from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from tests.families import harness as families
 from tests.families.configs import VOCABULARY, config
+from tests.helpers.engine_client import Ended
 from tests.helpers.tiny_models import make_pair
 
 GREEDY = Sampling(temperature=0)
@@ -85,7 +86,7 @@ class Queued(QueuedReply):
 
 
 @dataclass(eq=False)
-class Recorder:
+class Recorder(Ended):
     """One request and the events of it."""
 
     queued: Queued
@@ -103,20 +104,6 @@ class Recorder:
     @property
     def ended(self) -> bool:
         return bool(self.events) and isinstance(self.events[-1], (Finished, Failed))
-
-    @property
-    def finished(self) -> Finished:
-        assert isinstance(self.events[-1], Finished), self.events[-1]
-        return self.events[-1]
-
-    @property
-    def failed(self) -> Failed:
-        assert isinstance(self.events[-1], Failed), self.events[-1]
-        return self.events[-1]
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        return self.finished.tokens
 
     @property
     def text(self) -> str:

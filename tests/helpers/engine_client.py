@@ -35,9 +35,10 @@ from engine import (
 PATIENCE_S = 120.0
 
 
-@dataclass(frozen=True)
-class Outcome:
-    events: tuple[RequestEvent, ...]
+class Ended:
+    """A request by its events, of which the last is its end."""
+
+    events: Sequence[Event]
 
     @property
     def finished(self) -> Finished:
@@ -52,6 +53,11 @@ class Outcome:
     @property
     def tokens(self) -> tuple[int, ...]:
         return self.finished.tokens
+
+
+@dataclass(frozen=True)
+class Outcome(Ended):
+    events: tuple[RequestEvent, ...]
 
     @property
     def reason(self) -> FinishReason:
