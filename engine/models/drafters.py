@@ -49,6 +49,14 @@ _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma 4 has
 _GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # by default
+_ROPE_NEEDS = {
+    **dict.fromkeys(("linear", "dynamic", "llama3", "yarn", "deepseek_yarn", "telechat3-yarn"), ("factor",)),
+    "longrope": ("original_max_position_embeddings", "short_factor", "long_factor"),
+}
+_ROPE_FACTORS = (
+    *("factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor"),
+    "partial_rotary_factor",
+)
 _NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 _ONLY = {"hidden_correction_type": "swiglu", "fusion_type": "concat_fc"}
 _LATTICE = (
@@ -489,7 +497,6 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
         flat = of_full_layers(flat)
     rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
     heads, width = positive(flat, "num_attention_heads"), positive(flat, "hidden_size")
-    scaled = (rope.get("rope_type") or rope.get("type") or "default") != "default"
     sizes = Backbone(
         width=width,
         layers=whole(flat, "num_hidden_layers", 1),
@@ -499,7 +506,7 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
         mlp_width=positive(flat, "intermediate_size"),
         norm_eps=real(flat, "rms_norm_eps", 1e-6),
         rope_theta=real(rope, "rope_theta", real(flat, "rope_theta", _DEFAULT_THETA)),
-        rope_scaling={key: value for key, value in rope.items() if key != "rope_theta"} if scaled else None,
+        rope_scaling=_rope_scaling(rope),
         rope_interleaved=not flag(flat, "rope_is_neox_style", flag(flat, "is_neox_style", default=True)),
         context_tokens=whole(flat, "max_position_embeddings", 32_768),
         attention_bias=flag(flat, "attention_bias"),
@@ -512,6 +519,22 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
         told = f"rms_norm_eps {sizes.norm_eps}, rope_theta {sizes.rope_theta}"
         raise FileError(f"config.json: {told}, max_position_embeddings {sizes.context_tokens}")
     return sizes
+
+
+def _rope_scaling(rope: JsonObject) -> dict[str, Any] | None:
+    """None: the rotation is not scaled. Raises FileError for numbers that cannot scale it."""
+    kind = str(rope.get("rope_type") or rope.get("type") or "default")
+    if kind == "default":
+        return None
+    said = {key: value for key, value in rope.items() if key != "rope_theta" and value is not None}
+    lacking = next((key for key in _ROPE_NEEDS.get(kind, ()) if key not in said), "")
+    factors = [each for key in ("short_factor", "long_factor") for each in entries(said, key)]
+    if lacking or not all(type(each) in (int, float) for each in factors):
+        raise FileError(f"config.json: {lacking or 'factors'} of a rotation of {kind[:20]}")
+    for key in _ROPE_FACTORS:
+        if real(said, key, 1.0) <= 0 or (key == "partial_rotary_factor" and real(said, key, 1.0) > 1):
+            raise FileError(f"config.json: {key} {said[key]}")
+    return said
 
 
 def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ DIALECTS: dict[str, Callable[[], tuple[dict[str, Any], Weights]]] = {
     "eagle3 for gemma": lambda: _sound(
         tiny.gemma_eagle_config(), lambda config: tiny.eagle_weights(config, head_norms=True)
     ),
-    "dflash in 4 bits": lambda: _sound(tiny.dflash_config(), _packed),
+    "dflash in 4 bits": lambda: _sound(tiny.dflash_config(rope_scaling=tiny.YARN), _packed),
 }
 DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
     "one number": lambda weight: weight.reshape(-1)[0],
