@@ -23,7 +23,8 @@ def saved(folder: Path, said: dict[str, Any], scales: int = 2) -> Path:
     config = qwen3_config()
     save(build(config), config, folder)
     (folder / "config.json").write_text(json.dumps(json.loads((folder / "config.json").read_text()) | said))
-    weights = dict(mx.load(str(folder / "model.safetensors")))
+    weights = mx.load(str(folder / "model.safetensors"))
+    assert isinstance(weights, dict)
     mx.eval(weights)
     packed, *parts = mx.quantize(weights[f"{_STEM}.weight"], group_size=32, bits=4)
     parts = [mx.tile(part, (1, scales // 2)) for part in parts]
