@@ -1,7 +1,7 @@
 """Rank 0's side of the other ranks: what it asks them, in one order, and what it does when one no longer answers.
 
 Only rank 0 decides anything. No MLX here, and no thread: the call that waits for an answer also asks whether the rank
-is still there. The first rank that is lost ends all of them, and every later call raises the same RankLost.
+is still there. The first rank that is lost ends all of them, and every later call raises a RankLost that says the same.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Protocol, TypeVar
 
@@ -68,7 +69,7 @@ class Crew:
     """The ranks from 1 on, started in this order. Engine thread only, but for `forget`, `new_number` and `end`."""
 
     def __init__(self, starts: Iterable[Callable[[], Helper]]) -> None:
-        self.lost: RankLost | None = None
+        self.lost: RankLost | None = None  # is never raised itself: the frames of a traceback hold the model
         self.needs_checkpoints = False
         self._numbers = itertools.count(1)  # of sequences and checkpoints
         self._forgotten: deque[Drop] = deque()
@@ -191,7 +192,7 @@ class Crew:
     @property
     def _ranks(self) -> range:
         if self.lost is not None:
-            raise self.lost
+            raise replace(self.lost)
         return range(1, len(self._helpers) + 1)
 
     def _tell(self, operation: Operation) -> None:
@@ -291,7 +292,7 @@ class Crew:
         """The error to raise. No rank is of use without the others."""
         self.lost = RankLost(rank, why, detail[:500], self._helpers[rank - 1].machine)
         self.end(0.0)
-        return self.lost
+        return replace(self.lost)
 
 
 def hello_here() -> Hello:

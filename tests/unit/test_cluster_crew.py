@@ -200,7 +200,9 @@ def test_a_rank_that_is_lost_ends_all_with_the_reason(
         crew.commit(1, 1)
 
     assert (lost.value.rank, lost.value.why, lost.value.machine) == (2, why, "Studio")
-    assert again.value is lost.value
+    assert str(again.value) == str(lost.value)
+    assert crew.lost is not None
+    assert crew.lost.__traceback__ is None
     assert all(peer.ended for peer in peers)
 
 
