@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
-from engine.api.types import Speculation
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
 from engine.drafting.drafters import proposer_of
@@ -87,11 +86,6 @@ class LoadedPair:
             proposers.insert(0, ForcedProposer(reply.sampler.guide))
         controller = make_controller(reply.request.speculation, self.history)
         reply.draft_with(Drafting(proposers, controller), self.history)
-
-    def steer(self, reply: Reply, speculation: Speculation) -> None:
-        """Change how a reply drafts, from its next round on."""
-        if not reply.steer(speculation, self.history):
-            self.draft_for(reply)
 
     @property
     def can_batch(self) -> bool:

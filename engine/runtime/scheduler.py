@@ -114,7 +114,8 @@ class Scheduler:
         """Change how a reply drafts, from its next round on."""
         self._queue.set_speculation(request, speculation)
         for reply in self._started_as(request):
-            self.pair.steer(reply, speculation)
+            if not reply.steer(speculation, self.pair.history):
+                self.pair.draft_for(reply)
 
     def answer_now(self, request: RequestId) -> None:
         """End a reply's thinking."""
