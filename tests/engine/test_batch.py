@@ -365,6 +365,27 @@ def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
     assert isinstance(heard[1].failed.error, InternalError)
 
 
+@pytest.mark.expect_log("a reply failed")
+def test_of_replies_that_fail_together_none_is_left() -> None:
+    """In the batch, beside it, or in prefill; the next request is written as if they had never been."""
+    harness = Harness(model("qwen3"))
+    requests = [asking(prompt(6 + salt, salt), 16) for salt in range(3)]
+    heard = [harness.submit(request) for request in requests]
+    harness.until_written(heard[2], 3)
+    assert harness.batched == 3
+    heard.append(harness.submit(asking(prompt(600), 16)))
+    while heard[3].queued.reply is None:
+        harness.scheduler.step()
+    harness.scheduler.fail_started(RuntimeError("the device is gone"))
+
+    assert (harness.batched, harness.scheduler.busy) == (0, False)
+    assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1, 1]
+    assert all(isinstance(recorder.failed.error, InternalError) for recorder in heard)
+    again = harness.submit(requests[0])
+    harness.run_dry()
+    assert again.tokens == alone("qwen3", requests[0]).tokens
+
+
 class Unprintable(Exception):
     def __str__(self) -> str:
         raise ValueError("no words")
