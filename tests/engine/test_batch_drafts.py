@@ -6,6 +6,7 @@ from collections.abc import Callable
 from collections.abc import Sequence as Tokens
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -17,6 +18,7 @@ from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.runtime.batch import Batch
+from engine.runtime.reply import Reply
 from engine.runtime.rounds import Rounds
 from engine.runtime.sharing import Sharing, Way
 from tests.engine.batch_harness import (
@@ -456,8 +458,16 @@ def test_a_reply_of_which_nobody_can_tell_whether_its_draft_lags_ends_alone(
             raise SystemExit("here")
         return tell(rounds)
 
+    fed, step = list[Reply](), Batch.step
+
+    def stepping(batch: Batch, *arguments: Any, **options: Any) -> None:
+        fed.extend(reply for reply in batch.replies if reply.ended)
+        step(batch, *arguments, **options)
+
     monkeypatch.setattr(Rounds, "lags", property(lags))
+    monkeypatch.setattr(Batch, "step", stepping)
     harness.run_dry()
+    assert fed == [], "its caches may be wrong"
     assert isinstance(broken.failed.error, InternalError)
     assert len(broken.terminal) == 1
     assert other.tokens == alone("qwen3", requests[0]).tokens
