@@ -104,7 +104,7 @@ class FrontRank:
         self._plan = plan
         self._crew = crew
         self._digest = digest
-        self._stage: Stage | None = None
+        self._has_joined = False
         self._step: tuple[int, int] | None = None  # sequence and position of the step that is open and not run yet
         self._tokens: list[int] = []
 
@@ -112,16 +112,13 @@ class FrontRank:
         yield from self._crew.load(self._plan.folder, self._plan.split)
 
     def cut(self, network: Any) -> Stage:
-        self._stage = Stage(network, self._plan.folder, 0, self._plan.split)
-        return self._stage
+        split, on_forward = self._plan.split, self._note_tokens
+        return Stage(network, self._plan.folder, 0, split, self._receive, on_forward=on_forward)
 
     def joined(self, part: Part) -> Generator[None, None, Callable[[], CacheSet]]:
         """Once the others have loaded, forwards run through all ranks."""
         yield from self._crew.loaded(self._digest)
-        require(self._stage is not None, "the network was not cut")
-        assert self._stage is not None
-        self._stage.receive = self._receive
-        self._stage.on_forward = self._note_tokens
+        self._has_joined = True
         split = self._plan.split
         return mirrored(part.make_caches, lambda: Mirror(self._crew, self._open_step, max(split) / split[0]))
 
@@ -133,10 +130,14 @@ class FrontRank:
         self._step = sequence, position
 
     def _note_tokens(self, tokens: mx.array, cached: bool) -> None:
+        if not self._has_joined:
+            return
         require(tokens.shape[0] == 1, "ranks run one sequence at a time")
         require(cached == (self._step is not None), "a forward outside a step, or without its caches")
         self._tokens = tokens[0].tolist()  # type: ignore[assignment]
 
     def _receive(self, like: mx.array) -> mx.array:
+        if not self._has_joined:
+            return like
         (sequence, position), self._step = self._step or (0, 0), None
         return states_from(*self._crew.forward(sequence, position, self._tokens, like.size), like)

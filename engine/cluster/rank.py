@@ -64,12 +64,12 @@ class Rank:
         self._folder = folder
         self._most_bytes = memory_bytes or most_bytes()
         set_aside(max(0, most_bytes() - self._most_bytes))
-        self._stage: Stage | None = None
         self._rows = 0  # of the embedding
         self._part: Part | None = None
         self._sequences: dict[int, CacheSet] = {}
         self._checkpoints: dict[int, Checkpoint] = {}
-        self._given = bytearray(), ""  # the states for the present forward, and their type
+        # The states for the present forward, and their type; None while the network is loaded.
+        self._given: tuple[bytearray, str] | None = None
         self._states: mx.array | None = None  # after its layers
 
     def carry_out(self, operation: Operation, data: bytearray) -> None:
@@ -124,8 +124,8 @@ class Rank:
         self._rows = info.vocabulary_rows
 
     def _cut(self, operation: Load, network: Any) -> Stage:
-        self._stage = Stage(network, self._folder or operation.folder, operation.rank, operation.split)
-        return self._stage
+        folder = self._folder or operation.folder
+        return Stage(network, folder, operation.rank, operation.split, self._receive, self._send)
 
     @property
     def _loaded(self) -> Part:
@@ -149,8 +149,7 @@ class Rank:
         # MLX reads whatever lies beyond the embedding.
         require(0 <= max(operation.tokens, default=-1) < (self._rows or inf), "no tokens, or none of this model's")
         network, tokens = self._loaded.network, mx.array([operation.tokens], dtype=mx.uint32)
-        assert self._stage is not None
-        self._stage.receive, self._stage.send, self._given = self._receive, self._send, (data, operation.dtype)
+        self._given = data, operation.dtype
         caches: CacheSet | None = None
         if operation.sequence:
             caches = self._sequences.get(operation.sequence) or self._begin(operation.sequence)
@@ -168,7 +167,7 @@ class Rank:
             mx.clear_cache()
 
     def _receive(self, like: mx.array) -> mx.array:
-        return states_from(*self._given, like)
+        return like if self._given is None else states_from(*self._given, like)
 
     def _send(self, states: mx.array) -> None:
-        self._states = states
+        self._states = None if self._given is None else states

@@ -23,18 +23,27 @@ from engine.cluster.operations import ITEM_BYTES
 
 Receive = Callable[[mx.array], mx.array]  # the states for these layers, by an array of the same shape
 Send = Callable[[mx.array], None]
+OnForward = Callable[[mx.array, bool], None]  # gets the tokens, and whether they are kept
 
 
 class Stage:
     """The layers of one rank in `network`, which is changed in place and can be called as before.
 
-    `receive` and `send` are what its forwards use; at first they hand over nothing, and a forward gives shapes alone.
+    `receive` and `send` are what its forwards use. While the network is loaded a forward gives shapes alone: `receive`
+    then returns what it got.
     """
 
-    def __init__(self, network: Any, folder: str, rank: int, split: tuple[int, ...]) -> None:
-        self.receive: Receive = _nothing_received
-        self.send: Send = _nothing_sent
-        self.on_forward: Callable[[mx.array, bool], None] | None = None  # gets the tokens, and whether they are kept
+    def __init__(
+        self,
+        network: Any,
+        folder: str,
+        rank: int,
+        split: tuple[int, ...],
+        receive: Receive,
+        send: Send | None = None,
+        on_forward: OnForward | None = None,
+    ) -> None:
+        self.receive, self._send, self._on_forward = receive, send, on_forward
         body = next((module for module in network.modules() if isinstance(module, PipelineMixin)), None)
         stack = next((module for module in network.modules() if isinstance(module.get("layers"), list)), None)
         if body is not None and len(body.layers) == sum(split):
@@ -71,9 +80,13 @@ class Stage:
         self.send(states)
         return states
 
+    def send(self, states: mx.array) -> None:
+        if self._send is not None:
+            self._send(states)
+
     def _forward(self, _network: Any, run: Callable[..., Any], tokens: mx.array, cache: Any = None) -> Any:
-        if self.on_forward is not None:
-            self.on_forward(tokens, cache is not None)
+        if self._on_forward is not None:
+            self._on_forward(tokens, cache is not None)
         with _handing_over(self):
             return run(tokens, cache=cache)
 
@@ -106,14 +119,6 @@ def _handing_over(stage: Stage) -> Iterator[None]:
         yield
     finally:
         theirs.recv_like, theirs.send, theirs.all_gather = before
-
-
-def _nothing_received(like: mx.array) -> mx.array:
-    return like
-
-
-def _nothing_sent(_states: mx.array) -> None:
-    pass
 
 
 def bytes_of(states: mx.array) -> tuple[memoryview, str]:

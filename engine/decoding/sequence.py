@@ -6,11 +6,10 @@ the reply is in a batch the cache is empty: the batch holds the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Sequence as Tokens
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
 
@@ -32,6 +31,16 @@ _COMPARED_AT_ONCE = 1024  # tokens compared as lists at a time: eight times as f
 CHECKPOINTS = 3  # this turn's, the last reply's end, and the one before
 
 
+class Widths(Protocol):
+    def padded(self, width: int) -> int:
+        """The width of the fastest forward of at least so many tokens."""
+
+
+class Reader(Protocol):
+    def read(self, logits: mx.array, position: int, following: list[int]) -> None:
+        """Takes a chunk's logits, its position, and what follows each of its tokens."""
+
+
 class Sequence:
     def __init__(self, model: LoadedModel, tokens: list[int], caches: CacheSet | None = None) -> None:
         self.model = model
@@ -45,9 +54,8 @@ class Sequence:
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.states_to = 0  # tokens the drafter has cached
         self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
-        self.padded_width: Callable[[int], int] = int  # maps a forward's width to the faster, wider one; int: identity
-        # Gets a chunk's logits, its position, and what follows each of its tokens.
-        self.read: Callable[[mx.array, int, list[int]], None] | None = None
+        self.costs: Widths | None = None  # None: no forward is padded
+        self.scores: Reader | None = None  # of the prompt
         self.in_flight: mx.array | None = None  # the token drawn by a step started ahead, not yet read on the host
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
@@ -61,7 +69,7 @@ class Sequence:
         """Whether a round may come next and feed the uncached tokens."""
         if self.pictures is not None and not self.pictures.sees(self.caches.position, len(self.tokens)):
             return False
-        apart = self.uncached > TAIL_TOKENS or self.read is not None
+        apart = self.uncached > TAIL_TOKENS or self.scores is not None
         if self.uncached == 1 or apart or not self.caches.can_roll_back:  # width matters for some
             return self.uncached == 1
         return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
@@ -78,8 +86,8 @@ class Sequence:
             self.pictures.look(start, end)
             return
         logits = self.feed(mx.array(self.tokens[start:end]))
-        if self.read is not None:
-            self.read(logits, start, self.tokens[start + 1 : end + 1])
+        if self.scores is not None:
+            self.scores.read(logits, start, self.tokens[start + 1 : end + 1])
         self.close_step(end - start)
         self.caches.evaluate()
         if self.hidden_states is not None:
@@ -148,7 +156,7 @@ class Sequence:
 
     def _width(self, tokens: int) -> int:
         """Padded only if the caches can roll back, and never beyond the context."""
-        width = self.padded_width(tokens)
+        width = tokens if self.costs is None else self.costs.padded(tokens)
         if width == tokens or not self.caches.can_roll_back:
             return tokens
         return width if self.caches.position + width <= self.model.info.context_tokens else tokens

@@ -136,14 +136,20 @@ class _Count:
 class Meter:
     """`add` and `tick` report at most every INTERVAL_S; `tick` also if nothing arrived, so that a stall is shown."""
 
-    def __init__(self, download: DownloadId, repository: str, emit: Callable[[DownloadProgress], None]) -> None:
+    def __init__(
+        self,
+        download: DownloadId,
+        repository: str,
+        emit: Callable[[DownloadProgress], None],
+        retry: Callable[[], Retry | None] = lambda: None,
+    ) -> None:
+        """`retry`: the next one, while a thread of the download waits for it."""
         self._lock = threading.Lock()
-        self._download, self._repository, self._emit = download, repository, emit
+        self._download, self._repository, self._emit, self._retry = download, repository, emit, retry
         self._all, self._files = _Count(), dict[str, _Count]()
         self._reported_bytes = 0
         self._reported_retry = False
         self._reported_at = time.monotonic()
-        self.retry: Callable[[], Retry | None] = lambda: None
 
     def start(self, files: Iterable[RemoteFile]) -> None:
         """Once for each hub or mirror that is asked: what is on disk already is counted again."""
@@ -162,7 +168,9 @@ class Meter:
     def tick(self) -> None:
         with self._lock:
             now = time.monotonic()
-            changed = self._all.done_bytes != self._reported_bytes or (self.retry() is not None) != self._reported_retry
+            changed = (
+                self._all.done_bytes != self._reported_bytes or (self._retry() is not None) != self._reported_retry
+            )
             if now - self._reported_at >= (INTERVAL_S if changed else STALL_INTERVAL_S):
                 self._report(now)
 
@@ -175,7 +183,7 @@ class Meter:
         came = self._all.look(passed_s)
         for file in self._files.values():
             file.look(passed_s)
-        retry = None if came else self.retry()  # one file may wait while the others arrive
+        retry = None if came else self._retry()  # one file may wait while the others arrive
         self._reported_bytes, self._reported_at, self._reported_retry = self._all.done_bytes, now, retry is not None
         self._emit(
             DownloadProgress(
@@ -221,13 +229,14 @@ class Download:
     def __init__(self, root: Path, repository: str, revision: str, hub: Hub, tuning: Tuning) -> None:
         self.repository, self.revision = repository, revision
         self.stop = StopSignal()
-        self.retries = Retries(self.stop)
+        self.retries = Retries(self.stop, self._while_waiting)
         self.total_bytes = 0
         self.changed = False  # the installed model differs from the one before
         self.hub = hub  # may be replaced: used from the next try on
         self.supplier = Supplier(repository, self.stop, self.retries)
         self._asked = hub, self.supplier.offered
         self._root, self._tuning = root, tuning
+        self._meter: Meter | None = None  # once it runs
         self._ahead: Ahead | None = None  # None: not known yet
         self._begun = ""  # the commit of the files that have arrived
 
@@ -243,8 +252,7 @@ class Download:
         check_repository(self.repository)
         check_revision(self.repository, self.revision)
         self._check_way()
-        self.retries.on_wait = partial(self._while_waiting, meter)
-        meter.retry = self.retries.soonest
+        self._meter = meter
         try:
             with alone_with(self._root, self.repository, self.stop.wait):
                 recover(self._root, self.repository)
@@ -279,8 +287,9 @@ class Download:
         known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
         write_json(self.staging / RECORD, {**known, "promised_bytes": promised_bytes})
 
-    def _while_waiting(self, meter: Meter) -> None:
-        meter.tick()
+    def _while_waiting(self) -> None:
+        if self._meter is not None:
+            self._meter.tick()
         if (self.hub, self.supplier.offered) != self._asked:
             self.stop.request(StopKind.HUB_CHANGED)
 

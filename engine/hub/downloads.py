@@ -134,7 +134,8 @@ class Downloads:
     def _outcome(self, number: DownloadId, download: Download) -> StoreEvent:
         error: EngineError | None = None
         try:
-            folder = download.run(Meter(number, download.repository, self._sink), self.shares)
+            meter = Meter(number, download.repository, self._sink, download.retries.soonest)
+            folder = download.run(meter, self.shares)
         except Stopped:
             pass
         except EngineError as caught:

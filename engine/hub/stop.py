@@ -242,8 +242,8 @@ class Patience:
 class Retries:
     """Of one download; all its threads wait here, and call `on_wait` now and then."""
 
-    def __init__(self, stop: StopSignal) -> None:
-        self.on_wait: Callable[[], None] = lambda: None
+    def __init__(self, stop: StopSignal, on_wait: Callable[[], None] = lambda: None) -> None:
+        self._on_wait = on_wait
         self._lock = threading.Lock()
         self._stop = stop
         self._waiting: dict[int, tuple[float, bool]] = {}  # thread: (end of its wait, whether the hub is busy)
@@ -257,7 +257,7 @@ class Retries:
             self._waiting[me] = until, hub_is_busy
         try:
             while (left_s := until - time.monotonic()) > 0 and wishes == self._wishes:
-                self.on_wait()
+                self._on_wait()
                 self._stop.wait(min(left_s, _LOOK_S))
         finally:
             with self._lock:

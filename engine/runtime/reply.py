@@ -69,13 +69,13 @@ class Reply:
         self._interruption: FinishReason | None = None  # set with INTERRUPTED
         self._expected = prompt.prediction
         self.sequence, model = sequence, sequence.model
-        sequence.padded_width = history.costs.padded
+        sequence.costs = history.costs
         sequence.turn_end = prompt.turn_end
         self._output = Output(self.id, request, self._sink, sequence, prompt)
         self.sampler = _sampler_of(request, self._seed, model, prompt, self._output.text)
         if self._output.scores is not None:
             self.sampler.scores = self._output.scores.scores
-            sequence.read = self._output.scores.read if request.prompt_logprobs else None
+            sequence.scores = self._output.scores if request.prompt_logprobs else None
         self._stats = StatsRecorder(
             submitted_at=submitted.submitted_at,
             started_at=submitted.started_at,
@@ -214,7 +214,7 @@ class Reply:
         self.rounds.close()
         sequence, output, text = self.sequence, self._output, self._output.text
         sequence.discard_in_flight()
-        sequence.read = None
+        sequence.scores = None
         sequence.pictures = None  # its caches are enough, and pixels are large
         if not self.request.transient:
             self._store.put(sequence)

@@ -24,6 +24,11 @@ def read(main: LoadedModel, tokens: list[int] = PROMPT) -> Sequence:
     return sequence
 
 
+class OneWider:
+    def padded(self, width: int) -> int:
+        return width + 1
+
+
 def with_context(tokens: int) -> LoadedModel:
     main = model("qwen3")
     return replace(main, info=replace(main.info, context_tokens=tokens))
@@ -33,7 +38,7 @@ def with_context(tokens: int) -> LoadedModel:
 def test_a_forward_is_padded_only_within_the_context(context: int, width: int) -> None:
     """After 23 tokens; the logits are those of the tokens asked for, and are what an unpadded forward gives."""
     sequence, plain = read(with_context(context)), read(with_context(context))
-    sequence.padded_width = lambda tokens: tokens + 1
+    sequence.costs = OneWider()
     logits, expected = (one.feed(mx.array([7, 8, 9])) for one in (sequence, plain))
     assert (sequence.caches.width, plain.caches.width) == (width, 3)
     assert logits.shape == (3, VOCABULARY)
@@ -42,7 +47,7 @@ def test_a_forward_is_padded_only_within_the_context(context: int, width: int) -
 
 def test_what_cannot_be_forgotten_is_not_padded() -> None:
     sequence = read(model("qwen3"))
-    sequence.padded_width = lambda tokens: tokens + 1
+    sequence.costs = OneWider()
     sequence.caches.can_roll_back = False
     sequence.feed(mx.array([7, 8, 9]))
     assert sequence.caches.width == 3

@@ -108,8 +108,7 @@ def test_time_in_which_the_program_was_stopped_is_no_slow_line(clock: Clock) -> 
 
 def test_waiting_for_the_hub_is_told_and_bytes_end_it(clock: Clock) -> None:
     told: list[DownloadProgress] = []
-    meter = Meter(DownloadId(1), "org/name", told.append)
-    meter.retry = lambda: Retry(8.0 - clock.now, hub_is_busy=False)
+    meter = Meter(DownloadId(1), "org/name", told.append, lambda: Retry(8.0 - clock.now, hub_is_busy=False))
     for _ in range(20):
         clock.now += 0.2
         meter.tick()
@@ -122,9 +121,8 @@ def test_waiting_for_the_hub_is_told_and_bytes_end_it(clock: Clock) -> None:
 
 def test_who_does_not_want_to_wait_need_not() -> None:
     stop = StopSignal()
-    retries = Retries(stop)
     looked = threading.Event()
-    retries.on_wait = looked.set
+    retries = Retries(stop, looked.set)
     thread = threading.Thread(target=lambda: retries.wait(1000, hub_is_busy=True))
     thread.start()
     assert looked.wait(10)
