@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 
 END_S = 30.0  # the steps of the end have limits of their own; this is for one that hangs all the same
+_RETRY_MS = 2000  # of what the disk refused
 STORE_END_S = 1.5  # what it is at then, the next start goes on with: a deletion of gigabytes, say
 
 _log = logging.getLogger(__name__)
@@ -224,7 +225,8 @@ class Application(QObject):
 
     def _on_storage_open(self, opened: Opened) -> None:
         def go_on(_outcome: object = None) -> None:
-            self.storage.pictures.all_stay = self._left.is_there
+            if self._left.is_there:
+                self.storage.pictures.keep_all()
             import_in_steps(self, lambda: self._create_parts(opened))
 
         if self.storage.keeps and (self._left.is_there or self._unsent.is_there):
@@ -248,7 +250,9 @@ class Application(QObject):
         self._files.ask(self.mark.begin, _ignore, _ignore)
         for folder in (self.paths.data, self.paths.cache):
             self._files.ask(partial(remove_unfinished, folder), _ignore, _ignore)
-        records = PairRecords(self.paths.pairs, machine_name(), self._files)
+        retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
+        records = PairRecords(self.paths.pairs, machine_name(), self._files, retry.start)
+        retry.timeout.connect(records.try_again)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
         self.bridge = EngineBridge(self, note=self.mark.note)
         self.engine = self._make_engine(self.paths.cache, **self.settings.of_engine())
@@ -257,7 +261,8 @@ class Application(QObject):
         self._end.add(_Stage.STORE, partial(_end_in_time, partial(self.store.close, STORE_END_S), "the downloads"))
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
-        self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
+        given = self.engine, self.bridge, self.storage, self.settings, self.models, self
+        self.chats = ChatController(*given, self.window.parts.sight)
         caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
         if opened.purged:
             self.storage.forget_traces()
@@ -303,12 +308,11 @@ class Application(QObject):
         """Or an icon that opens it."""
         return self.window.isVisible() or (self.is_open and self.window.tools.stays_without_window)
 
-    def quit_without_window(self) -> bool:
-        """Qt asks windows that are shown. False where something is not saved yet: the user is shown that first."""
+    def quit_without_window(self, event: QEvent) -> None:
+        """Qt asks windows that are shown. Refused where something is not saved yet: the user is shown that first."""
         if not self.window.isVisible():
             self.window.quit()
-            return self._is_ending
-        return True
+            event.setAccepted(self._is_ending)
 
     def come_to_front(self) -> None:
         bring_to_front(self.window)
@@ -397,7 +401,8 @@ class Application(QObject):
 def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     qt = qt_application()
     paths = Paths.for_user(profile_dir)
-    instance = OnlyInstance(paths.lock)
+    application: Application | None = None
+    instance = OnlyInstance(paths.lock, lambda: application is None or application.has_window())
     called = not instance.take() and instance.call_the_other(QUICK_ASK if quick_ask else FRONT)
     if called or not (instance.is_first or WaitingStart(instance).wait()):  # the other is ending, or hangs
         return 0
@@ -407,8 +412,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     interrupts = Interrupts(END_S)
     interrupts.install()
     interrupts.received.connect(application.window.close_at_once)
-    qt.may_quit = application.quit_without_window
-    instance.has_window = application.has_window
+    qt.quit_asked.connect(application.quit_without_window)
     instance.called.connect(application.come_to_front)
     instance.quick_ask_called.connect(application.open_quick_ask)
     if quick_ask:

@@ -6,14 +6,14 @@ Everything that the user does is stored first and shown when it is on disk. What
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.asides import Asides
-from app.controllers.chat_lists import ChatActs, Folders, Places, Unseen, folder_of, list_chats
+from app.controllers.chat_lists import ChatActs, Folders, Places, Sight, Unseen, folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions, TrashReading
 from app.controllers.exchanges import Exchanges
@@ -54,6 +54,7 @@ class ChatController(QObject):
         settings: Settings,
         models: ModelController,
         parent: QObject | None = None,
+        sight: Callable[[], Sight] = Sight,
     ) -> None:
         super().__init__(parent)
         self._chats, self._messages = storage.read.chats, storage.read.messages
@@ -74,14 +75,14 @@ class ChatController(QObject):
         self.deletions = Deletions(storage, self.changes, self)
         self.reading = TrashReading(self, storage, self.deletions)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
-        self.unseen = Unseen(storage, self._replies, self.conversations, self._on_screen, self)
+        shown = lambda: (self.chat_id, self.asides.shown_id)  # noqa: E731
+        self.unseen = Unseen(storage, self._replies, self.conversations, shown, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.exchanges = Exchanges(self, storage, self.changes, models, self.options, self._replies, self)
         self.asides = Asides(self.changes, self._replies, storage, self.exchanges.question_aside, self.keeping, self)
         parts = storage, self.changes, self.keeping, self.deletions
         self.edits = MessageChanges(self, self.exchanges, *parts, self)
-        self.acts = ChatActs(storage, self.changes, self._save_all, self)
-        self.places = Places(storage)
+        self.acts, self.places = ChatActs(storage, self.changes, self._save_all, self), Places(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
         self._connect()
         self.conversations.refresh()
@@ -170,9 +171,6 @@ class ChatController(QObject):
     def has_unsaved(self) -> bool:
         """Whether there are words on the screen that the disk has refused."""
         return self._replies.ends.has_refused or self.keeping.has_refused
-
-    def _on_screen(self) -> tuple[int, int]:
-        return self.chat_id, self.asides.shown_id
 
     def close(self) -> None:
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
@@ -176,6 +177,13 @@ def _ignore(_outcome: object) -> None:
 _NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
 
 
+class Sight(NamedTuple):
+    """What of Hunch the user has in sight."""
+
+    is_active: bool = True  # one of its windows
+    has_chat: bool = True  # the open chat is in the main window
+
+
 class Unseen(QObject):
     """Which chats have a reply that ended while the user did not see them: marked on disk, until the user does."""
 
@@ -187,13 +195,15 @@ class Unseen(QObject):
         replies: Replies,
         listed: ConversationListModel,
         shown: Callable[[], tuple[int, int]],
+        sight: Callable[[], Sight],
         parent: QObject,
     ) -> None:
+        """`shown`: the open chat, and the one that is shown beside it."""
         super().__init__(parent)
         self._storage = storage
         self._listed = listed
-        self._shown = shown
-        self.is_away: Callable[[int], bool] = lambda _chat_id: False  # whether no user sees it, though it is shown
+        self._shown, self._sight = shown, sight
+        self._is_over = False
         replies.stored.connect(self._on_ended)
 
     def _on_ended(self, chat_id: int, status: ReplyStatus) -> None:
@@ -201,7 +211,14 @@ class Unseen(QObject):
             self._mark(chat_id, True)
 
     def _in_sight(self) -> list[int]:
-        return [each for each in self._shown() if not self.is_away(each)]
+        sight, (open_id, beside_id) = self._sight(), self._shown()
+        if self._is_over or not sight.is_active:
+            return []
+        return [open_id, beside_id] if sight.has_chat or open_id == beside_id else [beside_id]
+
+    def end(self) -> None:
+        """The chats are about to be closed: none is marked as seen by a window that comes to the front now."""
+        self._is_over = True
 
     def look(self) -> None:
         """The user may be back."""

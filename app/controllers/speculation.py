@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
@@ -14,8 +14,6 @@ from app.controllers.statistics import Statistics
 from app.controllers.tuning import TuningController
 from app.storage import Storage
 from engine import ChatEngine, SpeculationMode
-
-_RETRY_INTERVAL_MS = 2000  # of what the disk refused
 
 
 class SpeculationParts(QObject):
@@ -32,9 +30,6 @@ class SpeculationParts(QObject):
     ) -> None:
         super().__init__(chats)
         self.models, records = models, models.records
-        self._retry = QTimer(self, singleShot=True, interval=_RETRY_INTERVAL_MS)
-        self._retry.timeout.connect(records.try_again)
-        records.refused = self._retry.start
         self.tuning = TuningController(engine, bridge, models, records, language, self)
         self.switch = PairSwitch(models, self)
         self.race = Race(engine, bridge, models, self)

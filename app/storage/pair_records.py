@@ -55,14 +55,17 @@ class PairRecord:
 class PairRecords:
     """Of a main model's folder and a draft's. `writer` puts what changes on the disk."""
 
-    def __init__(self, file: Path, machine: str, writer: Asked = IN_PLACE) -> None:
+    def __init__(
+        self, file: Path, machine: str, writer: Asked = IN_PLACE, refused: Callable[[], None] = lambda: None
+    ) -> None:
+        """`refused` is called each time that the disk refuses something; then `try_again` may be."""
         self.writer = writer  # also for what is exported
         self._file = file
         self._machine = machine
         self._records: dict[str, PairRecord] = {}
         self._is_read = False
         self._is_unkept = False  # the disk has refused what was put last
-        self.refused: Callable[[], None] = lambda: None  # called each time that it does; then `try_again` may be
+        self._refused = refused
         self._read()
 
     def _read(self) -> None:
@@ -125,7 +128,7 @@ class PairRecords:
 
     def _on_unkept(self) -> None:
         self._is_unkept = True
-        self.refused()
+        self._refused()
 
 
 def _key(main: str, draft: str) -> str:

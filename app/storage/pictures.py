@@ -33,7 +33,7 @@ class Pictures:
     def __init__(self, database: Path) -> None:
         self._database = database
         self.folder = database.parent / _FOLDER
-        self.all_stay = False  # what was left of an earlier run may name some, and is not in the database yet
+        self._all_stay = False
         self._lock = threading.Lock()
         self._memory: dict[str, bytes] | None = None  # of a run that may not write to the disk
         self._new: set[str] = set()  # stored in this run, and not yet in hand or given up
@@ -41,6 +41,10 @@ class Pictures:
 
     def keep_in_memory(self) -> None:
         self._memory = {}
+
+    def keep_all(self) -> None:
+        """What was left of an earlier run may name some, and is not in the database yet."""
+        self._all_stay = True
 
     def put(self, data: bytes) -> str:
         """Its digest; on the disk when this returns. Raises OSError."""
@@ -86,7 +90,7 @@ class Pictures:
         Not while a damaged database is kept, or a copy cannot be read: what was not saved of it may name some.
         """
         try:
-            if not (database is None or self.all_stay or damaged_files(self._database)):
+            if not (database is None or self._all_stay or damaged_files(self._database)):
                 self._sweep(database)
         except sqlite3.Error as error:
             _log.warning("pictures that no row names stay until the next start: %s", type(error).__name__)

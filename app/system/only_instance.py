@@ -31,9 +31,9 @@ class OnlyInstance(QObject):
     quick_ask_called = Signal()  # likewise, with --quick-ask
     answered = Signal()  # the other one, later than `call_the_other` waits
 
-    def __init__(self, lock_file: Path) -> None:
+    def __init__(self, lock_file: Path, has_window: Callable[[], bool] = lambda: True) -> None:
         super().__init__()
-        self.has_window: Callable[[], bool] = lambda: True
+        self._has_window = has_window
         self._name = _socket_name(lock_file)
         self._file = lock_file
         self.is_first = False
@@ -100,7 +100,7 @@ class OnlyInstance(QObject):
         if not caller.canReadLine():
             return
         wish = caller.readLine(_LONGEST_WISH).data()
-        if self.has_window() and wish in (FRONT, QUICK_ASK):
+        if self._has_window() and wish in (FRONT, QUICK_ASK):
             caller.write(_ANSWER)
             caller.flush()
             (self.quick_ask_called if wish == QUICK_ASK else self.called).emit()

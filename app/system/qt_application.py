@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
@@ -69,13 +69,13 @@ class GuiThreadGarbage(QObject):
 class HunchApplication(QApplication):
     """Knows while all visible windows are asked to close because the app shall end: by the Dock, or at logging out.
 
-    `may_quit` is asked first. What macOS wants opened waits until `open_with` was called: files and addresses, and the
-    words of a service.
+    `quit_asked` comes first, with the event: a slot that does not accept it keeps the app. What macOS wants opened
+    waits until `open_with` was called: files and addresses, and the words of a service.
     """
 
+    quit_asked = Signal(object)
     is_quitting = False
     _open: Callable[[QUrl | str], None] | None = None
-    may_quit: Callable[[], bool] = staticmethod(lambda: True)
 
     def __init__(self, arguments: list[str]) -> None:
         super().__init__(arguments)
@@ -100,10 +100,8 @@ class HunchApplication(QApplication):
             return super().event(event)
         self.is_quitting = True
         try:
-            if self.may_quit():
-                return super().event(event)
-            event.ignore()
-            return True
+            self.quit_asked.emit(event)
+            return super().event(event) if event.isAccepted() else True
         finally:
             self.is_quitting = False
 

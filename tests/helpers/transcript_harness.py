@@ -10,6 +10,7 @@ from app.theme import Theme
 from app.view_models.transcript import ReplyStatus, TranscriptMessage, TranscriptModel
 from app.views.transcript import TranscriptView
 from app.views.transcript.parts import Part, PartKind, as_widget
+from app.views.transcript.text_parts import ReadOnlyText
 from engine import DraftingState, RequestStats
 
 # A gain; were its rounds as long as 329 plain ones it would be a cost.
@@ -88,3 +89,8 @@ Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
 def as_widget_y(part: Part) -> int:
     assert part.widget is not None
     return as_widget(part.widget).y()
+
+
+def selected_words(text: ReadOnlyText) -> list[str]:
+    """What is shown as selected; in a table, cell by cell."""
+    return [cursor.selectedText().replace("\u2029", "\n") for cursor in text._lit_cursors]

@@ -52,6 +52,11 @@ def waiting(harness: AppHarness) -> list[AttachedRow]:
     return harness.window.file_wiring.attachments.model.rows
 
 
+def look_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if another app were in front."""
+    monkeypatch.setattr(QGuiApplication, "focusWindow", lambda: None)
+
+
 def ask(quick: QuickAsk, text: str) -> None:
     QTest.keyClicks(quick.edit, text)
     QTest.keyClick(quick.edit, Qt.Key.Key_Return)
@@ -187,13 +192,13 @@ def test_the_dock_counts_chats_with_an_answer_that_was_not_seen_and_its_menu_lea
     assert not any(shown), "it is in sight"
     other = harness.show_settings()
     for way in ("another app is in front", "minimized"):
-        if way == "minimized":
-            harness.window.showMinimized()
-        else:
-            desktop.notifications.is_away = lambda: True
-        harness.ask(qtbot, "Two")
-        qtbot.waitUntil(lambda: shown[-1:] == [1])
-        desktop.notifications.is_away = lambda: False
+        with monkeypatch.context() as meanwhile:
+            if way == "minimized":
+                harness.window.showMinimized()
+            else:
+                look_away(meanwhile)
+            harness.ask(qtbot, "Two")
+            qtbot.waitUntil(lambda: shown[-1:] == [1])
         harness.window.showNormal()
         other.activateWindow()
         qtbot.waitUntil(other.isActiveWindow)
@@ -244,7 +249,7 @@ def test_notifications_come_only_while_nobody_looks_without_words_or_tags_and_le
     monkeypatch.setattr(QApplication, "alert", alerts.append)
     harness.ask(qtbot, "Secret question")
     assert alerts == []
-    desktop.notifications.is_away = lambda: True
+    look_away(monkeypatch)
     harness.ask(qtbot, "Another")
     assert alerts == [harness.window]
     last = harness.chats.transcript.messages[-1].id
@@ -377,7 +382,7 @@ def test_a_reply_that_ended_is_announced_once_and_one_that_failed_or_was_stopped
     told.clear()
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
-    desktop.notifications.is_away = lambda: True
+    look_away(monkeypatch)
     harness.engine.scripts.append(Script(pieces=("Half",), error=OutOfMemory("")))
     harness.ask(qtbot, "Fails")
     assert ([words for _, words in told], len(alerts)) == (["Reply failed."], 1)

@@ -44,9 +44,11 @@ def test_each_wish_is_heard_as_such(instance: OnlyInstance, qtbot: QtBot) -> Non
     assert heard == ["front", "ask"]
 
 
-def test_without_a_window_nobody_is_answered(instance: OnlyInstance, qtbot: QtBot) -> None:
-    instance.has_window = lambda: False
+def test_without_a_window_nobody_is_answered(tmp_path: Path, qtbot: QtBot) -> None:
+    instance = OnlyInstance(tmp_path / "lock", lambda: False)
+    assert instance.take()
     assert say(instance, FRONT, qtbot) == b""
+    instance.release()
 
 
 @pytest.mark.parametrize("words", [b"\n", b"open /etc/passwd\n", b"\0\xff\n", b"x" * 10_000 + b"\n"])

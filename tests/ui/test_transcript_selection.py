@@ -19,7 +19,15 @@ from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText
 from app.views.transcript.view import TranscriptMenu
-from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
+from tests.helpers.transcript_harness import (
+    PARAGRAPH,
+    Opener,
+    TranscriptHarness,
+    long_chat,
+    question,
+    reply,
+    selected_words,
+)
 
 LEFT = Qt.MouseButton.LeftButton
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -78,8 +86,9 @@ def lit(harness: TranscriptHarness) -> list[str]:
     """What is shown as selected, from above."""
     found: list[str] = []
     for text in texts(harness):
-        assert text.textCursor().hasSelection() == bool(text.lit_words), "what screen readers hear is another selection"
-        found += text.lit_words
+        words = selected_words(text)
+        assert text.textCursor().hasSelection() == bool(words), "what screen readers hear is another selection"
+        found += words
     return [words for words in found if words]
 
 
@@ -160,7 +169,7 @@ def test_all_is_selected_with_what_is_out_of_sight(open_transcript: Opener) -> N
     harness = open_transcript(chat)
     harness.view.setFocus()
     QTest.keyClick(harness.view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-    assert all(each.lit_words for each in texts(harness))
+    assert all(selected_words(each) for each in texts(harness))
     text = copied(harness)
     assert text.startswith("Question 1?\n\nReply 0\n\nSome words")
     assert [f"Reply {turn}" in text for turn in range(30)] == [True] * 30

@@ -27,6 +27,12 @@ def on_the_screen(language: str) -> frozenset[tuple[str, str]]:
     return frozenset((english.rstrip("…"), text.rstrip("…")) for english, text in texts)
 
 
+def keys_of(answer: str) -> list[str]:
+    found: list[str] = []
+    with_keys(answer, lambda key: found.append(key) or key)  # type: ignore[func-returns-value]
+    return found
+
+
 def names(section: HelpSection) -> set[str]:
     """What is bold, a route by its parts."""
     return {name.rstrip("…") for bold in _BOLD.findall(section.answer) for name in bold.split(" → ")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import (
@@ -27,7 +26,7 @@ from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.quick_ask import QuickAsk
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.window_parts import WindowParts, is_away
 from app.views.widgets.held_keys import Menu
 from app.views.widgets.side_window import bring_to_front
 from app.words.formats import fill
@@ -162,7 +161,6 @@ class Notifications(QObject):
         self._icon = icon
         self._window = window
         self._chat_id = 0
-        self.is_away: Callable[[], bool] = _nobody_looks
         icon.messageClicked.connect(self._on_clicked)
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
@@ -170,7 +168,7 @@ class Notifications(QObject):
 
     def tell(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
         """A reply ended, and not by the user."""
-        if not self._settings.notifications or not self.is_away() or status is ReplyStatus.STOPPED:
+        if not self._settings.notifications or not is_away() or status is ReplyStatus.STOPPED:
             return
         self._chat_id = chat_id
         QApplication.alert(self._window)
@@ -208,10 +206,6 @@ def _without_tags(text: str) -> str:
     return text.replace("<", "‹") if sys.platform.startswith("linux") else text
 
 
-def _nobody_looks() -> bool:
-    return QGuiApplication.focusWindow() is None
-
-
 class Desktop(QObject):
     def __init__(
         self, parts: WindowParts, theme: Theme, settings: Settings, chats: ChatController, models: ModelController
@@ -241,7 +235,6 @@ class Desktop(QObject):
         parts.window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
         self.notifications.looked.connect(self._chats.unseen.look)
-        self._chats.unseen.is_away = self._is_away
         self._chats.reply_ended.connect(self.notifications.tell)
         if sys.platform == "darwin":
             QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)
@@ -265,11 +258,6 @@ class Desktop(QObject):
 
     def unsent(self) -> str:
         return self._quick_ask.edit.text_with_composed() if self._quick_ask is not None else ""
-
-    def _is_away(self, chat_id: int) -> bool:
-        """Another app is in front, or the window that shows the chat is closed, minimized or full of models."""
-        in_window = self._window.isVisible() and not self._window.isMinimized() and self._parts.header.of_chat
-        return self.notifications.is_away() or not (in_window or chat_id == self._chats.asides.shown_id)
 
     def _keep_unsent(self) -> None:
         if self._quick_ask is not None:
@@ -320,8 +308,7 @@ class Desktop(QObject):
         self.tray.icon.setVisible(self._settings.tray_icon and QSystemTrayIcon.isSystemTrayAvailable())
 
     def _end(self) -> None:
-        """The chats are about to be closed: none is marked as seen by a window that comes to the front now."""
-        self._chats.unseen.is_away = lambda _chat_id: True
+        self._chats.unseen.end()
         self.tray.icon.hide()
         if self._quick_ask is not None:
             self._quick_ask.close()

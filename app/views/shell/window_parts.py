@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from app.controllers.chat_lists import Sight
 from app.views.shell.composer import Composer
 from app.views.shell.header import Header
 from app.views.shell.menu import MenuBar
@@ -37,3 +39,13 @@ class WindowParts:
     def set_sidebar_visible(self, visible: bool) -> None:
         self.sidebar.setVisible(visible)
         self.header.set_sidebar_visible(visible)
+
+    def sight(self) -> Sight:
+        """The window may be closed, minimized or full of models."""
+        has_chat = self.window.isVisible() and not self.window.isMinimized() and self.header.of_chat
+        return Sight(not is_away(), has_chat)
+
+
+def is_away() -> bool:
+    """Whether no window of ours is active."""
+    return QGuiApplication.focusWindow() is None

@@ -151,8 +151,6 @@ class Copier(QObject):
         self._column = column
         self._selection = selection
         self._make_item = make_item
-        context.code_of = self._code_of
-        context.message_of = model.message
         context.act_requested.connect(self._on_act)
 
     def copy(self, message_id: int | None) -> None:
@@ -200,7 +198,3 @@ class Copier(QObject):
             item = self._make_item(row)
             item.sync(_ANY_WIDTH_PX)
         return item
-
-    def _code_of(self, part: Part) -> str:
-        row = self._model.row_of(part.message_id)
-        return "" if row is None else self._column.items[row].code_of(part)

@@ -75,7 +75,7 @@ class OverlayLayer:
         self._accepted = _Drawn()
         self._overruled = _Drawn()
         self._seen = _Seen(None, "")
-        text.underlay = self._paint
+        text.painted_below.connect(self._paint)
 
     @property
     def text(self) -> ReadOnlyText:
@@ -86,7 +86,7 @@ class OverlayLayer:
         return self._accepted.rects
 
     def clear(self) -> None:
-        self._text.underlay = None
+        self._text.painted_below.disconnect(self._paint)
         self._text.viewport().update()
 
     def show(self, drafted: DraftedText, source: str, start: int, *, thinking: bool, corrections: bool) -> None:

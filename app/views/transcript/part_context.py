@@ -113,15 +113,22 @@ class PartContext(QObject):
     hovered = Signal(int)
     selecting = Signal()  # with the pointer: what is under it must not move
 
-    def __init__(self, theme: Theme, parent: QObject | None = None, editing: Fields | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QObject | None = None,
+        editing: Fields | None = None,
+        message_of: Callable[[int], TranscriptMessage | None] = lambda _message_id: None,
+        code_of: Callable[[Part], str] = lambda _part: "",
+    ) -> None:
+        """`code_of`: all code of which a part shows the beginning."""
         super().__init__(parent)
         self.theme = theme
+        self.message_of, self.code_of = message_of, code_of
         self.editing = Fields(self) if editing is None else editing
         self.formulas = Formulas(self)
         self.slice = SharedSlice(self)
         self.pointer: Pointer | None = None  # asked about the mouse over texts
-        self.code_of: Callable[[Part], str] = lambda part: ""  # all code of which a part shows the beginning
-        self.message_of: Callable[[int], TranscriptMessage | None] = lambda message_id: None
         self._styles: dict[bool, DocumentStyle] = {}
         theme.changed.connect(self._styles.clear)
 

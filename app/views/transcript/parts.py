@@ -76,7 +76,9 @@ class Part:
 class PartWidget(Protocol):
     """What every widget in the pool can do; each is a QWidget."""
 
-    entered: SignalInstance
+    @property
+    def entered(self) -> SignalInstance:
+        """With the widget: the pointer has come."""
 
     def show_part(self, part: Part, width_px: int) -> int:
         """Shows the part and returns the height that it needs at this width."""
@@ -87,10 +89,10 @@ class Hovered(BeforeWidget):
     be asked about every event of every part.
     """
 
-    entered = Signal()
+    entered = Signal(object)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        self.entered.emit()
+        self.entered.emit(self)
         super().enterEvent(event)
 
 

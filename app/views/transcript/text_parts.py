@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QUrl
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
@@ -183,10 +183,11 @@ class SelectableInside(Selectable):
 class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything, whatever it says."""
 
+    painted_below = Signal(object)  # a QPainter, before the words
+
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self.context = context
-        self.underlay: Callable[[QPainter], None] | None = None  # paints below the words
         self._lit: Stretch | None = None
         self._lit_cursors: list[QTextCursor] = []
         self.found = FoundWords(context.theme)
@@ -250,11 +251,6 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         event.ignore()
 
     # Selection
-
-    @property
-    def lit_words(self) -> list[str]:
-        """What is shown as selected; in a table, cell by cell."""
-        return [cursor.selectedText().replace("\u2029", "\n") for cursor in self._lit_cursors]
 
     @property
     def length(self) -> int:
@@ -332,8 +328,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         painter = QPainter(self.viewport())
         painter.setClipRect(event.rect())
         painter.translate(-scrolled, 0)
-        if self.underlay is not None:
-            self.underlay(painter)
+        self.painted_below.emit(painter)
         self.found.paint_grounds(painter, context.clip)
         self.document().documentLayout().draw(painter, context)
         painter.end()

@@ -360,6 +360,11 @@ class Layout(QObject):
         self._bar.setEnabled(self.bottom_px > 0)
 
 
+def _code_of(model: TranscriptModel, column: MessageColumn, part: Part) -> str:
+    row = model.row_of(part.message_id)
+    return "" if row is None else column.items[row].code_of(part)
+
+
 class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
@@ -381,7 +386,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._model = model
         self._column = MessageColumn()
         self.editing = Editing(self, model, self._column, self)
-        self._context = PartContext(theme, self, self.editing)
+        self._context = PartContext(theme, self, self.editing, model.message, partial(_code_of, model, self._column))
         self.visible_parts = VisibleParts(self._context, self.viewport())
         self.selection = TranscriptSelection(model, self)
         bar, viewport = self.verticalScrollBar(), self.viewport()

@@ -5,7 +5,6 @@ Not here: which range is visible (`view.py`) and the layout of the messages (`me
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from time import thread_time
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
@@ -215,7 +214,7 @@ class VisibleParts(QObject):
 
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self._context, self._viewport)
-        widget.entered.connect(partial(self._on_entered, widget))
+        widget.entered.connect(self._on_entered)
         as_widget(widget).lower()  # below the button and the cards that lie over the text
         return widget
 
