@@ -33,6 +33,7 @@ from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
+from engine.runtime.sharing import Sharing, Way
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
     GREEDY,
@@ -363,6 +364,23 @@ def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
 
     assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]
     assert isinstance(heard[1].failed.error, InternalError)
+
+
+@pytest.mark.parametrize(("family", "way"), [("qwen3", Way.SHARED), (UNMERGED_FAMILY, Way.TURNS)])
+def test_a_step_of_several_is_measured_by_its_tokens_and_seconds(
+    monkeypatch: pytest.MonkeyPatch, family: str, way: Way
+) -> None:
+    """By a clock of the test, on which a second goes by in each step."""
+    seen, seconds = list[tuple[object, ...]](), iter(range(1000))
+    monkeypatch.setattr(Sharing, "observe", lambda _, *step: seen.append(step))
+    monkeypatch.setattr("engine.runtime.writing.time", SimpleNamespace(perf_counter=lambda: next(seconds)))
+    harness = Harness(model(family))
+    for salt in range(3):
+        harness.submit(asking(prompt(6, salt), 9, speculation=Speculation.off()))
+    harness.run_dry()
+
+    assert len(seen) > 6
+    assert set(seen) <= {(way, replies, replies if way is Way.SHARED else 1, 1) for replies in (2, 3)}
 
 
 @pytest.mark.expect_log("a reply failed")
