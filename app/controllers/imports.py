@@ -52,7 +52,6 @@ class Preview:
 @dataclass(frozen=True, slots=True)
 class Imported:
     ids: tuple[int, ...]
-    skipped: int
     grown: tuple[Grown, ...] = ()
     presets: tuple[str, ...] = ()  # their ids
 
@@ -150,7 +149,7 @@ class ImportController(QObject):
             for each in importing.grown:
                 self._chats.show_branch_of(each.chat_id)
             presets = self._chats.options.presets.add(self._presets)
-            self.imported.emit(Imported(tuple(importing.ids), importing.skipped, tuple(importing.grown), presets))
+            self.imported.emit(Imported(tuple(importing.ids), tuple(importing.grown), presets))
 
     def _on_refused(self, problem: NotStored) -> None:
         self._is_stepping = False

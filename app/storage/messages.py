@@ -124,9 +124,6 @@ class MessageStore:
         self._db.execute("UPDATE messages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL", (mark, message_id))
         return mark
 
-    def restore(self, mark: float) -> None:
-        self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
-
     def _add(
         self,
         chat_id: int,
