@@ -24,6 +24,7 @@ CHILDREN = {
 }
 TOO_MUCH = 4  # the exit status of a child that needs too much memory
 _BETWEEN_LOOKS_S = 0.003  # at its memory
+_OF_LINUX = Path("/proc/self/status")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -151,9 +152,8 @@ def _watch_memory(memory_bytes: int) -> None:
 
 def _most_resident_bytes() -> int:
     """Of this process alone: Linux has `getrusage` begin with the peak of the one that started it."""
-    if sys.platform == "linux":
-        status = Path("/proc/self/status").read_bytes()
-        return int(status.split(b"VmHWM:")[1].split()[0]) << 10
+    if _OF_LINUX.exists():
+        return int(_OF_LINUX.read_bytes().split(b"VmHWM:")[1].split()[0]) << 10
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -91,6 +91,14 @@ def send(app: AppHarness, qtbot: QtBot) -> None:
     app.wait_until_quiet(qtbot)
 
 
+def opened(chip: AttachmentChip, app: AppHarness, qtbot: QtBot) -> PictureViewer:
+    """By the key, with its picture read."""
+    QTest.keyClick(chip, Qt.Key.Key_Space)
+    (viewer,) = (each for each in app.window.findChildren(PictureViewer) if each.isVisible())
+    qtbot.waitUntil(lambda: not viewer.page.image.isNull())
+    return viewer
+
+
 class Dragged(QDrag):
     """Ends at once, with what the system would be given."""
 
@@ -398,9 +406,7 @@ def test_a_picture_comes_by_paperclip_and_by_a_drag_from_a_page_and_goes_from_wh
     (part,) = app.transcript.findChildren(AttachmentsPart)
     part.chips[1].setFocus(Qt.FocusReason.TabFocusReason)
     for key, removes in ((Qt.Key.Key_Escape, False), (None, True)):
-        QTest.keyClick(part.chips[1], Qt.Key.Key_Space)
-        (viewer,) = (each for each in app.window.findChildren(PictureViewer) if each.isVisible())
-        qtbot.waitUntil(lambda viewer=viewer: not viewer.page.image.isNull())
+        viewer = opened(part.chips[1], app, qtbot)
         if key is None:
             viewer.remove.click()
         else:
@@ -434,9 +440,7 @@ def test_what_is_below_a_picture_is_never_over_it(app: AppHarness, qtbot: QtBot,
     app.application.settings.text_scale = scale
     for width, height in ((20, 40), (3000, 100), (2000, 3000)):
         paste(app, qtbot, image(width, height))
-        QTest.keyClick(chips(app)[-1], Qt.Key.Key_Space)
-        (viewer,) = (each for each in app.window.findChildren(PictureViewer) if each.isVisible())
-        qtbot.waitUntil(lambda viewer=viewer: not viewer.page.image.isNull())
+        viewer = opened(chips(app)[-1], app, qtbot)
         page = _place(viewer.page, viewer)
         for below in (viewer.facts, viewer.copy, viewer.remove, viewer.close_button):
             assert not page.intersects(_place(below, viewer))
