@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 # Costs rise in steps that differ from device to device, so every width of an ordinary round is measured; wider ones
 # where tiles of 4 and 8 end.
 WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
-# Behind a long context. On Metal attention takes another kernel where rows times the heads that share keys and values
+# After a long context. On Metal attention takes another kernel where rows times the heads that share keys and values
 # are more than 32: a step after 4, 5, 6 or 8 rows.
 _DEEP_WIDTHS = (1, 2, 4, 5, 6, 7, 8, 9, 16, MAX_WIDTH)
 _DEEP_TOKENS, _DEEP_BYTES = 4096, 3 << 28  # of the context; where it would take more memory it is shorter
@@ -202,11 +202,11 @@ def _with_depth(
     timed = dict[Timed, Callable[[], float]]()
     shallow_s, rows = dict[Timed, float](), dict[Timed, int]()
     try:
-        if caches := (yield from _behind_many_tokens(main)):
+        if caches := (yield from _after_many_tokens(main)):
             timed = {f"{width}": partial(_step_s, main, caches, width) for width in widths}
             shallow_s = {f"{width}": known.verify_s[width] for width in widths}
             rows = dict.fromkeys(timed, caches.position)
-        if draft is not None and draft.info.drafter is None and (caches := (yield from _behind_many_tokens(draft))):
+        if draft is not None and draft.info.drafter is None and (caches := (yield from _after_many_tokens(draft))):
             timed[_LONG_DRAFT] = partial(_chain_s, draft, caches, _CHAIN_TOKENS)
             shallow_s[_LONG_DRAFT] = known.round_s[draft.source] + _CHAIN_TOKENS * known.draft_s[draft.source]
             rows[_LONG_DRAFT] = _CHAIN_TOKENS * caches.position
@@ -214,7 +214,7 @@ def _with_depth(
         for _ in range(_MOST_COMPARISONS):
             yield from forwards.compare(forwards.unsettled)
     except Exception:  # noqa: BLE001  memory may be short, and a third-party network may raise anything
-        _log.warning("%s could not be measured behind a long context", main.info.name, exc_info=True)
+        _log.warning("%s could not be measured after a long context", main.info.name, exc_info=True)
         return known
     shares = forwards.shares
     added = {key: max(0.0, shares[key] * known.verify_s[1] - shallow_s[key]) / rows[key] for key in timed}
@@ -223,7 +223,7 @@ def _with_depth(
     return replace(known, deep_s={int(key): seconds for key, seconds in added.items()}, draft_deep_s=draft_deep_s)
 
 
-def _behind_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | None]:
+def _after_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | None]:
     """Caches whose keys and values are repeated until there are thousands of rows; None where none can be.
 
     Windows and recurrent states stay as they are: what they add does not grow with the context.

@@ -333,7 +333,7 @@ def test_what_a_forward_takes_is_told_as_it_is(
     assert costs.calibration.round_s == pytest.approx({"draft": 0.0}, abs=1e-6)
 
 
-def test_what_each_token_of_context_adds_is_measured_behind_many(
+def test_what_each_token_of_context_adds_is_measured_after_many(
     main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the main model a millionth of a second each and row, and twice that beyond four rows; of the draft three."""
@@ -362,7 +362,7 @@ def test_what_each_token_of_context_adds_is_measured_behind_many(
 def test_rows_are_repeated_where_a_cache_grows_and_nowhere_else(family: str) -> None:
     """Steps behind them are undone as any."""
     model = families.loaded(families.build(family))
-    short, long = calibration._after_a_context(model), at_end(calibration._behind_many_tokens(model))
+    short, long = calibration._after_a_context(model), at_end(calibration._after_many_tokens(model))
     if family == "mamba":
         assert long is None
         return
@@ -371,8 +371,9 @@ def test_rows_are_repeated_where_a_cache_grows_and_nowhere_else(family: str) -> 
     for before, after in zip(leaves(short.layers), leaves(long.layers), strict=True):
         if isinstance(after, KVCache):
             assert after.offset == 2048
-            assert mx.array_equal(after.keys[..., :8, :], after.keys[..., 2040:2048, :])
-            assert mx.array_equal(before.keys[..., :8, :], after.keys[..., :8, :])
+            keys: Any = after.keys
+            assert mx.array_equal(keys[..., :8, :], keys[..., 2040:2048, :])
+            assert mx.array_equal(before.keys[..., :8, :], keys[..., :8, :])
         else:
             assert after.nbytes <= before.nbytes
     assert calibration._step_s(model, long, 5) > 0
@@ -387,7 +388,7 @@ def at_end(steps: Generator[None, None, CacheSet | None]) -> CacheSet | None:
             return done.value  # type: ignore[no-any-return]
 
 
-@pytest.mark.expect_log("could not be measured behind a long context")
+@pytest.mark.expect_log("could not be measured after a long context")
 def test_without_memory_for_a_long_context_the_rest_is_known(
     main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,7 +398,7 @@ def test_without_memory_for_a_long_context_the_rest_is_known(
     monkeypatch.setattr(calibration, "append_rows", refuse)
     costs, _ = tuned(Tuner(), main, draft)
     assert set(costs.calibration.draft_s) == {"draft"}
-    assert costs.calibration.deep_s == costs.calibration.draft_deep_s == {}
+    assert (costs.calibration.deep_s, costs.calibration.draft_deep_s) == ({}, {})
 
 
 def test_a_first_reply_has_prices_soon(
