@@ -446,15 +446,15 @@ def _put(place: int, attachments: Attachments, stores: Stores) -> None:
     stores.unsent.put_attachments(place, attachments)
 
 
-# How many tokens the words in the composer are, for the context meter: counted by the engine between its steps.
-#
-# One count at a time, of what is there when the one before it is answered. Without a loaded model nothing is counted.
-
-
 _Counted = tuple[str, str]  # by which main model, which text
 
 
 class TypedTokens(QObject):
+    """How many tokens the words in the composer are, for the context meter: counted by the engine between its steps.
+
+    One count at a time, of what is there when the one before it is answered. Without a loaded model nothing is counted.
+    """
+
     changed = Signal(int)
 
     def __init__(self, engine: ChatEngine, bridge: EngineBridge, models: ModelController, parent: QObject) -> None:

@@ -75,8 +75,7 @@ class ChatController(QObject):
         self.deletions = Deletions(storage, self.changes, self)
         self.reading = TrashReading(self, storage, self.deletions)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
-        shown = lambda: (self.chat_id, self.asides.shown_id)  # noqa: E731
-        self.unseen = Unseen(storage, self._replies, self.conversations, shown, sight, self)
+        self.unseen = Unseen(storage, self._replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.exchanges = Exchanges(self, storage, self.changes, models, self.options, self._replies, self)
         self.asides = Asides(self.changes, self._replies, storage, self.exchanges.question_aside, self.keeping, self)
@@ -171,6 +170,9 @@ class ChatController(QObject):
     def has_unsaved(self) -> bool:
         """Whether there are words on the screen that the disk has refused."""
         return self._replies.ends.has_refused or self.keeping.has_refused
+
+    def _on_screen(self) -> tuple[int, int]:
+        return self.chat_id, self.asides.shown_id
 
     def close(self) -> None:
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""

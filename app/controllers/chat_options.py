@@ -27,14 +27,8 @@ _PRESET = "preset"  # beside the options: the id of the chat's preset
 _ON_ITS_WAY = -1  # the new chat whose first message is on its way to the disk, once it was left
 _NOT_SET = object()
 
-
-# What a reply is requested with: a chat's own options, its preset, its model's defaults, the settings. Pure
-# functions.
-#
-# Every option has the name and the limits that it has in the settings. What is stored of a chat or a preset may come
-# from another version or a damaged disk: an unknown name or an impossible value counts as if it were not there.
-
-
+# With the names and the limits of the settings. What is stored of a chat or a preset may come from another version or
+# a damaged disk: an unknown name or an impossible value counts as if it were not there.
 OPTIONS = (
     *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
     *("max_tokens", "context_tokens", "thinking", "picture_detail", "speculation_mode", "speculation_tokens"),
@@ -45,7 +39,10 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Every option has a value here."""
+    """What a reply is requested with: a chat's own options, its preset, its model's defaults, the settings.
+
+    Every option has a value here.
+    """
 
     values: Values
 

@@ -165,13 +165,13 @@ class Deletions(QObject):
         self._changes.write(put_back, done)
 
 
-# What the engine keeps of a chat goes with it: tokens, and what a model computed from them, in memory and on disk.
-#
-# The engine gets the list of chats: once a main model is loaded, for earlier runs may have ended too soon,
-# after each deletion, and at a start that forgets chats for good.
-
-
 class KeptCaches(QObject):
+    """What the engine keeps of a chat goes with it: tokens, and what a model computed from them, in memory and on disk.
+
+    The engine gets the list of chats: once a main model is loaded, for earlier runs may have ended too soon,
+    after each deletion, and at a start that forgets chats for good.
+    """
+
     def __init__(
         self, engine: ChatEngine, bridge: EngineBridge, storage: Storage, deletions: Deletions, parent: QObject
     ) -> None:

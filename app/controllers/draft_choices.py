@@ -123,10 +123,9 @@ def _full_bits(info: ModelInfo) -> int:
     return 16 if info.weight_bytes < 3 * info.parameters else 32
 
 
-# What is known of the main model and possible drafts before they are loaded: how their files compare.
-
-
 class PairChecks:
+    """What is known of the main model and possible drafts before they are loaded: how their files compare."""
+
     def __init__(self, store: ModelLibrary) -> None:
         self._store = store
         self._checks: dict[tuple[str, ...], PairCheck] = {}
@@ -166,9 +165,6 @@ def has_known_draft(catalog: Catalog, repository: str) -> bool:
     return any(name in draft.mains for draft in catalog.drafts)
 
 
-# Pairs of the catalog for this machine, as values for a card. Pure.
-
-
 def pair_offers(
     catalog: Catalog,
     language: str,
@@ -176,7 +172,7 @@ def pair_offers(
     memory_bytes: int | None = None,
     measured: Sequence[ForwardTimes] = (),
 ) -> list[PairOffer]:
-    """`measured`: what forwards take on this machine."""
+    """Pairs of the catalog for this machine, as values for a card. `measured`: what forwards take on it."""
     here = {model.repository for model in installed if model.info is not None}
     memory = model_memory_bytes() if memory_bytes is None else memory_bytes
     offers = [_offer(pair, here) for pair in catalog.pairs_for(memory, language)]

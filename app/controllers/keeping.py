@@ -104,15 +104,14 @@ class Keeping(QObject):
             self._retry.start()
 
 
-# Changes to what is stored, as the controllers ask for them: done, or refused with a call that tries again.
-
-
 T = TypeVar("T")
 
 ASIDE = -1  # in place of a chat's number: what is asked beside the open chat; 0 stands for a new one
 
 
 class Changes(QObject):
+    """To what is stored, as the controllers ask for them: done, or refused with a call that tries again."""
+
     not_stored = Signal(object, object)  # NotStored, a call that tries again
 
     def __init__(self, storage: Storage, parent: QObject) -> None:
@@ -177,11 +176,11 @@ class Changes(QObject):
         self.not_stored.emit(problem, again)
 
 
-# What is still on the screen alone when the app has closed its database: what was typed, attached, and written.
-
-
 def left_words(keeping: Keeping, replies: Replies) -> Left:
-    """Once the storage is closed: what was asked of it is done, refused, or beyond its time."""
+    """What is still on the screen alone: what was typed, attached, and written.
+
+    Once the storage is closed: what was asked of it is done, refused, or beyond its time.
+    """
     of_kind: dict[str, dict[int, Any]] = {kind: {} for kind in ("unsent", "attachments", "edit", "attached")}
     for (kind, number), value in keeping.left().items():
         if value is not None:

@@ -15,10 +15,6 @@ TITLE_LENGTH = 60
 
 Seen = Callable[[Attachment], Picture | None]  # a picture's pixels; None: it is not here
 
-
-# How attachments are written in a prompt. Pure functions.
-
-
 _PASTED = "pasted text"  # part of the prompt, which is not translated
 _FENCE = "```"
 _FENCES = re.compile("```+")  # as it begins with letters, megabytes are searched at once

@@ -165,9 +165,6 @@ def _parts(parts: list[Any], *, is_user: bool) -> _Said:
     return _Said(text, attachments=(*pictures, *(notes if is_user else ())))
 
 
-# Documents that ChatGPT writes beside a conversation, in its canvas: what of them the messages to it hold.
-
-
 _CREATE, _UPDATE = "canmore.create_textdoc", "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
@@ -175,6 +172,7 @@ _MARKS = re.compile(r"([\\`*_\[\]<>&])")
 
 
 def is_for_canvas(message: dict[str, Any]) -> bool:
+    """Whether it holds a document, or a change of one, that ChatGPT writes beside the conversation."""
     return text_at(message, "recipient") in (_CREATE, _UPDATE)
 
 

@@ -25,9 +25,6 @@ def _nothing(_digest: str) -> bytes | None:
     return None
 
 
-# Names of files from titles of chats: safe on every system, in the letters of the title.
-
-
 _MOST_BYTES = 120  # of UTF-8; systems take 255
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -36,6 +33,7 @@ _MARKDOWN = ".md"
 
 
 def safe_name(title: str) -> str:
+    """Of a file, safe on every system, in the letters of the title."""
     text = unicodedata.normalize("NFC", title.encode("utf-8", "replace").decode("utf-8"))
     text = " ".join(_FORBIDDEN.sub(" ", text).split()).strip(". ")
     text = text.encode()[:_MOST_BYTES].decode("utf-8", "ignore").strip(". ")

@@ -136,10 +136,9 @@ class ChatStore:
         return self._db.row("SELECT 1 FROM chats WHERE title = ? AND deleted_at IS NULL", (title,)) is not None
 
 
-# Options and reading places are JSON, which may be damaged. What the options mean is in controllers/chat_options.py.
-
-
 class ChatStates:
+    """Options and reading places are JSON, perhaps damaged. What options mean is in controllers/chat_options.py."""
+
     def __init__(self, database: Connection) -> None:
         self._db = database
 

@@ -78,17 +78,15 @@ def _role(value: object) -> MessageRole:
     return MessageRole.ASSISTANT if value == MessageRole.ASSISTANT else MessageRole.USER
 
 
-# Unsent text and attachments. Chat 0 is the one that has no message; what waits in Quick Ask belongs to no chat, and
-# has the number `QUICK_ASK`.
-
-
-NEW_CHAT = 0
+NEW_CHAT = 0  # the one that has no message
 LONGEST = 1_000_000  # characters of a text that a field gets at a start
-QUICK_ASK = LARGEST_NUMBER  # one that a rescue keeps, and that no chat will have
+QUICK_ASK = LARGEST_NUMBER  # in place of a chat's: one that a rescue keeps, and that no chat will have
 
 
 class UnsentStore:
-    """Text changes with every key, and attachments may be megabytes: each is stored by itself."""
+    """Unsent text and attachments. Text changes with every key, and attachments may be megabytes: each is stored by
+    itself.
+    """
 
     def __init__(self, database: Connection) -> None:
         self._db = database

@@ -114,9 +114,6 @@ def _changed_at(file: Path) -> float:
         return 0.0
 
 
-# Putting back
-
-
 def _was_put_back(stores: Stores, number: str) -> bool:
     """From a file that could not be deleted then, or from another folder."""
     return stores.database.row("SELECT 1 FROM notes WHERE name = 'left' AND value = ?", (number,)) is not None
@@ -147,9 +144,6 @@ def _goes_on(stores: Stores, reply: ReplyText) -> bool:
     if stored is None or stored.role is not MessageRole.ASSISTANT:
         return False
     return reply.text.startswith(stored.text) and reply.thinking.startswith(stored.thinking)
-
-
-# The file
 
 
 def _to_json(left: Left) -> bytes:

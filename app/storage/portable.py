@@ -31,12 +31,9 @@ _SOME = 500  # values that one statement takes
 
 Json = dict[str, Any] | None
 
-
-# Origins: where imported chats came from, kept with their options, so that importing one twice does not double it.
-# A chat that has grown where it came from grows here by the messages that are new; what was written here stays. So
-# does a chat of this database that was carried on with elsewhere.
-
-
+# Where imported chats came from is kept with their options, so that importing one twice does not double it. A chat that
+# has grown where it came from grows here by the messages that are new; what was written here stays. So does a chat of
+# this database that was carried on with elsewhere.
 IMPORTED = "imported"  # among a chat's options: its origin, and when it was changed there last
 _OURS = "hunch:"  # such a chat may come from several Macs, each with other messages: no single time says what is here
 
@@ -295,9 +292,6 @@ class PortableChat:
     options: Json = None
 
 
-# Taking out
-
-
 def identity(stores: Stores) -> str:
     """The name of this database, which its exported chats carry; made when it is first asked for."""
     row = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
@@ -448,9 +442,6 @@ def _time(value: object) -> float:
     return value if isinstance(value, float) and 0 <= value < LATEST_S else 0.0
 
 
-# Putting in
-
-
 def add(stores: Stores, chat: PortableChat) -> int:
     """Within a transaction of the caller's. Returns the id of the chat."""
     now = time.time()
@@ -525,9 +516,6 @@ def _in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
         yield numbers[at : at + _SOME]
 
 
-# Importing a file: each step is stored as a whole, or not at all.
-
-
 STEP_CHATS = 50
 STEP_BYTES = 4_000_000
 
@@ -535,7 +523,10 @@ ChatOf = Callable[[bytes], PortableChat]
 
 
 class Importing:
-    """On the thread that writes, one step after another. `again`: also what is here already, as copies."""
+    """Of a file, on the thread that writes, in steps that are stored as a whole or not at all.
+
+    `again`: also what is here already, as copies.
+    """
 
     def __init__(self, spool: Path, chat_of: ChatOf, *, again: bool) -> None:
         self._file = spool.open("rb")

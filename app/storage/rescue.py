@@ -198,10 +198,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-# Daily copies. They are numbered, because a clock that jumps would put their dates out of order.
-
-
-_KEPT = 3
+_KEPT = 3  # daily copies
 _DAY_S = 86_400
 _BUSY_S = 1.0
 _PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}  # not the copy's own fault
@@ -210,7 +207,7 @@ _DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
 
 
 def copies_of(path: Path) -> list[Path]:
-    """Oldest first."""
+    """Of each day, oldest first. They are numbered: a clock that jumps would put their dates out of order."""
     return sorted(_folder(path).glob(f"{path.stem}-*.db"), key=lambda copy: (_number(copy), copy.name))
 
 

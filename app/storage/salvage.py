@@ -119,10 +119,6 @@ _TIES = (
 Row = dict[str, Any]
 Rows = Iterable[tuple[str, Row]]  # table, row
 
-
-# Rows from the bytes of single pages.
-
-
 Value = int | float | str | bytes | None
 
 _MOST_PAGES = 1 << 24
@@ -132,10 +128,6 @@ _LEAST_CELL_BYTES = 6  # with its pointer
 _LOG_HEADER_BYTES = 32
 _FRAME_HEADER_BYTES = 24
 _MAGIC = (0x377F0682, 0x377F0683)
-
-
-# Pages that are lost, which SQLite takes for words, or not in their places, where it does not find them.
-
 
 PAGE_BYTES = 4096  # of our files; also where the header cannot be read
 LEAF, _INNER = 0x0D, 0x05  # pages of a table: with rows, with the numbers of pages

@@ -80,12 +80,9 @@ def start(bundle: Path) -> None:
         subprocess.Popen([_OPEN, "-n", str(bundle)])
 
 
-# An app for a Hunch that is installed as a package.
-
-
-# A script, because nothing can be compiled here. By the variable macOS takes the process, which is Python's, for
-# the app: else Dock and menu bar would name that. A Hunch that was installed elsewhere since then is found by its
-# command; `-I` keeps other packages of that name away.
+# The app of a Hunch that is installed as a package: a script, because nothing can be compiled here. By the variable
+# macOS takes the process, which is Python's, for the app: else Dock and menu bar would name that. A Hunch that was
+# installed elsewhere since then is found by its command; `-I` keeps other packages of that name away.
 _LAUNCHER = """#!/bin/sh
 start() {{
     CFProcessPath="$0" exec "$python" -I -m app "$@"

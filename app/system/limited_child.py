@@ -130,11 +130,8 @@ def run_child(flag: str, arguments: list[str]) -> int:
     return int(main(arguments))
 
 
-# In the child
-
-
 def set_limits(limits: Limits) -> None:
-    """What exceeds them ends the process. For its first lines: threads and files come later."""
+    """What exceeds them ends this process. For a child's first lines: threads and files come later."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))

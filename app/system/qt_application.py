@@ -14,25 +14,22 @@ from app.system.paths import APP_NAME
 
 # MEASURED: while the engine's thread runs Python, each painted widget waits this long for it: 0.3 s a frame with 5 ms.
 _SWITCH_S = 0.001
-
-
-# Python's garbage collection, on the GUI thread only.
-#
-# Left alone, it runs on whichever thread allocates next. When the engine's or the formulas' thread then frees a Qt
-# object that sat in a cycle, the process dies. MEASURED: a segmentation fault in a formula's thread, each time the
-# tests ran.
-#
-# A full collection looks at everything that was ever imported, which is never garbage. MEASURED: a tenth of a second
-# of the window's time with MLX and transformers in memory. So what is there once imports have come to rest is set
-# aside. With it goes whatever else is alive at that moment, which may become garbage later: it is looked at again
-# whenever more was imported, and when another program comes to the front, where the user does not wait for the window.
-
-
 _LOOK_EVERY_MS = 500
 
 
 class GuiThreadGarbage(QObject):
-    """Runs due garbage collections from a timer of the GUI thread."""
+    """Runs due garbage collections from a timer of the GUI thread.
+
+    Left alone, Python runs them on whichever thread allocates next. When the engine's or the formulas' thread then
+    frees a Qt object that sat in a cycle, the process dies. MEASURED: a segmentation fault in a formula's thread, each
+    time the tests ran.
+
+    A full collection looks at everything that was ever imported, which is never garbage. MEASURED: a tenth of a second
+    of the window's time with MLX and transformers in memory. So what is there once imports have come to rest is set
+    aside. With it goes whatever else is alive at that moment, which may become garbage later: it is looked at again
+    whenever more was imported, and when another program comes to the front, where the user does not wait for the
+    window.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

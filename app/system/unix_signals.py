@@ -15,18 +15,13 @@ import threading
 from PySide6.QtCore import QObject, Signal
 
 _log = logging.getLogger(__name__)
-
-
-# The end of the process, whatever hangs: a step of closing that does not return must not keep a process alive.
-
-
 _GRACE_S = 5  # then the system ends the process: one call may keep all other Python from running
 
 _set = threading.Event()
 
 
 def end_process_after(seconds: float) -> None:
-    """Ends it then, with the stacks of all threads in the crash log; the first call counts."""
+    """Ends it then, whatever hangs, with the stacks of all threads in the crash log; the first call counts."""
     if not _set.is_set():
         _set.set()
         signal.alarm(math.ceil(seconds) + _GRACE_S)

@@ -25,13 +25,11 @@ from engine import DeleteFailed, DeleteRefusal, DrafterExamined, EngineError
 Problem = EngineError | DeleteFailed | DrafterExamined | StorageProblem
 
 
-# Every refusal of the storage in words: what could not be stored or opened, why, and what to do.
-
-
 def _notices_for_storage_because(*reasons: Reason) -> Callable[[Any], bool]:
     return lambda problem: problem.reason in reasons
 
 
+# What could not be stored or opened, why, and what to do.
 STORAGE_TABLE = (
     Row(
         NotStored,
@@ -104,13 +102,11 @@ STORAGE_TABLE = (
 )
 
 
-# Why a model was not deleted, as rows of the table of refusals in words.
-
-
 def _because(*reasons: DeleteRefusal) -> Callable[[Any], bool]:
     return lambda error: error.reason in reasons
 
 
+# Why a model was not deleted.
 DELETION = (
     Row(
         engine.DeleteFailed,

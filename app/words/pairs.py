@@ -25,10 +25,6 @@ from engine import (
 
 LEAST_TOLD = 1.05  # below, an estimate promises nothing
 
-
-# A model in words: what it is, where it comes from, what it takes and whether that fits.
-
-
 _DRAFTERS = {
     DrafterKind.DFLASH: "DFlash",
     DrafterKind.DSPARK: "DSpark",

@@ -126,9 +126,6 @@ def deleted_chat() -> str:
     return QCoreApplication.translate("Requests", "Deleted chat")
 
 
-# Totals
-
-
 def grouping_name(grouping: Grouping) -> str:
     return {
         Grouping.PAIR: QCoreApplication.translate("Totals", "By pair"),

@@ -87,14 +87,12 @@ def starter_sentence() -> str:
     return QCoreApplication.translate("Inspector", "The starter pair knows its text; others gain less.")
 
 
-# The charts: names, figures, and the same as text for those who cannot see them
-
-
 def positions_name() -> str:
     return QCoreApplication.translate("Inspector", "Accepted by position")
 
 
 def positions_words(stats: RequestStats) -> str:
+    """The chart as text, for those who cannot see it."""
     words = QCoreApplication.translate("Inspector", "position %1: %2")
     return formats.listed(
         *(

@@ -363,10 +363,13 @@ def test_pairs_that_the_disk_does_not_give_are_not_written_over(
 ) -> None:
     file = tmp_path / "pairs.json"
     PairRecords(file, "here").put_off("Main", "Draft", off=True)
+    refused: list[int] = []
     with monkeypatch.context() as disk:
         refuse_reads(disk, "pairs.json")
-        records = PairRecords(file, "here")
+        records = PairRecords(file, "here", refused=lambda: refused.append(1))
         records.put_gain("Main", "Other", 1.5)
+        records.try_again()
+    assert len(refused) == 2
     assert PairRecords(file, "here").get("Main", "Draft").off
     records.put_gain("Main", "Third", 2.0)
     again = PairRecords(file, "here")
