@@ -322,13 +322,14 @@ def test_pictures_stay_while_what_is_not_in_the_database_may_name_them(path: Pat
     pictures, kept = Pictures(path), path.with_name(f"{path.stem}-damaged-20260101-000000.db")
     digest = pictures.put(b"picture")
     pictures.give_up(digest)
-    pictures.all_stay = not damaged
     if damaged:
         kept.write_bytes(b"damaged")
+    else:
+        pictures.keep_all()
     with closing(Database(path)) as database:
         pictures.sweep(database)
         assert pictures.get(digest) == b"picture"
-        pictures.all_stay = False
+        pictures = Pictures(path)
         kept.unlink(missing_ok=True)
         pictures.sweep(database)
         assert pictures.get(digest) is None
