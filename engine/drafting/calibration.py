@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
@@ -220,7 +221,8 @@ def _with_depth(
     added = {key: max(0.0, shares[key] * known.verify_s[1] - shallow_s[key]) / rows[key] for key in timed}
     token_s = added.pop(_LONG_DRAFT, None)
     draft_deep_s = {draft.source: token_s} if draft is not None and token_s is not None else {}
-    return replace(known, deep_s={int(key): seconds for key, seconds in added.items()}, draft_deep_s=draft_deep_s)
+    rising = accumulate(added.values(), max)  # a wider forward attends to no less: what falls is noise
+    return replace(known, deep_s=dict(zip(map(int, added), rising, strict=True)), draft_deep_s=draft_deep_s)
 
 
 def _after_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | None]:

@@ -358,6 +358,18 @@ def test_what_each_token_of_context_adds_is_measured_after_many(
     assert costs.price_s("draft", 3) == pytest.approx(10 + 4 / 16 + 0.004 + 3 * (0.5625 + 0.003), rel=1e-4)
 
 
+def test_a_token_of_context_adds_no_less_to_a_wider_forward(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was measured so had noise, which would grow with the context."""
+    clock = Clock(monkeypatch)
+
+    def network(tokens: mx.array, cache: Any) -> mx.array:
+        clock.put_off(10.0 + {1: 2e-6, 4: 1e-6}.get(tokens.shape[1], 3e-6) * cache[0].offset)
+        return main.network(tokens, cache=cache)  # type: ignore[no-any-return]
+
+    costs, _ = tuned(Tuner(), replace(main, network=network), None)
+    assert costs.calibration.deep_s == pytest.approx({1: 2e-6, 4: 2e-6, 33: 3e-6}, rel=0.03)
+
+
 @pytest.mark.parametrize("family", ["qwen3", "gemma3_text", "qwen3_next", "deepseek_v3", "mamba", "gpt2"])
 def test_rows_are_repeated_where_a_cache_grows_and_nowhere_else(family: str) -> None:
     """Steps behind them are undone as any."""
