@@ -158,11 +158,8 @@ class PictureViewer(Translated, QDialog):
         title, size = picture_title(picture.name), picture_size(picture.width, picture.height)
         set_window_title(self, title)
         self.page.setAccessibleName(f"{title}, {size}")
-        self.facts.setText(
-            self.tr("This picture is not on the disk any more.")
-            if self._is_missing
-            else size.replace(" ", "\N{NO-BREAK SPACE}")
-        )
+        in_one_line = size.replace(" ", "\N{NO-BREAK SPACE}")
+        self.facts.setText(self.tr("This picture is not on the disk any more.") if self._is_missing else in_one_line)
         self.copy.setText(self.tr("Copy"))
         self.copy.setEnabled(not self.page.image.isNull())
         self.remove.setText(self.tr("Remove from Message"))
