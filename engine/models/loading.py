@@ -397,7 +397,8 @@ def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
     """Raises ValueError where there are more scales than numbers: groups of 0 for mlx-lm (see `check_groups`)."""
     for name, module in network.named_modules():
         scales = weights.get(f"{name}.scales")
-        if scales is not None and hasattr(module, "to_quantized") and scales.shape[-1] > module.weight.shape[-1]:
+        groups_at = 0 if f"{name}.qweight" in weights else -1  # AWQ and GPTQ are turned round afterwards
+        if scales is not None and hasattr(module, "to_quantized") and scales.shape[groups_at] > module.weight.shape[-1]:
             raise ValueError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
 
 

@@ -59,3 +59,33 @@ def test_they_are_where_another_file_says_so(tmp_path: Path) -> None:
 def test_more_scales_than_numbers_are_damage(tmp_path: Path) -> None:
     with pytest.raises(ModelDamaged, match=r"scales .*of a width of 64"):
         load_model(saved(tmp_path / "m", {"quantization": _PACKED}, scales=128))
+
+
+def packed_by_columns(tmp_path: Path, method: str, groups: int) -> tuple[Path, int]:
+    """A model with one layer as AWQ and GPTQ pack it; with its number of outputs, which are more than the inputs."""
+    folder = saved(tmp_path / "m", {"quantization_config": {"quant_method": method, "bits": 4, "group_size": 32}})
+    weights = mx.load(str(folder / "model.safetensors"))
+    assert isinstance(weights, dict)
+    outputs, inputs = weights[f"{_STEM}.weight"].shape[0], 64
+    assert outputs > inputs
+    left = {name: weight for name, weight in weights.items() if not name.startswith(_STEM)}
+    left |= {
+        f"{_STEM}.qweight": mx.zeros((inputs, outputs // 8), mx.int32),
+        f"{_STEM}.qzeros": mx.zeros((groups, outputs // 8), mx.int32),
+        f"{_STEM}.scales": mx.full((groups, outputs), 0.5, mx.float16),
+    }
+    mx.eval(left)
+    mx.save_safetensors(str(folder / "model.safetensors"), left, {"format": "pt"})
+    return folder, outputs
+
+
+@pytest.mark.parametrize("method", ["awq", "gptq"])
+def test_layers_packed_by_columns_have_a_row_of_scales_a_group(method: str, tmp_path: Path) -> None:
+    folder, outputs = packed_by_columns(tmp_path, method, groups=2)
+    layer = load_model(folder).network.model.layers[0].mlp.up_proj
+    assert (layer.group_size, layer.bits, layer.scales.shape) == (32, 4, (outputs, 2))
+
+
+def test_more_rows_of_scales_than_inputs_are_damage_there(tmp_path: Path) -> None:
+    with pytest.raises(ModelDamaged, match=r"scales .*of a width of 64"):
+        load_model(packed_by_columns(tmp_path, "awq", groups=128)[0])
