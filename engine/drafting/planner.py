@@ -90,6 +90,11 @@ class Drafting:
         self.source = plan.source or self.source
         return plan
 
+    def begin(self, tokens: Sequence[int], replies: int) -> DraftingState:
+        """Instead of `plan`, for the first token of a reply, which does not wait for a draft."""
+        self._controller.share(replies, len(tokens))
+        return self.put_off(DraftingState.CATCHING_UP)
+
     def put_off(self, state: DraftingState) -> DraftingState:
         """Instead of `plan`: the next round is plain. Returns why: as `state` says, if there are proposers at all."""
         self.state = state if self._proposers else self._without

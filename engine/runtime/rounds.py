@@ -218,7 +218,7 @@ class Rounds:
         draft.
         """
         if not self._output.tokens:
-            self._stats.drafting = self.drafting.put_off(DraftingState.CATCHING_UP)
+            self._stats.drafting = self.drafting.begin(self._sequence.tokens, replies)
             return PLAIN
         self.pass_hidden_states()
         plan = self.drafting.plan(self._sequence.tokens, min(self._output.room - 1, most), replies)

@@ -447,3 +447,12 @@ def test_merged_caches_that_stay_broken_end_every_reply_in_them(monkeypatch: pyt
 
     assert not harness.scheduler.busy
     assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(3), Speculation.auto()])
+def test_a_first_round_is_one_behind_the_whole_prompt(speculation: Speculation) -> None:
+    """Nothing is planned for it, but prices are learnt from it."""
+    harness = Harness(model("qwen3"), draft())
+    harness.submit(asking(prompt(40), 1, speculation=speculation))
+    harness.run_dry()
+    assert harness.scheduler.pair.history.costs.context_tokens == 40
