@@ -140,8 +140,8 @@ class RoundCosts:
         """Prices for lengths of 0 to `longest`, in seconds."""
         return [self._now * self._expected_s(source, length) for length in range(longest + 1)]
 
-    def in_plain_rounds(self, rounds: Mapping[Kind, int], reading_s: float = 0.0) -> Took:
-        """The time of these rounds, and of `reading_s` of draft prefill, in plain rounds.
+    def in_plain_rounds(self, rounds: Mapping[Kind, int], reading_s: float = 0.0, context_tokens: int = 0) -> Took:
+        """The time of these rounds, and of `reading_s` of draft prefill, in plain rounds: for that with such a context.
 
         drafted round = max(1, calibrated price / calibrated plain price * exp(baseline excess of its source and
         depth)).
@@ -149,7 +149,7 @@ class RoundCosts:
         error = passes = 0.0
         if not self._recent and not self.calibrated:
             return Took()
-        total = reading_s / (self._now * self._expected_s("", 0))
+        total = reading_s / (self._now * self._calibrated_s("", 0, context_tokens))
         for (source, drafted, depth), count in rounds.items():
             if not drafted:
                 total += count
@@ -241,9 +241,11 @@ class Account:
     def __init__(self, costs: RoundCosts) -> None:
         self._costs = costs
         self._rounds: Counter[Kind] = Counter()  # since the draft last changed
+        self._context_tokens = 0  # at the latest round
         self._before = Took()
 
     def count(self, source: str, drafted: int, context_tokens: int = 0) -> Kind:
+        self._context_tokens = context_tokens
         kind = (source if drafted else "", drafted, depth_of(context_tokens))
         self._rounds[kind] += 1
         return kind
@@ -254,7 +256,8 @@ class Account:
 
     def total(self, reading_s: float) -> Took:
         """`reading_s`: seconds that the present draft has prefilled in this reply."""
-        now, before = self._costs.in_plain_rounds(self._rounds, reading_s), self._before
+        now = self._costs.in_plain_rounds(self._rounds, reading_s, self._context_tokens)
+        before = self._before
         if not now.plain_rounds and self._rounds:
             return Took()
         total = before.plain_rounds + now.plain_rounds

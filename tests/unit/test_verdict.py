@@ -363,3 +363,12 @@ def test_rounds_of_which_no_price_was_known_are_priced_later() -> None:
     account.count("draft", 2)
     account.change_draft(RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.5})), 0.0)
     assert account.total(0.0).plain_rounds == pytest.approx(3.0)
+
+
+def test_what_was_read_is_priced_for_the_reply_that_read_it() -> None:
+    """Not for one that was planned since."""
+    costs = RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.1}, deep_s={1: 0.001, 33: 0.001}))
+    account = Account(costs)
+    account.count("", 0, context_tokens=1000)
+    costs.context_tokens = 9000
+    assert account.total(4.0).plain_rounds == pytest.approx(1 + 4.0 / 2.0)
