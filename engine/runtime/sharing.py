@@ -54,12 +54,17 @@ class Sharing:
     _replies: int = 0
     _rates: dict[tuple[Way, int], _Rate] = field(default_factory=dict)  # by (way, replies); turns: replies is 1
 
-    def choose(self, replies: int, ways: Collection[Way]) -> Way:
-        """One of `ways` for so many `replies`. Decides again every few steps, and when their number changes."""
+    def choose(self, replies: int, ways: Collection[Way], context_tokens: int = 0) -> Way:
+        """One of `ways` for so many `replies`, which have so many tokens on the average.
+
+        Decides again every few steps, and when their number changes.
+        """
         self._steps += 1
         if self.way not in ways:
             self.way = Way.SHARED
         if len(ways) > 1 and (self._steps >= _STEPS or replies != self._replies):
+            for history in (self.history, self.history.shared_by(replies)):
+                history.costs.context_tokens = context_tokens
             self._look(replies, ways)
         self._replies = replies
         return self.way

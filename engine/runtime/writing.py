@@ -82,7 +82,8 @@ class Writing:
         ways = [Way.SHARED]
         if modes == {SpeculationMode.AUTO} and pair.draft is not None:
             ways += [Way.TURNS, Way.DRAFTED] if pair.can_draft else [Way.TURNS]
-        return pair.sharing.choose(len(replies), ways)
+        tokens = sum(len(reply.sequence.tokens) for reply in replies)
+        return pair.sharing.choose(len(replies), ways, tokens // len(replies))
 
     def _without(self, lagging: Sequence[Reply]) -> list[Reply]:
         """Remove these, to return them, and those that have ended; the others go on."""

@@ -180,3 +180,12 @@ def test_without_a_calibration_what_was_measured_of_sharing_counts_alone() -> No
     chooser.observe(Way.SHARED, 2, 1, 10.0)
     chooser.observe(Way.TURNS, 2, 50, 1.0)
     assert chooser.choose(2, TWO) is Way.SHARED
+
+
+@pytest.mark.parametrize(("context", "way"), [(0, Way.SHARED), (10_000, Way.TURNS)])
+def test_ways_are_estimated_for_the_same_context(context: int, way: Way) -> None:
+    """Alone or shared, what was planned last may have been for another one."""
+    deep = Calibration(FORWARD_S, {"draft": 1e-9}, deep_s={1: 1e-3, 33: 1e-3})
+    history = History(costs=RoundCosts(deep), draft_speed=1.5)
+    history.costs.context_tokens, history.shared_by(2).costs.context_tokens = 10_000 - context, context // 100
+    assert Sharing(history).choose(2, TWO, context) is way
