@@ -31,6 +31,7 @@ from engine.decoding.sampling import normalised
 from engine.drafting.agreement import Examined, examination
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 from engine.models.kept_files import read_kept, write_kept
+from engine.models.memory import lacks
 from engine.models.openblas import is_in_front
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
 # are more than 32: a step after 4, 5, 6 or 8 rows.
 _DEEP_WIDTHS = (1, 2, 4, 5, 6, 7, 8, 9, 16, MAX_WIDTH)
 _DEEP_TOKENS, _DEEP_BYTES = 4096, 3 << 28  # of the context; where it would take more memory it is shorter
+_FEWEST_DEEP_TOKENS = 512  # behind fewer, what a token adds is noise, which a long context would multiply
 # Enough for a first reply's prices, in at most 60 plain forwards' time even where a forward takes as long as its width.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
@@ -235,11 +237,11 @@ def _after_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | N
     if caches.others is not None or not any(rows_between(caches, 0, caches.position)):
         return None
     longest = min(_DEEP_TOKENS, model.info.context_tokens - MAX_WIDTH)  # learned positions end where the context does
-    while 2 * caches.position <= longest and 2 * caches.nbytes <= _DEEP_BYTES:
+    while 2 * caches.position <= longest and 2 * caches.nbytes <= _DEEP_BYTES and not lacks(2 * caches.nbytes):
         checkpoint = make_checkpoint(caches) if needs_checkpoints(caches) else None
         append_rows(caches, [rows_between(caches, 0, caches.position)], 2 * caches.position, checkpoint)
         yield
-    return caches
+    return caches if caches.position >= _FEWEST_DEEP_TOKENS else None
 
 
 def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:

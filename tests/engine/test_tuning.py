@@ -392,6 +392,31 @@ def test_rows_are_repeated_where_a_cache_grows_and_nowhere_else(family: str) -> 
     assert (long.position, long.width) == (2048, 0)
 
 
+def test_a_context_of_few_tokens_tells_nothing_of_long_ones(main: LoadedModel) -> None:
+    """What a token adds would be noise, times all tokens of a chat; so where rows are large."""
+    longest = {tokens: calibration.MAX_WIDTH + tokens for tokens in (511, 512)}
+    found = {
+        tokens: at_end(calibration._after_many_tokens(replace(main, info=replace(main.info, context_tokens=context))))
+        for tokens, context in longest.items()
+    }
+    assert found[511] is None
+    assert found[512] is not None
+    assert found[512].position == 512
+
+
+def test_rows_are_not_repeated_into_memory_that_is_short(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[int]()
+
+    def lacks(size: int) -> bool:
+        asked.append(size)
+        return len(asked) > 3
+
+    monkeypatch.setattr(calibration, "lacks", lacks)
+    assert at_end(calibration._after_many_tokens(main)) is None
+    assert len(asked) == 4
+    assert asked == sorted(asked)
+
+
 def at_end(steps: Generator[None, None, CacheSet | None]) -> CacheSet | None:
     while True:
         try:
