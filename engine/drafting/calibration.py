@@ -47,7 +47,7 @@ WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
 # are more than 32: a step after 4, 5, 6 or 8 rows.
 _DEEP_WIDTHS = (1, 2, 4, 5, 6, 7, 8, 9, 16, MAX_WIDTH)
 _DEEP_TOKENS, _DEEP_BYTES = 4096, 3 << 28  # of the context; where it would take more memory it is shorter
-_FEWEST_DEEP_TOKENS = 512  # behind fewer, what a token adds is noise, which a long context would multiply
+_FEWEST_DEEP_TOKENS = 512  # after fewer, what a token adds is noise, which a long context would multiply
 # Enough for a first reply's prices, in at most 60 plain forwards' time even where a forward takes as long as its width.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made

@@ -26,7 +26,7 @@ from engine.caches.making import CacheMaker
 from engine.drafting import calibration
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import AutoController, FixedController, History
-from engine.drafting.costs import RoundCosts
+from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.drafting.drafters import loading_any_draft
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel, at_once, load_draft, load_model
@@ -394,7 +394,7 @@ def test_rows_are_repeated_where_a_cache_grows_and_nowhere_else(family: str) -> 
 
 def test_a_context_of_few_tokens_tells_nothing_of_long_ones(main: LoadedModel) -> None:
     """What a token adds would be noise, times all tokens of a chat; so where rows are large."""
-    longest = {tokens: calibration.MAX_WIDTH + tokens for tokens in (511, 512)}
+    longest = {tokens: MAX_WIDTH + tokens for tokens in (511, 512)}
     found = {
         tokens: at_end(calibration._after_many_tokens(replace(main, info=replace(main.info, context_tokens=context))))
         for tokens, context in longest.items()
