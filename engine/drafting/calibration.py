@@ -77,6 +77,7 @@ class Tuner:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._slices: Slices | None = None
+        self._begun = False  # they hold caches
         self._pair: tuple[LoadedModel, LoadedModel | None] | None = None  # being measured
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
@@ -119,6 +120,15 @@ class Tuner:
 
     def stop(self) -> None:
         self._slices = self._pair = None
+        self._begun = False
+
+    def let_go(self) -> bool:
+        """Free what is held of a measurement in progress, which begins again; False if nothing is."""
+        if self._slices is None or self._pair is None or not self._begun:
+            return False
+        self._slices.close()
+        self._slices, self._begun = measure(*self._pair), False
+        return True
 
     def measured(self, main: LoadedModel) -> tuple[ForwardTimes, ...]:
         """Forward times of `main`, if it was measured, then those of other models on disk."""
@@ -140,6 +150,7 @@ class Tuner:
         if self._slices is None or self._pair is None:
             raise RuntimeError("there is nothing to measure")
         main, draft = self._pair
+        self._begun = True
         try:
             rough = next(self._slices)
         except StopIteration as done:

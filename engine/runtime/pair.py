@@ -102,12 +102,13 @@ class LoadedPair:
         return self._drafts
 
     def make_room(self, needed_bytes: int) -> tuple[bool, bool]:
-        """Drop kept caches while memory is short or lacks `needed_bytes`. Returns whether it is short all the same, and
-        whether only `needed_bytes` are lacking.
+        """Drop what is held for measuring, then kept caches, while memory is short or lacks `needed_bytes`.
+
+        Returns whether it is short all the same, and whether only `needed_bytes` are lacking.
         """
         short = is_short() or (self.main is not None and self.main.short())
         while short or lacks(needed_bytes):
-            if not self.store.evict_oldest():
+            if not (self._tuner.let_go() or self.store.evict_oldest()):
                 return short, not short
             short = is_short()  # other ranks say with their next step what that has freed
         return False, False

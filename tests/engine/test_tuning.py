@@ -7,6 +7,7 @@ import math
 import random
 import shutil
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, replace
@@ -19,7 +20,7 @@ import mlx.core as mx
 import pytest
 from mlx_lm.models.cache import KVCache
 
-from engine import ModelMeasured
+from engine import Finished, FinishReason, ModelMeasured
 from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
@@ -31,6 +32,7 @@ from engine.drafting.drafters import loading_any_draft
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel, at_once, load_draft, load_model
 from engine.runtime.scheduler import Scheduler
+from tests.engine import batch_harness as batches
 from tests.engine.conftest import Zoo
 from tests.families import harness as families
 from tests.helpers import tiny_drafters
@@ -415,6 +417,33 @@ def test_rows_are_not_repeated_into_memory_that_is_short(main: LoadedModel, monk
     assert at_end(calibration._after_many_tokens(main)) is None
     assert len(asked) == 4
     assert asked == sorted(asked)
+
+
+def test_what_is_held_for_measuring_goes_before_a_reply_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is measured again when the engine rests."""
+    held, make = list[weakref.ref[CacheSet]](), calibration._after_a_context
+
+    def noted(model: LoadedModel) -> CacheSet:
+        caches = make(model)
+        held.append(weakref.ref(caches))
+        return caches
+
+    def is_short() -> bool:
+        return any(caches() is not None for caches in held)
+
+    monkeypatch.setattr(calibration, "_after_a_context", noted)
+    monkeypatch.setattr("engine.runtime.pair.is_short", is_short)
+    harness = batches.Harness(batches.model("qwen3"))
+    for _ in range(5):
+        harness.scheduler.idle_step()
+    assert is_short()
+    recorder = harness.submit(batches.asking(batches.prompt(9), 4))
+    harness.run_dry()
+    assert [event.reason for event in recorder.terminal if isinstance(event, Finished)] == [FinishReason.LENGTH]
+    assert not is_short()
+    while harness.scheduler.has_idle_work:
+        harness.scheduler.idle_step()
+    assert harness.scheduler.pair.history.costs.calibrated
 
 
 def at_end(steps: Generator[None, None, CacheSet | None]) -> CacheSet | None:
