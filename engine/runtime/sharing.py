@@ -54,7 +54,7 @@ class Sharing:
     _replies: int = 0
     _rates: dict[tuple[Way, int], _Rate] = field(default_factory=dict)  # by (way, replies); turns: replies is 1
 
-    def choose(self, replies: int, ways: Collection[Way], context_tokens: int = 0) -> Way:
+    def choose(self, replies: int, ways: Collection[Way], context_tokens: int) -> Way:
         """One of `ways` for so many `replies`, which have so many tokens on the average.
 
         Decides again every few steps, and when their number changes.

@@ -317,10 +317,11 @@ def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch
 def test_what_was_asked_is_done_and_the_rest_is_chosen(
     modes: list[Speculation], ways: set[Way] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offered: list[set[Way]] = []
+    offered, contexts = list[set[Way]](), list[int]()
 
-    def choose(_: Sharing, __: int, among: list[Way]) -> Way:
+    def choose(_: Sharing, __: int, among: list[Way], context_tokens: int) -> Way:
         offered.append(set(among))
+        contexts.append(context_tokens)
         return Way.SHARED
 
     monkeypatch.setattr(Sharing, "choose", choose)
@@ -330,6 +331,7 @@ def test_what_was_asked_is_done_and_the_rest_is_chosen(
     way = harness.scheduler._writing.way([reply.reply for reply in heard])
 
     assert way is (Way.SHARED if ways else Way.DRAFTED)
+    assert not ways or contexts[-1] == sum(5 + reply.written for reply in heard) // 2
     assert {frozenset(seen) for seen in offered} == ({frozenset(ways)} if ways else set())
 
 

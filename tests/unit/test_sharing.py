@@ -40,14 +40,14 @@ def sharing(draft_speed: float, stands: float = 0.0) -> Sharing:
     ],
 )
 def test_what_is_not_measured_yet_is_estimated(replies: int, draft_speed: float, stands: float, way: Way) -> None:
-    assert sharing(draft_speed, stands).choose(replies, list(Way)) is way
+    assert sharing(draft_speed, stands).choose(replies, list(Way), 0) is way
 
 
 def run(chooser: Sharing, steps: int, rates: Mapping[Way, float]) -> float:
     """Tokens a second over so many steps of two replies in a world with these rates."""
     tokens, seconds = 0, 0.0
     for _ in range(steps):
-        way = chooser.choose(2, list(rates))
+        way = chooser.choose(2, list(rates), 0)
         step = 2 if way is Way.SHARED else 3
         took = step / rates[way]
         chooser.observe(way, 2, step, took)
@@ -79,9 +79,9 @@ def test_of_three_ways_the_fastest_is_gone(best: Way) -> None:
 def test_turns_end_when_drafts_no_longer_pay() -> None:
     chooser = sharing(3.0)
     run(chooser, 100, {Way.SHARED: 1.8, Way.TURNS: 3.0})
-    assert chooser.choose(2, TWO) is Way.TURNS
+    assert chooser.choose(2, TWO, 0) is Way.TURNS
     run(chooser, 100, {Way.SHARED: 1.8, Way.TURNS: 1.0})
-    assert chooser.choose(2, TWO) is Way.SHARED
+    assert chooser.choose(2, TWO, 0) is Way.SHARED
 
 
 @pytest.mark.parametrize(("turns", "leads", "falls_behind"), [(False, 2.01, 1.99), (True, 1.66, 1.65)])
@@ -89,10 +89,10 @@ def test_a_change_must_promise_a_tenth_more(turns: bool, leads: float, falls_beh
     """Two in 1.1 s are 1.818 a second: turns begin above 2.0 and end below 1.653."""
     for draft_speed, expected in ((leads, Way.TURNS), (falls_behind, Way.SHARED)):
         chooser = sharing(3.0 if turns else 0.0)
-        assert chooser.choose(2, TWO) is (Way.TURNS if turns else Way.SHARED)
+        assert chooser.choose(2, TWO, 0) is (Way.TURNS if turns else Way.SHARED)
         chooser.history.draft_speed = draft_speed
         for _ in range(12):
-            chosen = chooser.choose(2, TWO)
+            chosen = chooser.choose(2, TWO, 0)
         assert chosen is expected
 
 
@@ -101,47 +101,47 @@ def test_where_no_caches_are_merged_a_lead_of_3_percent_will_do(rate: float, way
     chooser = sharing(0.0, 0.9)
     chooser.observe(Way.SHARED, 2, 20, 20 / 1.82)
     chooser.observe(Way.DRAFTED, 2, 20, 20 / rate)
-    assert chooser.choose(2, list(Way)) is way
+    assert chooser.choose(2, list(Way), 0) is way
 
 
 def test_it_looks_anew_every_twelve_steps_and_when_the_number_of_replies_changes() -> None:
     chooser = sharing(0.0)
-    assert chooser.choose(2, TWO) is Way.SHARED
+    assert chooser.choose(2, TWO, 0) is Way.SHARED
     chooser.history.draft_speed = 2.5
-    assert [chooser.choose(2, TWO) for _ in range(12)] == [Way.SHARED] * 11 + [Way.TURNS]
-    assert [chooser.choose(4, TWO) for _ in range(2)] == [Way.SHARED] * 2
-    assert [chooser.choose(2, TWO) for _ in range(2)] == [Way.TURNS] * 2
+    assert [chooser.choose(2, TWO, 0) for _ in range(12)] == [Way.SHARED] * 11 + [Way.TURNS]
+    assert [chooser.choose(4, TWO, 0) for _ in range(2)] == [Way.SHARED] * 2
+    assert [chooser.choose(2, TWO, 0) for _ in range(2)] == [Way.TURNS] * 2
 
 
 def test_a_draft_that_goes_ends_the_turns_and_one_that_comes_is_looked_at() -> None:
     chooser = sharing(9.0)
-    assert [chooser.choose(2, ways) for ways in (TWO, [Way.SHARED])] == [Way.TURNS, Way.SHARED]
-    assert chooser.choose(3, TWO) is Way.TURNS
+    assert [chooser.choose(2, ways, 0) for ways in (TWO, [Way.SHARED])] == [Way.TURNS, Way.SHARED]
+    assert chooser.choose(3, TWO, 0) is Way.TURNS
 
 
 def test_turns_that_were_slow_are_tried_again_after_64_looks() -> None:
     chooser = sharing(4.0)
-    steps = [chooser.choose(2, TWO)]
+    steps = [chooser.choose(2, TWO, 0)]
     chooser.observe(Way.TURNS, 2, 1, 9.0)
-    steps += [chooser.choose(2, TWO) for _ in range(12 * 65)]
+    steps += [chooser.choose(2, TWO, 0) for _ in range(12 * 65)]
     assert steps == [Way.TURNS] * 12 + [Way.SHARED] * 12 * 63 + [Way.TURNS] * 13
 
 
 def test_what_was_measured_counts_as_long_as_drafts_stand_as_often_as_then() -> None:
     chooser = sharing(4.0)
-    chooser.choose(2, TWO)
+    chooser.choose(2, TWO, 0)
     chooser.observe(Way.TURNS, 2, 30, 10.0)
     chooser.history.draft_speed = 1.0
-    assert [chooser.choose(2, TWO) for _ in range(12)][-1] is Way.SHARED
+    assert [chooser.choose(2, TWO, 0) for _ in range(12)][-1] is Way.SHARED
 
 
 def test_a_shared_step_that_was_measured_replaces_the_estimate_for_as_many_replies() -> None:
     """Two were written at 3 a second; three are still thought to be 3 in 1.2 s."""
     chooser = sharing(2.9)
-    assert chooser.choose(4, TWO) is Way.SHARED
+    assert chooser.choose(4, TWO, 0) is Way.SHARED
     chooser.observe(Way.SHARED, 2, 30, 10.0)
-    assert chooser.choose(2, TWO) is Way.SHARED
-    assert chooser.choose(3, TWO) is Way.TURNS
+    assert chooser.choose(2, TWO, 0) is Way.SHARED
+    assert chooser.choose(3, TWO, 0) is Way.TURNS
 
 
 def test_the_latest_steps_weigh_most() -> None:
@@ -156,30 +156,30 @@ def test_the_latest_steps_weigh_most() -> None:
 def test_without_a_calibration_nothing_is_promised() -> None:
     unknown = Sharing(History(costs=RoundCosts()))
     unknown.history.draft_speed = 9.0
-    assert unknown.choose(2, list(Way)) is Way.SHARED
+    assert unknown.choose(2, list(Way), 0) is Way.SHARED
 
 
 def test_a_draft_that_nobody_has_seen_is_hoped_for_and_tried() -> None:
     """A step that drafts goes by its controllers' credit, so a try costs next to nothing."""
     history = History(costs=RoundCosts(Calibration(FORWARD_S, {"draft": 1e-9})))
-    assert Sharing(history).choose(2, list(Way)) is Way.DRAFTED
+    assert Sharing(history).choose(2, list(Way), 0) is Way.DRAFTED
     history.shared_by(2).credit = 0.0
-    assert Sharing(history).choose(2, list(Way)) is Way.SHARED
+    assert Sharing(history).choose(2, list(Way), 0) is Way.SHARED
 
 
 def test_what_was_measured_is_not_forgotten_while_there_is_no_choice() -> None:
     chooser = sharing(9.0)
     chooser.observe(Way.TURNS, 2, 1, 10.0)
     for _ in range(12 * 64 + 12):
-        assert chooser.choose(2, [Way.SHARED]) is Way.SHARED
-    assert chooser.choose(2, TWO) is Way.SHARED
+        assert chooser.choose(2, [Way.SHARED], 0) is Way.SHARED
+    assert chooser.choose(2, TWO, 0) is Way.SHARED
 
 
 def test_without_a_calibration_what_was_measured_of_sharing_counts_alone() -> None:
     chooser = Sharing(History())
     chooser.observe(Way.SHARED, 2, 1, 10.0)
     chooser.observe(Way.TURNS, 2, 50, 1.0)
-    assert chooser.choose(2, TWO) is Way.SHARED
+    assert chooser.choose(2, TWO, 0) is Way.SHARED
 
 
 @pytest.mark.parametrize(("context", "way"), [(0, Way.SHARED), (10_000, Way.TURNS)])
