@@ -28,7 +28,7 @@ _BYTES_A_PIXEL = {
     QImage.Format.Format_Grayscale8: 6,
     QImage.Format.Format_RGBX64: 9,
     QImage.Format.Format_Grayscale16: 12,
-    QImage.Format.Format_RGBA64: 17,
+    QImage.Format.Format_RGBA64: 9,
 }
 _USUAL_A_PIXEL, _PLAIN_WEBP_A_PIXEL, _WEBP_A_PIXEL = 8, 4, 14
 # By EXIF's orientation: whether left and right change places, and by how much it is turned then.
@@ -44,16 +44,29 @@ def read_image(path: Path, kind: str) -> QImage:
     reader.setAutoDetectImageFormat(False)
     reader.setAutoTransform(True)
     size = reader.size()
+    if kind == "bmp":
+        size.setHeight(abs(size.height()))  # below 0: its first line is the one above
     if not size.isValid() or size.isEmpty():
         raise Refused(WhyNot.PICTURE_DAMAGED)
     check_size(size.width(), size.height(), _most_pixels(kind, reader.imageFormat(), data))
     orientation = orientation_in(kind, data) if kind in ("png", "webp") else UPRIGHT
     del data  # it may be as large as the picture
-    reader.setScaledSize(_fitting(size))
-    image = reader.read()
+    image = _read_small(reader, size)
     if image.isNull():
         raise Refused(WhyNot.PICTURE_DAMAGED)
     return _upright(image, orientation)
+
+
+def _read_small(reader: QImageReader, size: QSize) -> QImage:
+    if reader.imageFormat() != QImage.Format.Format_RGBA64:
+        reader.setScaledSize(_fitting(size))
+        return reader.read()
+    image = reader.read()
+    if image.isNull() or _fitting(size) == size:
+        return image
+    # MEASURED: in its own place. Qt makes one smaller by way of a copy with as many bits.
+    image.convertTo(QImage.Format.Format_ARGB32_Premultiplied)
+    return _scaled(image)
 
 
 def _most_pixels(kind: str, form: QImage.Format, data: bytes) -> int:
@@ -88,9 +101,7 @@ def as_stored(image: QImage) -> StoredPicture:
         raise Refused(WhyNot.PICTURE_DAMAGED)
     check_size(image.width(), image.height())
     if max(image.width(), image.height()) > STORED_SIDE:
-        image = image.scaled(
-            _fitting(image.size()), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
-        )
+        image = _scaled(image)
     page = _on_white(_in_srgb(image))
     small = base64.b64encode(_written(_square(page), b"jpeg", _THUMBNAIL_QUALITY)).decode()
     return StoredPicture(page.width(), page.height(), _written(page, b"png", _PNG_QUALITY), small)
@@ -119,6 +130,11 @@ def _fitting(size: QSize) -> QSize:
     if max(size.width(), size.height()) <= STORED_SIDE:
         return size
     return size.scaled(STORED_SIDE, STORED_SIDE, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
+
+
+def _scaled(image: QImage) -> QImage:
+    mode = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+    return image.scaled(_fitting(image.size()), *mode)
 
 
 def _in_srgb(image: QImage) -> QImage:
