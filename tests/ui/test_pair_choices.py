@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
+from app import application
+from app.storage import pair_records
 from app.storage.pair_records import PairRecord, PairRecords
 from app.system.machine import machine_name
 from app.system.paths import Paths
@@ -95,3 +99,45 @@ def test_a_pair_that_was_only_tuned_shows_its_gain_and_leaving_it_turns_no_other
         choose_draft(app, DRAFT.folder, qtbot)
         choose_draft(app, OTHER.folder, qtbot)
         assert app.application.speculation.switch.is_off
+
+
+class FullDisk:
+    """Takes the file of pairs once it has refused it so many times."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
+        self.refusals, self._write = refusals, pair_records.write_atomically
+        monkeypatch.setattr(pair_records, "write_atomically", self._take)
+
+    def _take(self, path: Path, data: bytes) -> None:
+        if self.refusals:
+            self.refusals -= 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self._write(path, data)
+
+
+@pytest.mark.expect_log("is not kept")
+def test_a_choice_that_a_full_disk_refuses_is_tried_until_it_takes_it(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(application, "_RETRY_MS", 1)
+    tune(tmp_path)
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        disk = FullDisk(monkeypatch, refusals=3)
+        app.application.speculation.switch.set_off(True)
+        qtbot.waitUntil(lambda: records(app.paths).get(MAIN.folder, DRAFT.folder).off)
+        assert disk.refusals == 0
+
+
+@pytest.mark.expect_log("is not kept")
+def test_a_choice_that_the_disk_has_refused_is_kept_at_the_end(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(application, "_RETRY_MS", 2**31 - 1)
+    tune(tmp_path)
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        FullDisk(monkeypatch, refusals=1)
+        app.application.speculation.switch.set_off(True)
+        qtbot.waitUntil(lambda: bool(caplog.records))  # it has been heard of
+        assert not records(app.paths).get(MAIN.folder, DRAFT.folder).off
+        app.close()
+        assert records(app.paths).get(MAIN.folder, DRAFT.folder).off
