@@ -13,6 +13,7 @@ from app.storage import pair_records
 from app.storage.pair_records import PairRecord, PairRecords
 from app.system.machine import machine_name
 from app.system.paths import Paths
+from engine import write_atomically
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 
@@ -105,7 +106,7 @@ class FullDisk:
     """Takes the file of pairs once it has refused it so many times."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
-        self.refusals, self._write = refusals, pair_records.write_atomically
+        self.refusals, self._write = refusals, write_atomically
         monkeypatch.setattr(pair_records, "write_atomically", self._take)
 
     def _take(self, path: Path, data: bytes) -> None:
