@@ -287,6 +287,27 @@ def test_each_machine_says_where_and_how_far_it_is_what_fits_there_or_why_it_doe
     qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
 
 
+def test_a_model_that_runs_with_one_machine_can_run_with_another(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    others.known = [STUDIO, mini := replace(STUDIO, name="Mini", fingerprint="d" * 64, address="10.0.0.9:7791")]
+    machines.look()
+    qtbot.waitUntil(lambda: len(machines.entries) == 2)
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    page.plan.run.click()
+    pair = harness.models
+    qtbot.waitUntil(lambda: pair.pair.state is PairState.READY and pair.pair.helper == STUDIO)
+    assert not page.plan.run.isVisible()
+    machines.make_plan(MAIN.folder, mini.fingerprint)
+    qtbot.waitUntil(lambda: machines.plan.fits)
+    assert page.plan.plan.text().splitlines()[-1] == "Fits, with room for a chat."
+    page.plan.run.click()
+    qtbot.waitUntil(lambda: pair.pair.state is PairState.READY and pair.pair.helper == mini)
+    assert page.plan.plan.text().splitlines()[-1] == "Runs over both Macs now."
+    assert [page.plan.run.isVisible(), page.plan.alone.isVisible()] == [False, True]
+
+
 def test_a_model_runs_over_two_machines_and_again_after_a_restart(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -386,13 +386,13 @@ class PlanCard(Translated, Card):
 
     def _show(self) -> None:
         view, pair = self._machines.plan, self._models.pair
-        helped = self._machines.is_helped(view.folder)
-        is_so = helped and pair.main_folder == view.folder and pair.state == PairState.READY
+        helper = pair.helper.fingerprint if pair.helper is not None and pair.state == PairState.READY else ""
+        is_so = bool(helper) and (pair.main_folder, helper) == (view.folder, view.fingerprint)
         self.plan.setText(self._plan_text(view, is_so))
         self.plan.setVisible(bool(self.plan.text()))
         self.run.setVisible(not is_so)
         self.run.setEnabled(view.fits)
-        self.alone.setVisible(helped)
+        self.alone.setVisible(self._machines.is_helped(view.folder))
 
     def _plan_text(self, view: PlanView, is_so: bool) -> str:
         if view.error is not None:
