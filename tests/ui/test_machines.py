@@ -405,7 +405,8 @@ def test_a_download_for_another_machine_that_failed_and_another_version_here_lea
     machines.lending._on_state(replace(needed, wanted_repository=f"org/{MAIN.name}", wanted_revision="d" * 40))
     assert card._wanted_row.isVisible()
 
-    harness.application.settings.hub_offline = False
+    harness.application.settings.hub_offline = False  # what was refused goes on
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FINISHED)
     machines.lending._on_state(older := replace(needed, wanted_repository="org/Old-4bit", wanted_revision="e" * 40))
     harness.store.gate.hold()
     harness.store.gate.let_through(2)
