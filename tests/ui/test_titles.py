@@ -66,6 +66,7 @@ def test_it_gives_way_to_a_message_and_goes_on(harness: ControllerHarness) -> No
     harness.engine.gate.let_through(1)
     harness.qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
     assert harness.engine.requests[1].transient
+    harness.qtbot.waitUntil(lambda: len(harness.engine.scripts) == 1)  # the title is being written
     harness.chat.send("second")
     harness.engine.gate.open()
     wait_for_title(harness, "A title")
