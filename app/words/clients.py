@@ -68,6 +68,7 @@ def _claude_variables(reached: Reached) -> dict[str, str]:
         "CLAUDE_CODE_MAX_CONTEXT_TOKENS": str(reached.context_tokens or ""),
         "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_STREAM_IDLE_TIMEOUT_MS": "3600000",  # else 300 s to the first token; pings do not count (2.1.197)
     }
     return {name: value for name, value in values.items() if value}
 

@@ -109,7 +109,7 @@ class AnthropicMessage(Shape):
         yield _event("message_stop")
 
     def alive(self, done_tokens: int, total_tokens: int) -> bytes:
-        """Claude Code's watchdog counts events, not comments."""
+        """For watchdogs of bytes or events; Claude Code's other one counts no pings and is set by its variables."""
         return _event("ping")
 
     def failure(self, problem: Problem, request_id: str) -> bytes:

@@ -29,6 +29,7 @@ def test_claude_code_gets_the_address_without_a_path() -> None:
         "CLAUDE_CODE_MAX_CONTEXT_TOKENS": "40960",
         "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_STREAM_IDLE_TIMEOUT_MS": "3600000",
     }
 
 
