@@ -370,7 +370,7 @@ def test_a_damaged_file_is_ignored_and_removed(
 
 @pytest.mark.slow
 def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, Path], tmp_path: Path) -> None:
-    """Killed after each number of steps in turn; then the next process finds only whole files, and no half ones."""
+    """Killed in the first and in the second file; then the next process finds only whole files, and no half ones."""
     child = (
         "import os, signal, sys, pathlib\n"
         "from tests.engine.test_prefix_disk import CHAT\n"
@@ -384,14 +384,16 @@ def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, P
         "    if at == int(sys.argv[3]): os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     model = load_model(folders["hybrid"])
-    for steps in (2, 9):
-        run = subprocess.run([sys.executable, "-c", child, folders["hybrid"], tmp_path, str(steps)], check=False)
+    steps_a_file = sum(1 for _ in PrefixDisk(tmp_path / "counted").write(read(model, CHAT, 150))) // 2
+    for in_second in (False, True):
+        steps = steps_a_file // 2 + in_second * steps_a_file
+        run = subprocess.run([sys.executable, "-c", child, folders["hybrid"], tmp_path / "cut", str(steps)], check=False)
         assert run.returncode == -signal.SIGKILL
-        assert list(tmp_path.glob("*/*/*.part"))
-        for path in files(tmp_path):
+        assert list((tmp_path / "cut").glob("*/*/*.part"))
+        for path in files(tmp_path / "cut"):
             assert read_segment(path)
-        assert cached(model, tmp_path) == (0 if steps == 2 else 150)
-        assert not list(tmp_path.glob("*/*/*.part"))
+        assert cached(model, tmp_path / "cut") == (150 if in_second else 0)
+        assert not list((tmp_path / "cut").glob("*/*/*.part"))
 
 
 @pytest.mark.parametrize("kind", fair(FAMILIES, "hybrid"))

@@ -143,7 +143,6 @@ _TESTS = {
     "engine/runtime/pair": (
         "engine/test_tuning",
         "engine/test_agreement",
-        "engine/test_change_of_draft",
         "engine/test_memory",
         "engine/test_prefix_disk",
         "engine/test_invariants",
