@@ -43,7 +43,7 @@ from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
 from engine.models.names import is_commit, is_repository
 
-END_S = 3.0
+END_S = 1.0  # for a rank whose connection has ended; it has nothing to save
 MOST_CONNECTIONS = 16
 TAKEN_BACK_S = 600.0  # for which nothing is lent once its user has stopped that
 LOOK_S = 1.0  # between two looks whether the machine that is helped is still paired

@@ -16,13 +16,14 @@ from typing import Any, TypeVar
 from engine.api.ranks import Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
 from engine.cluster.operations import Answer, Offer, Pong, Proof, Refused, Share
+from engine.cluster.relay import SILENT_S
 from engine.cluster.wire import Wire, WireEnded
 from engine.models.watch import Question
 
 DIGITS = 8
 INVITED_S = 120.0
 TRIES = 5
-ANSWER_S = 10.0
+ANSWER_S = SILENT_S  # after which the one that is asked takes the other for gone
 _MAIN, _HELPER = b"main", b"helper"
 _Kind = TypeVar("_Kind", Answer, Offer, Pong, Proof, Share)
 

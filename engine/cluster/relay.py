@@ -10,12 +10,15 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from math import inf
 
 HANDSHAKE_S = 10.0
-SILENT_S = 10.0  # after which a machine has vanished (asleep, unplugged, stopped) whose ranks say something each BEAT_S
-BEAT_S = 2.0
+# After which a machine has vanished (asleep, unplugged, stopped) that says something each BEAT_S. With what it may take
+# to notice and to end a rank (`lender.END_S`) it is less than ten seconds, and one that is slow may pause for six.
+SILENT_S = 8.0
+BEAT_S = 1.0
 LAST_WORDS_S = 10.0  # for what is still to be sent to one side when the other has ended
 _BLOCK_BYTES = 1 << 16
 _MOST_BYTES = 1 << 20  # that wait for a slow reader before the writer waits, too
@@ -52,37 +55,6 @@ class _Side:
         return True
 
 
-def relay(one: socket.socket, other: socket.socket, silent_s: float = inf) -> None:
-    """Until one of them ends, and what came from it was sent on, if the other reads that in time. Closes both.
-
-    Or until nothing has come from `one` for `silent_s`.
-    """
-    with one, other, suppress(OSError):
-        sides, left_s = (_Side(one), _Side(other)), silent_s
-        while not any(side.ended for side in sides):
-            began = time.monotonic()
-            if _move(*sides, _LOOK_S):
-                left_s = silent_s
-            else:  # of a longer time this process was stopped itself
-                left_s -= min(time.monotonic() - began, _LOOK_S)
-            if left_s <= 0:
-                return
-        until = time.monotonic() + LAST_WORDS_S
-        while not any(side.ended and not beyond.waiting for side, beyond in (sides, sides[::-1])):
-            if (left_s := until - time.monotonic()) <= 0:
-                return
-            _move(*sides, left_s)
-
-
-def _move(one: _Side, other: _Side, within_s: float) -> bool:
-    """Whether anything has come from `one`, or cannot come now."""
-    moved = [side.read(beyond.waiting) for side, beyond in ((one, other), (other, one))]
-    moved += [side.write() for side in (one, other)]
-    if not any(moved):
-        _wait(one, other, within_s)
-    return moved[0] or len(other.waiting) >= _MOST_BYTES
-
-
 def _wait(one: _Side, other: _Side, within_s: float) -> None:
     """Until one can be read or written: encrypted bytes that wait were read before, or nothing has moved."""
     poll = select.poll()
@@ -92,6 +64,46 @@ def _wait(one: _Side, other: _Side, within_s: float) -> None:
         if reads or writes:
             poll.register(side.socket, reads | writes)
     poll.poll(within_s * 1000)
+
+
+Wait = Callable[[_Side, _Side, float], None]
+
+
+def relay(
+    one: socket.socket,
+    other: socket.socket,
+    silent_s: float = inf,
+    now_s: Callable[[], float] = time.monotonic,
+    wait: Wait = _wait,
+) -> None:
+    """Until one of them ends, and what came from it was sent on, if the other reads that in time. Closes both.
+
+    Or until nothing has come from `one` for `silent_s`. `now_s`, `wait`: tests have a time of their own.
+    """
+    with one, other, suppress(OSError):
+        sides, left_s = (_Side(one), _Side(other)), silent_s
+        while not any(side.ended for side in sides):
+            began_s = now_s()
+            if _move(*sides, min(left_s, _LOOK_S), wait):
+                left_s = silent_s
+            else:  # of a much longer time this process was stopped itself
+                left_s -= min(now_s() - began_s, 2 * _LOOK_S)
+            if left_s <= 0:
+                return
+        until_s = now_s() + LAST_WORDS_S
+        while not any(side.ended and not beyond.waiting for side, beyond in (sides, sides[::-1])):
+            if (left_s := until_s - now_s()) <= 0:
+                return
+            _move(*sides, left_s, wait)
+
+
+def _move(one: _Side, other: _Side, within_s: float, wait: Wait) -> bool:
+    """Whether anything has come from `one`, or cannot come now."""
+    moved = [side.read(beyond.waiting) for side, beyond in ((one, other), (other, one))]
+    moved += [side.write() for side in (one, other)]
+    if not any(moved):
+        wait(one, other, within_s)
+    return moved[0] or len(other.waiting) >= _MOST_BYTES
 
 
 def relayed(secure: ssl.SSLSocket, silent_s: float = inf) -> tuple[socket.socket, threading.Thread]:

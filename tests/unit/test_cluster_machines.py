@@ -55,7 +55,7 @@ from engine.cluster.operations import (
     encoded,
 )
 from engine.cluster.pairing import Declined, Invitation
-from engine.cluster.relay import relay, relayed
+from engine.cluster.relay import BEAT_S, SILENT_S, relay, relayed
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models import inspect
 from engine.models.inspect import content_digest
@@ -621,6 +621,44 @@ def test_a_relay_carries_everything_both_ways_and_ends_with_either_side() -> Non
     assert received(far, 100) == b"last words"
     thread.join()
     far.close()
+
+
+class Beats:
+    """The time of a relay, in which one side says something at these moments; each look takes `late_s` too long."""
+
+    def __init__(self, at_s: list[float], late_s: float) -> None:
+        self.now_s = 0.0
+        self._at_s, self._late_s = at_s, late_s
+        self._main, main_end = socket.socketpair()
+        self._rank, rank_end = socket.socketpair()
+        with self._main, self._rank:
+            relay(main_end, rank_end, SILENT_S, lambda: self.now_s, self._wait)
+
+    def _wait(self, _one: object, _other: object, within_s: float) -> None:
+        due_s = self._at_s[0] if self._at_s else math.inf
+        self.now_s = max(self.now_s, min(self.now_s + within_s, due_s) + self._late_s)
+        if self.now_s >= due_s:
+            self._at_s.pop(0)
+            self._main.send(b"beat")
+
+
+@pytest.mark.parametrize("late_s", [0.0, 0.05, 0.25])
+def test_a_main_that_is_stopped_is_gone_from_a_lending_machine_in_ten_seconds(late_s: float) -> None:
+    beats_s = [BEAT_S * number for number in range(1, 101)]
+    gone_s = Beats(beats_s.copy(), late_s).now_s + lender.END_S - beats_s[-1]
+
+    assert SILENT_S <= gone_s < 10
+
+
+@pytest.mark.parametrize("pause_s", [BEAT_S, 3.0, SILENT_S - BEAT_S - 0.5])
+def test_a_main_that_pauses_keeps_what_it_is_lent(pause_s: float) -> None:
+    beats_s = [number * (BEAT_S + pause_s) for number in range(1, 101)]
+
+    assert Beats(beats_s.copy(), 0.05).now_s > beats_s[-1]
+
+
+def test_a_lending_machine_that_was_stopped_itself_gives_the_main_time_to_say_something() -> None:
+    assert Beats([60.0], 30.0).now_s > 60  # it looked twice in that minute
 
 
 def test_a_relay_does_not_wait_for_one_that_never_reads(monkeypatch: pytest.MonkeyPatch) -> None:
