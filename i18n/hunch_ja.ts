@@ -2278,8 +2278,12 @@
         <translation>%1 ms</translation>
     </message>
     <message>
-        <source>Has another version of Hunch. Install the same one on both.</source>
-        <translation>Hunch のバージョンが異なります。両方に同じバージョンをインストールしてください。</translation>
+        <source>Has an older version of Hunch. Update it there.</source>
+        <translation>Hunch のバージョンが古いです。その Mac でアップデートしてください。</translation>
+    </message>
+    <message>
+        <source>Has a newer version of Hunch. Update it on this Mac.</source>
+        <translation>Hunch のバージョンが新しいです。この Mac でアップデートしてください。</translation>
     </message>
     <message>
         <source>Runs over both Macs now.</source>
@@ -3178,6 +3182,22 @@
     <message>
         <source>Install the same model there.</source>
         <translation>その Mac に同じモデルをインストールしてください。</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has an older version than this one: %2.</source>
+        <translation>%1 の Mac のバージョンはこの Mac より古いです：%2。</translation>
+    </message>
+    <message>
+        <source>Update Hunch there.</source>
+        <translation>その Mac で Hunch をアップデートしてください。</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has a newer version than this one: %2.</source>
+        <translation>%1 の Mac のバージョンはこの Mac より新しいです：%2。</translation>
+    </message>
+    <message>
+        <source>Update Hunch on this Mac.</source>
+        <translation>この Mac で Hunch をアップデートしてください。</translation>
     </message>
     <message>
         <source>Model differs on the other Mac</source>

@@ -2278,8 +2278,12 @@
         <translation>%1ms</translation>
     </message>
     <message>
-        <source>Has another version of Hunch. Install the same one on both.</source>
-        <translation>Hunch 버전이 달라요. 두 Mac에 같은 버전을 설치하세요.</translation>
+        <source>Has an older version of Hunch. Update it there.</source>
+        <translation>더 오래된 버전의 Hunch가 있어요. 그 Mac에서 업데이트하세요.</translation>
+    </message>
+    <message>
+        <source>Has a newer version of Hunch. Update it on this Mac.</source>
+        <translation>더 새로운 버전의 Hunch가 있어요. 이 Mac에서 업데이트하세요.</translation>
     </message>
     <message>
         <source>Runs over both Macs now.</source>
@@ -3178,6 +3182,22 @@
     <message>
         <source>Install the same model there.</source>
         <translation>그 Mac에 같은 모델을 설치하세요.</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has an older version than this one: %2.</source>
+        <translation>%1의 Mac에 이 Mac보다 오래된 버전이 있어요: %2.</translation>
+    </message>
+    <message>
+        <source>Update Hunch there.</source>
+        <translation>그 Mac에서 Hunch를 업데이트하세요.</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has a newer version than this one: %2.</source>
+        <translation>%1의 Mac에 이 Mac보다 새로운 버전이 있어요: %2.</translation>
+    </message>
+    <message>
+        <source>Update Hunch on this Mac.</source>
+        <translation>이 Mac에서 Hunch를 업데이트하세요.</translation>
     </message>
     <message>
         <source>Model differs on the other Mac</source>

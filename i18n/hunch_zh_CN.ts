@@ -2278,8 +2278,12 @@
         <translation>%1 毫秒</translation>
     </message>
     <message>
-        <source>Has another version of Hunch. Install the same one on both.</source>
-        <translation>Hunch 版本不同。请在两台 Mac 上安装相同的版本。</translation>
+        <source>Has an older version of Hunch. Update it there.</source>
+        <translation>Hunch 版本较旧。请在那台 Mac 上更新。</translation>
+    </message>
+    <message>
+        <source>Has a newer version of Hunch. Update it on this Mac.</source>
+        <translation>Hunch 版本较新。请在这台 Mac 上更新。</translation>
     </message>
     <message>
         <source>Runs over both Macs now.</source>
@@ -3178,6 +3182,22 @@
     <message>
         <source>Install the same model there.</source>
         <translation>请在那台 Mac 上安装相同的模型。</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has an older version than this one: %2.</source>
+        <translation>%1 的 Mac 上的版本比这台旧：%2。</translation>
+    </message>
+    <message>
+        <source>Update Hunch there.</source>
+        <translation>请在那台 Mac 上更新 Hunch。</translation>
+    </message>
+    <message>
+        <source>The Mac at %1 has a newer version than this one: %2.</source>
+        <translation>%1 的 Mac 上的版本比这台新：%2。</translation>
+    </message>
+    <message>
+        <source>Update Hunch on this Mac.</source>
+        <translation>请在这台 Mac 上更新 Hunch。</translation>
     </message>
     <message>
         <source>Model differs on the other Mac</source>

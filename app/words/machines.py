@@ -109,8 +109,10 @@ def _trip(trip_s: float | None) -> str:
 
 
 def nearby_words(machine: FoundMachine) -> str:
+    if machine.is_older:
+        return QCoreApplication.translate("Machines", "Has an older version of Hunch. Update it there.")
     if not machine.is_same_version:
-        return QCoreApplication.translate("Machines", "Has another version of Hunch. Install the same one on both.")
+        return QCoreApplication.translate("Machines", "Has a newer version of Hunch. Update it on this Mac.")
     return _way(machine.addresses[0])
 
 

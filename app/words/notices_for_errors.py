@@ -557,6 +557,22 @@ TABLE = (
     ),
     Row(
         engine.MachineUnavailable,
+        QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
+        QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has an older version than this one: %2."),
+        QT_TRANSLATE_NOOP("Messages", "Update Hunch there."),
+        values=("address", "detail"),
+        when=lambda error: error.why is engine.MachineRefusal.OLDER,
+    ),
+    Row(
+        engine.MachineUnavailable,
+        QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
+        QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has a newer version than this one: %2."),
+        QT_TRANSLATE_NOOP("Messages", "Update Hunch on this Mac."),
+        values=("address", "detail"),
+        when=lambda error: error.why is engine.MachineRefusal.NEWER,
+    ),
+    Row(
+        engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "Model differs on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has the same version of it with other contents."),
         QT_TRANSLATE_NOOP("Messages", "Verify it on both Macs, under Models, and repair the one that is damaged."),

@@ -373,7 +373,7 @@ class RankLost(EngineError):
 
 @dataclass(eq=False)
 class MachineUnavailable(EngineError):
-    """Another machine does not help this one. `detail`: who it helps instead; else for the log."""
+    """Another machine does not help this one. `detail`: who it helps instead, or what it has; else for the log."""
 
     address: str
     why: MachineRefusal

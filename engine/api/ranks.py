@@ -43,6 +43,8 @@ class MachineRefusal(StrEnum):
     TAKEN_BACK = "taken back"  # its user has stopped that a while ago
     MEMORY = "memory"  # it lends less by now than was planned
     NO_MODEL = "no model"  # it has no model with the same contents
+    OLDER = "older"  # it has an older Hunch, MLX or mlx-lm than this one
+    NEWER = "newer"  # or a newer one
     DIFFERS = "differs"  # it has the same state of the same repository, with other contents
     MISBEHAVED = "misbehaved"  # what it sent is no answer
 

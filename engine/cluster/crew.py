@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Protocol, TypeVar
 
 from engine.api.errors import RankLost
@@ -39,6 +38,7 @@ from engine.cluster.operations import (
     Truncate,
     Value,
 )
+from engine.cluster.versions import versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 
 START_S = 120.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
@@ -296,5 +296,4 @@ class Crew:
 
 
 def hello_here() -> Hello:
-    """What two ranks must have in common, to the digit: with other code they would compute other numbers."""
-    return Hello(PROTOCOL, (version("mlx"), version("mlx-lm")))
+    return Hello(PROTOCOL, versions_here())

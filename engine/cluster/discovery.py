@@ -47,6 +47,10 @@ class FoundMachine:
     def is_same_version(self) -> bool:
         return self.protocol == PROTOCOL
 
+    @property
+    def is_older(self) -> bool:
+        return self.protocol < PROTOCOL
+
     def may_be(self, fingerprint: str) -> bool:
         """Whether it says to be the machine with this certificate, which others can say as well."""
         return hmac.compare_digest(self.id, _id(self.id[: 2 * _NONCE_BYTES], fingerprint))

@@ -37,6 +37,7 @@ from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_rank
 from engine.cluster.relay import HANDSHAKE_S, SILENT_S, relayed
 from engine.cluster.supplied import PIECE_BYTES, Supplies, SupplyLine
+from engine.cluster.versions import difference
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
@@ -242,6 +243,8 @@ class Lender:
                 answer_to_pair(wire, self._identity, self._invitation, value)
                 self._on_change()
             case Ask() if machine is not None and self._is_paired(machine):
+                if (other := difference(value.versions)) is not None:
+                    raise Declined(*other)
                 self._look_for(value, machine)
                 wire.send(Offer(self.memory_bytes))
             case Start(digest=digest) if machine is not None and self._is_paired(machine):

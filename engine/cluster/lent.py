@@ -38,6 +38,7 @@ from engine.cluster.operations import (
 )
 from engine.cluster.pairing import Declined, ask_to_pair, expected
 from engine.cluster.relay import BEAT_S, HANDSHAKE_S, relayed
+from engine.cluster.versions import protocol_difference, versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
@@ -45,6 +46,7 @@ from engine.models.watch import Question, never
 
 DEFAULT_PORT = 7791
 _PINGS = 5
+_LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
 _LATER_S = 1.5  # than the first address of a machine that answers
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", Answer, Offer, Pong)
@@ -75,7 +77,8 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
         wire = _asking(connected)
         taken_s = min(_trip_s(wire) for _ in range(_PINGS))
-        return MachineOffer(_answer(wire, Ask(digest, source.repository, source.revision), Offer).memory_bytes, taken_s)
+        asked = Ask(versions_here(), digest, source.repository, source.revision)
+        return MachineOffer(_answer(wire, asked, Offer).memory_bytes, taken_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +229,10 @@ def _connected(own: Identity, machine: Machine | None, address: str) -> tuple[so
         # The helper's first byte, once it knows our certificate: else it ends the connection instead.
         if (protocol := secure.recv(1)) == b"":
             raise WireEnded("closed")
-        if protocol != bytes([PROTOCOL]):
-            raise Declined(MachineRefusal.MISBEHAVED, "another protocol")
+        if protocol[0] > _LAST_PROTOCOL:
+            raise Declined(MachineRefusal.MISBEHAVED, "not Hunch")
+        if protocol[0] != PROTOCOL:
+            raise Declined(*protocol_difference(PROTOCOL, protocol[0]))
         certificate = fingerprint(secure.getpeercert(binary_form=True) or b"")
         return relayed(secure)[0], bytes.fromhex(certificate)
     except BaseException:

@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType, UnionType
 from typing import Any, get_type_hints
 
-PROTOCOL = 3
+PROTOCOL = 4
 ITEM_BYTES = MappingProxyType({"float32": 4, "float16": 2, "bfloat16": 2})  # of hidden states, by type
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
@@ -173,9 +173,11 @@ class Proof:
 class Ask:
     """Whether the model with this digest is there, and how much memory would be lent to it.
 
-    `repository` and `revision`: where it can be downloaded, if it comes from a hub.
+    `versions`: of what computes (`versions.py`); others are refused. `repository` and `revision`: where it can be
+    downloaded, if it comes from a hub.
     """
 
+    versions: tuple[str, ...]
     digest: str
     repository: str = ""
     revision: str = ""

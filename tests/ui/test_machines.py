@@ -501,13 +501,15 @@ def test_a_machine_nearby_is_paired_by_its_code_alone_at_the_address_that_answer
     mine = is_found("Me", "10.0.0.5:1", fingerprint=others.fingerprint)
     paired = is_found("Air", "10.0.0.6:1", fingerprint=BORROWER.fingerprint)
     studio, old = is_found("Studio", "10.0.0.7:1", "10.9.9.7:1"), is_found("Old", "10.0.0.8:1", protocol=1)
-    others.finds(mine, paired, studio, old)
+    new = is_found("New", "10.0.0.9:1", protocol=PROTOCOL + 1)
+    others.finds(mine, paired, studio, old, new)
     qtbot.waitUntil(page.nearby.isVisible)
     assert [(row.name.text(), row.explanation.text()[:15]) for row in page.nearby.rows] == [
         ("Studio", "10.0.0.7:1"),
-        ("Old", "Has another ver"),
+        ("Old", "Has an older ve"),
+        ("New", "Has a newer ver"),
     ]
-    assert [button.isEnabled() for button in page.nearby.buttons] == [True, False]
+    assert [button.isEnabled() for button in page.nearby.buttons] == [True, False, False]
     assert page.nearby.buttons[0].accessibleName() == "Pair with Studio"
 
     page.nearby.buttons[0].click()

@@ -21,6 +21,7 @@ from engine.cluster import crew as crew_module
 from engine.cluster import worker
 from engine.cluster.crew import Crew, hello_here
 from engine.cluster.operations import (
+    PROTOCOL,
     Answer,
     Broken,
     CanTruncate,
@@ -40,6 +41,7 @@ from engine.cluster.operations import (
     decoded,
     encoded,
 )
+from engine.cluster.versions import versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.server.problems import problem_of
 
@@ -137,7 +139,8 @@ def drip(_wire: Wire, raw: socket.socket) -> None:
 
 LOST: dict[str, tuple[Script, RankEnd]] = {
     "goes before its first word": (lambda _wire, _raw: None, RankEnd.ENDED),
-    "has other versions": (lambda wire, _: wire.send(Hello(1, ("0", "0"))), RankEnd.DIFFERS),
+    "has another protocol": (lambda wire, _: wire.send(Hello(1, versions_here())), RankEnd.DIFFERS),
+    "has another Hunch": (lambda wire, _: wire.send(Hello(PROTOCOL, ("0", *versions_here()[1:]))), RankEnd.DIFFERS),
     "has other files": (of_other_files, RankEnd.DIFFERS),
     "goes in a step": (after_joining(lambda _wire, _raw: None), RankEnd.ENDED),
     "falls silent": (after_joining(never_again), RankEnd.SILENT),

@@ -56,6 +56,7 @@ from engine.cluster.operations import (
 )
 from engine.cluster.pairing import Declined, Invitation
 from engine.cluster.relay import BEAT_S, SILENT_S, relay, relayed
+from engine.cluster.versions import difference, versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models import inspect
 from engine.models.inspect import content_digest
@@ -297,7 +298,7 @@ def test_a_machine_that_was_removed_is_a_stranger_on_an_open_connection_too(lend
         wire.receive()
         assert Identity(lending.identity.folder).remove(Identity(lending.main).fingerprint)
 
-        wire.send(Ask(content_digest(STARTER_MAIN)))
+        wire.send(Ask(versions_here(), content_digest(STARTER_MAIN)))
 
         assert wire.receive()[0] == Refused(MachineRefusal.STRANGER.value, "")
 
@@ -345,20 +346,59 @@ def test_a_line_that_drips_only_takes_longer(lending: Lending) -> None:
         assert machine_offer(slow, STARTER_MAIN).memory_bytes == 3 * GB
 
 
-def test_a_machine_with_another_protocol_is_refused(lending: Lending, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "why"),
+    [
+        (PROTOCOL - 1, MachineRefusal.OLDER),
+        (PROTOCOL + 1, MachineRefusal.NEWER),
+        (ord("2"), MachineRefusal.MISBEHAVED),
+    ],
+)
+def test_a_machine_with_another_protocol_is_refused(
+    protocol: int, why: MachineRefusal, lending: Lending, tmp_path: Path
+) -> None:
     other = Identity(tmp_path / "other")
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def answer() -> None:
             with other.server_context().wrap_socket(listening.accept()[0], server_side=True) as secure:
-                secure.send(bytes([PROTOCOL + 1]))
+                secure.send(bytes([protocol]))
                 secure.recv(1)
 
         thread = threading.Thread(target=answer)
         thread.start()
         address = f"127.0.0.1:{listening.getsockname()[1]}"
-        assert refusal(lambda: pair_machines(lending.main, address, "12345678")) is MachineRefusal.MISBEHAVED
+        assert refusal(lambda: pair_machines(lending.main, address, "12345678")) is why
         thread.join()
+
+
+@pytest.mark.parametrize(
+    ("place", "asking", "why"),
+    [
+        (0, "0.0.9", MachineRefusal.NEWER),
+        (0, "1000.1", MachineRefusal.OLDER),
+        (1, "0.9.0", MachineRefusal.NEWER),
+        (1, "0.100.0", MachineRefusal.OLDER),  # not as texts are ordered
+        (2, "0.100.0", MachineRefusal.OLDER),
+        (2, "", MachineRefusal.NEWER),
+    ],
+)
+def test_a_machine_with_another_version_of_what_computes_is_refused_before_any_model_is_looked_for(
+    place: int, asking: str, why: MachineRefusal, lending: Lending, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helping, here, name = lending.paired(), versions_here(), ("Hunch", "mlx", "mlx-lm")[place]
+    monkeypatch.setattr(lent, "versions_here", lambda: (*here[:place], asking, *here[place + 1 :]))
+    monkeypatch.setattr(lending.lender, "_look_for", lambda *_: pytest.fail("a model is looked for"))
+
+    with pytest.raises(MachineUnavailable) as refused:
+        machine_offer(helping, STARTER_MAIN)
+
+    assert (refused.value.why, refused.value.detail) == (why, f"{name} {here[place]}")
+
+
+@pytest.mark.parametrize("theirs", [(), ("1",), (*versions_here()[:2], "0.32.2rc1"), (*versions_here(), "more")])
+def test_versions_are_the_same_or_not(theirs: tuple[str, ...]) -> None:
+    assert (difference(theirs) is None) is (theirs[:3] == versions_here())
 
 
 def test_a_machine_that_takes_too_long_is_out_of_reach_and_not_another_version(

@@ -1,0 +1,49 @@
+"""What two machines must have in common, to the digit: with other code they would compute other numbers."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from engine.api.ranks import MachineRefusal
+
+_NAMES = "Hunch", "mlx", "mlx-lm"  # in the order in which a difference is told
+_SOURCES = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
+
+@cache
+def versions_here() -> tuple[str, ...]:
+    return _own(), version("mlx"), version("mlx-lm")
+
+
+def _own() -> str:
+    try:
+        return version("hunch-chat")
+    except PackageNotFoundError:  # a folder of sources
+        return str(tomllib.loads(_SOURCES.read_text(encoding="utf-8"))["project"]["version"])
+
+
+def difference(theirs: Sequence[str]) -> tuple[MachineRefusal, str] | None:
+    """Whether this machine is the older one or the newer one, and what it has; None: both have the same."""
+    for name, here, there in zip(_NAMES, versions_here(), (*theirs, "", "", ""), strict=False):
+        if here != there:
+            return _order(_age(here) < _age(there)), f"{name} {here}"
+    return None
+
+
+def protocol_difference(here: int, there: int) -> tuple[MachineRefusal, str]:
+    """As the other machine would say it: it is older or newer, and what it speaks."""
+    return _order(there < here), f"protocol {there}"
+
+
+def _order(is_older: bool) -> MachineRefusal:
+    return MachineRefusal.OLDER if is_older else MachineRefusal.NEWER
+
+
+def _age(named: str) -> tuple[list[int], str]:
+    """Grows from version to version; two that differ have no equal one."""
+    return [int(number) for number in re.findall(r"\d+", named)[:8]], named
