@@ -28,7 +28,7 @@ from engine import (
     Speculation,
     plan_ranks,
 )
-from engine.runtime import pair as pair_module
+from engine.runtime import pair_loader
 from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.ranks import Witness, open_sockets, processes_below, rank_folder
 from tests.helpers.samples import sampled
@@ -172,7 +172,7 @@ def test_a_rank_that_is_slow_changes_nothing(
 def test_ten_losses_leave_nothing(
     client: EngineClient, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pair_module, "AGAIN_S", 0.0)
+    monkeypatch.setattr(pair_loader, "AGAIN_S", 0.0)
     witness, plan = Witness(monkeypatch), plan_ranks(pair[0], [GB, GB, GB])
     client.load(pair[0], plan=plan)
     sockets = open_sockets()
