@@ -81,7 +81,7 @@ from engine.drafting.drafters import loading_any_draft
 from engine.models import fit
 from engine.models.loading import Part, Progress, Slices
 from engine.models.memory import MemoryNeed, available_bytes
-from engine.runtime import worker
+from engine.runtime import pair_loader
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
 from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
 from tests.helpers.samples import fair
@@ -384,12 +384,12 @@ def test_what_is_lost_while_a_draft_is_loaded_comes_again_with_it(
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
     def killing(*given: Any, **options: Any) -> Slices:
-        monkeypatch.setattr(worker, "loading_any_draft", loading_any_draft)
+        monkeypatch.setattr(pair_loader, "loading_any_draft", loading_any_draft)
         os.kill(processes_below(os.getpid())[0], signal.SIGKILL)
         while True:  # until this load is ended
             yield None
 
-    monkeypatch.setattr(worker, "loading_any_draft", killing)
+    monkeypatch.setattr(pair_loader, "loading_any_draft", killing)
     engine.load(main, events.put, draft=draft, plan=plan_ranks(main, SIZES))
     ready = (each for each in iter(partial(events.get, timeout=PATIENCE_S), None) if isinstance(each, ModelReady))
 
