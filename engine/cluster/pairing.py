@@ -23,7 +23,7 @@ from engine.models.watch import Question
 DIGITS = 8
 INVITED_S = 120.0
 TRIES = 5
-ANSWER_S = SILENT_S  # after which the one that is asked takes the other for gone
+ANSWER_S = SILENT_S  # after which the one that is asked ends the connection
 _MAIN, _HELPER = b"main", b"helper"
 _Kind = TypeVar("_Kind", Answer, Offer, Pong, Proof, Share)
 
