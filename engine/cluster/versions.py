@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.api.ranks import MachineRefusal
 
-_NAMES = "Hunch", "mlx", "mlx-lm"  # in the order in which a difference is told
+_NAMES = "Hunch", "mlx", "mlx-lm"  # in the order in which a difference is reported
 _SOURCES = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
