@@ -3084,6 +3084,18 @@
         <translation>自分のメッセージから始めるか、システムプロンプトを削除してください。</translation>
     </message>
     <message>
+        <source>Over several Macs, %1 (“%2”) cannot take back drafts that were rejected.</source>
+        <translation>複数の Mac では、%1（%2）は受理されなかったドラフトを巻き戻せません。</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) divides into equal parts only.</source>
+        <translation>%1（%2）は均等にしか分割できません。</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) has not been tried over several Macs yet.</source>
+        <translation>%1（%2）は複数の Mac でまだ試されていません。</translation>
+    </message>
+    <message>
         <source>%1, which has some of its layers, no longer answers.</source>
         <translation>レイヤーの一部を受け持つ %1 から応答がありません。</translation>
     </message>

@@ -3084,6 +3084,18 @@
         <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우세요.</translation>
     </message>
     <message>
+        <source>Over several Macs, %1 (“%2”) cannot take back drafts that were rejected.</source>
+        <translation>여러 Mac에서는 %1(‘%2’)에서 거절된 초안을 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) divides into equal parts only.</source>
+        <translation>%1(‘%2’)의 레이어는 똑같은 크기로만 나눌 수 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) has not been tried over several Macs yet.</source>
+        <translation>%1(‘%2’)의 여러 Mac 실행은 아직 시험하지 않았어요.</translation>
+    </message>
+    <message>
         <source>%1, which has some of its layers, no longer answers.</source>
         <translation>레이어 일부를 맡은 Mac에서 응답이 없어요: %1.</translation>
     </message>

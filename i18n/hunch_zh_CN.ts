@@ -3084,6 +3084,18 @@
         <translation>请以你的消息开头，或删除系统提示词。</translation>
     </message>
     <message>
+        <source>Over several Macs, %1 (“%2”) cannot take back drafts that were rejected.</source>
+        <translation>在多台 Mac 上，%1（“%2”）无法回退被拒绝的草稿。</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) divides into equal parts only.</source>
+        <translation>%1（“%2”）只能平均拆分。</translation>
+    </message>
+    <message>
+        <source>%1 (“%2”) has not been tried over several Macs yet.</source>
+        <translation>%1（“%2”）尚未在多台 Mac 上试过。</translation>
+    </message>
+    <message>
         <source>%1, which has some of its layers, no longer answers.</source>
         <translation>承担部分层的 %1 不再响应。</translation>
     </message>

@@ -22,7 +22,9 @@ from engine import (
     HubSilence,
     HubUnreachable,
     MachineRefusal,
+    MachineUnavailable,
     ModelDamaged,
+    ModelNotShardable,
     ModelTooLarge,
     ModelUnsupported,
     NothingToInstall,
@@ -93,6 +95,21 @@ def test_every_reason_why_a_model_stays_is_a_sentence_of_its_own() -> None:
     told = {notice_for(DeleteFailed("/models/org/x", reason)).sentence for reason in DeleteRefusal}
     assert len(told) == len(DeleteRefusal) - 1  # two of them mean the same to a person
     assert all(sentence.endswith(".") and "%" not in sentence for sentence in told)
+
+
+def test_every_reason_why_another_machine_does_not_help_is_a_sentence_of_its_own() -> None:
+    notices = {why: notice_for(MachineUnavailable("mac:1", why, "mlx 0.1.0")) for why in MachineRefusal}
+    assert len({notice.sentence for notice in notices.values()}) == len(MachineRefusal)
+    assert all("%" not in notice.sentence and notice.hint for notice in notices.values())
+    assert all("mlx 0.1.0" in notices[why].sentence for why in (MachineRefusal.OLDER, MachineRefusal.NEWER))
+    assert "there" in notices[MachineRefusal.OLDER].hint
+    assert "this Mac" in notices[MachineRefusal.NEWER].hint
+
+
+def test_every_reason_why_a_model_cannot_be_divided_names_it() -> None:
+    sentences = {notice_for(ModelNotShardable("/models/Some-1B", "kind", why)).sentence for why in ShardRefusal}
+    assert len(sentences) == len(ShardRefusal) - 1  # of too few layers none can run apart
+    assert all("Some-1B" in sentence and "kind" in sentence for sentence in sentences)
 
 
 @pytest.mark.parametrize(
