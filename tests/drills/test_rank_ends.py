@@ -125,12 +125,19 @@ def test_a_rank_that_is_lost_costs_no_word_and_leaves_nothing(
 @pytest.mark.drill
 @pytest.mark.parametrize("victim", [0, 1])
 @pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES)
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 @pytest.mark.expect_log("could not load", "RankLost")
 def test_of_three_ranks_either_may_be_lost(
-    phase: tuple[str, int], victim: int, client: EngineClient, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    phase: tuple[str, int],
+    end: tuple[Callable[[int], None], RankEnd],
+    victim: int,
+    client: EngineClient,
+    pair: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The one in the middle, too, whose states come from another one."""
-    witness, plan = Witness(monkeypatch), plan_ranks(pair[0], [GB] * 3)
+    witness, plan, (act, why) = Witness(monkeypatch), plan_ranks(pair[0], [GB] * 3), end
+    witness.act = act
     witness.victim = victim
     if phase[0] == "loaded":
         witness.act_before(*phase)
@@ -146,7 +153,7 @@ def test_of_three_ranks_either_may_be_lost(
 
     if error is not None:
         assert isinstance(error, RankLost)
-        assert (error.rank, error.why) == (victim + 1, RankEnd.ENDED)
+        assert (error.rank, error.why) == (victim + 1, why)
 
 
 @pytest.mark.drill
