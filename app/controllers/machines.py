@@ -104,7 +104,8 @@ class MachinesController(QObject):
         """At the machines that are paired, and how far each is."""
         self._worker.ask(lambda: _known(self._identity), self._on_machines, lambda _error: None)
         may_help_now = isinstance(self.plan.error, MachineUnavailable)  # back again, or with the model by now
-        if may_help_now and self.plan.state is AskingState.REFUSED:
+        may_fit_now = self.plan.state is AskingState.DONE and not self.plan.fits
+        if may_fit_now or (may_help_now and self.plan.state is AskingState.REFUSED):
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
     def _on_machines(self, known: tuple[str, tuple[Machine, ...]]) -> None:
@@ -244,7 +245,8 @@ class MachinesController(QObject):
             return
         is_again = (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint)
         refused = self.plan.error if is_again else None  # is shown until the next answer
-        asked = PlanView(folder, fingerprint, AskingState.ASKING, error=refused)
+        too_large = self.plan.plan if is_again and not self.plan.fits else None  # likewise
+        asked = PlanView(folder, fingerprint, AskingState.ASKING, too_large, refused)
         self._set_plan(asked)
 
         source = self._models.library.source(folder)

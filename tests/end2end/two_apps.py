@@ -1,4 +1,4 @@
-"""`make cluster-demo`: two apps on one machine, each with a folder and a loopback port, used with the screen's pointer.
+"""`make cluster-demo`: two apps on one machine, each with a folder and a loopback address, and a pointer.
 
 Each is given 60 % of the memory that the model needs, so it fits neither. They are paired, the model runs over both and
 writes what it wrote alone before, and the one that lends is killed. The same with one app, and without a screen, is
@@ -29,6 +29,7 @@ from tests.helpers.lent import free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
 
+LENDS_AT = "127.0.0.2"  # the other one has 127.0.0.1
 SHARE = 0.6  # of what the model needs with a chat
 
 
@@ -73,12 +74,12 @@ def lend(folder: Path, model: Path) -> None:
     limit_memory(model)
     person = person_with(folder, model)
     page, lending = machines_page(person), person.application.machines.lending
-    lending.host, lending.port = "127.0.0.1", free_port()
+    lending.host, lending.port = LENDS_AT, free_port()
     person.click(page.lend.on)
     wait(lambda: lending.is_ready)
     person.click(page.lend.new_code)
     wait(lambda: lending.state.code)
-    sys.stdout.write(f"127.0.0.1:{lending.port} {lending.state.code}\n")
+    sys.stdout.write(f"{LENDS_AT}:{lending.port} {lending.state.code}\n")
     sys.stdout.flush()
     while True:
         QTest.qWait(100)

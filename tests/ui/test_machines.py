@@ -287,6 +287,23 @@ def test_each_machine_says_where_and_how_far_it_is_what_fits_there_or_why_it_doe
     qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
 
 
+def test_a_plan_that_does_not_fit_is_asked_for_again_until_it_does(
+    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    """Something is unloaded on the other machine."""
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    others.memory_bytes = GB
+    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: "Not enough memory on Studio" in page.plan.plan.text())
+    assert not page.plan.run.isEnabled()
+    others.memory_bytes = 9 * GB
+    machines.look()
+
+    assert "Not enough memory on Studio" in page.plan.plan.text()  # until the answer
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    assert "Fits" in page.plan.plan.text()
+
+
 def test_a_model_that_runs_with_one_machine_can_run_with_another(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
