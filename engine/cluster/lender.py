@@ -45,6 +45,7 @@ from engine.models.model_files import FileError
 from engine.models.names import is_commit, is_repository
 
 END_S = 1.0  # for a rank whose connection has ended; it has nothing to save
+FREED_S = 5.0  # for a rank to make room for the next one of the same process, which waits for an answer meanwhile
 MOST_CONNECTIONS = 16
 TAKEN_BACK_S = 600.0  # for which nothing is lent once its user has stopped that
 LOOK_S = 1.0  # between two looks whether the machine that is helped is still paired
@@ -300,7 +301,7 @@ class Lender:
                 before, its = self._lent_to
                 if (self._lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):
                     _end(its)
-                    self._freed.wait_for(lambda: self._lending is None, END_S + LOOK_S)
+                    self._freed.wait_for(lambda: self._lending is None, FREED_S)
             if self._lending is not None:
                 raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
             if lending.memory_bytes > self.memory_bytes:
