@@ -228,7 +228,14 @@ class Catalog:
         return median_low(shares) if shares else None
 
     def best_that_sees(self, memory_bytes: int, language: str, but: Collection[str] = ()) -> CatalogModel | None:
-        """The best model that sees pictures and fits into `memory_bytes` without a draft. `but`: other repositories."""
+        """The smallest download of what `pairs_for` recommends, that sees pictures and runs well.
+
+        Where none of these sees, the best that fits without a draft. `but`: other repositories.
+        """
+        pairs = [pair for pair in self.pairs_for(memory_bytes, language) if pair.fit.level is FitLevel.FITS]
+        recommended = [pair.main for pair in pairs if pair.main.sees and pair.main.repository not in but]
+        if recommended:
+            return min(recommended, key=lambda model: model.download_bytes)
         models = [each for each in self.models if each.sees and each.speaks(language) and each.repository not in but]
         able = [(model, _fit(memory_bytes, model)) for model in models]
         fitting = [(model, fit) for model, fit in able if fit.level is not FitLevel.TOO_LARGE]
