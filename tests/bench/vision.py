@@ -68,21 +68,23 @@ def vision_spec_vs_plain(setup: BenchSetup, runs: int) -> Row:
     """What a draft that reads text only brings after a picture, of what it brings in a chat without one.
 
     The picture's rows are zeros, so both sides write of what they have learnt, and the draft could know it. From the
-    first token on: before it, drafted or not, the picture is looked at.
+    first token on: before it, drafted or not, the picture is looked at. The main model answers some questions otherwise
+    behind such a picture. MEASURED: of 20 questions a draft is rejected in 4 behind a picture and in 2 without, at 14.2
+    and 14.1 tokens a round; of the first 4, with 9 rounds in all, one rejection is a fifth of the gain.
     """
     folder = save_seeing(_KIND, setup.folder / "looks", vision=_VISION | {"deepstack_visual_indexes": []})
     engine = Ours(*pairs.seeing_pair(setup.main, setup.draft, folder, setup.folder / "sees"))
-    questions = [question for question, _ in setup._questions(1)]
+    questions = [question for question, _ in setup._questions(5)]
     chats = [(asked(question, picture(32, 32, seed=at)),) for at, question in enumerate(questions)]
     gains, told = list[list[float]](), []
     for kind in (chats, [(asked(question),) for question in questions]):
         sides = [partial(_all, engine, how, kind) for how in (Speculation.auto(), Speculation.off())]
         rounds = list(interleaved(runs, *sides))
         gains.append([_decoded(auto) / _decoded(off) for auto, off in rounds])
-        told.append(f"{statistics.median(gains[-1]):.2f} times plain decoding, {_accepted(rounds[-1][0]):.0%} accepted")
+        told.append(f"{statistics.median(gains[-1]):.2f} times plain decoding, {_counted(rounds[-1][0])}")
     engine.close()
     each = [after / without for after, without in zip(*gains, strict=True)]
-    detail = "after a picture of 16 tokens {}; without one {}".format(*told)
+    detail = "after a picture of 16 tokens {}; without one {}; {} questions".format(*told, len(questions))
     return Row("vision.spec.vs_plain", statistics.median(each), "ratio", "≥ 0.9", detail, each)
 
 
@@ -94,9 +96,11 @@ def _decoded(runs: Sequence[Run]) -> float:
     return sum(len(run.tokens) - 1 for run in runs) / sum(run.rest_s for run in runs)
 
 
-def _accepted(runs: Sequence[Run]) -> float:
+def _counted(runs: Sequence[Run]) -> str:
     stats = [run.stats for run in runs if run.stats is not None]
-    return sum(each.accepted for each in stats) / max(1, sum(each.drafted for each in stats))
+    accepted = sum(each.accepted for each in stats) / max(1, sum(each.drafted for each in stats))
+    tokens = sum(each.generated_tokens for each in stats) / max(1, sum(each.rounds for each in stats))
+    return f"{accepted:.0%} accepted, {tokens:.1f} tokens a round"
 
 
 def vision_prefill_tiny(setup: BenchSetup, runs: int) -> Row:
