@@ -8,10 +8,10 @@ cache and that number. Engine thread only.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
@@ -158,16 +158,19 @@ class View:
         return self._missing(start, end) is None
 
     def look(self, start: int, end: int) -> None:
-        """Some of the work that `sees` still waits for, for LOOK_S and a step of the tower at most."""
-        index, began = self._missing(start, end), time.perf_counter()
+        """Some of the work that `sees` still waits for: a step of the tower, and more while one fits into LOOK_S."""
+        index = self._missing(start, end)
         if index is None:
             return
         if self._work is None or self._work[0] != index:
             self._work = index, self._eyes.rows(self.spans[index])
+        spent, took = 0.0, 0.0
         try:
-            next(self._work[1])
-            while time.perf_counter() - began < LOOK_S:
+            while spent + took < LOOK_S:
+                began = perf_counter()
                 next(self._work[1])
+                took = perf_counter() - began
+                spent += took
         except StopIteration as done:
             self._rows[index], self._work = done.value, None
         except BaseException:
