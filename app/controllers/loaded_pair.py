@@ -171,6 +171,7 @@ class LoadedPair:
             loaded_share=self._loaded_share,
             off_for_pair=off,
             tie_nats=self._tie_nats,
+            sees=self.main is not None and self.main.sees,
         )
 
     def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:

@@ -110,6 +110,7 @@ class PairView:
     loaded_share: float = 0.0  # of the one that is being loaded: the main model, then its draft
     off_for_pair: bool = False  # drafting was turned off for these two
     tie_nats: float | None = None  # how close two tokens must be for a draft to change a text; None: not yet measured
+    sees: bool = False  # the loaded main model; pictures
 
     @property
     def in_company(self) -> bool:

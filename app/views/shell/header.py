@@ -20,7 +20,7 @@ from app.words.formats import fill, percent, sentences
 from app.words.model_names import human_name
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
-from app.words.pairs import name_beside
+from app.words.pairs import name_beside, seeing_text
 
 HEIGHT = 48
 _NARROW_PX, _LEAST_TITLE_PX = 460, 60
@@ -132,7 +132,7 @@ class Header(Translated, QWidget):
 
 
 class PairChip(Translated, PaintedButton):
-    """Main ← draft · mode, each part in the colour of its state."""
+    """Main ← draft · mode, each part in the colour of its state, and an eye where the main model sees pictures."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -153,7 +153,9 @@ class PairChip(Translated, PaintedButton):
         words = " ".join(text for text, _, _ in self._parts())
         in_full = f" {_ARROW} ".join(filter(None, (self._pair.main_name, self._pair.draft_name)))
         self.setAccessibleName(fill(self.tr("Models: %1"), words))
-        told = words, "" if in_full in words else in_full, self._reason()
+        seeing = seeing_text() if self._pair.sees else ""
+        self.setAccessibleDescription(seeing)
+        told = words, "" if in_full in words else in_full, seeing, self._reason()
         set_tooltip(self, "\n".join(part for part in told if part))
         self.updateGeometry()
         self.update()
@@ -222,9 +224,12 @@ class PairChip(Translated, PaintedButton):
     def _gap(self) -> int:
         return self.theme.px(5)
 
+    def _eye_px(self) -> int:
+        return self.theme.px(12 + 6) if self._pair.sees else 0
+
     def _natural_width(self) -> int:
         """What the words need that there is room for."""
-        frame = self.theme.px(12 + 8 + 12 + 8) + 2
+        frame = self.theme.px(12 + 8 + 12 + 8) + 2 + self._eye_px()
         room = self._most_px - frame
         widths = [width for width in self._widths(self._fitting_parts(room), room) if width]
         return sum(widths) + self._gap() * (len(widths) - 1) + frame
@@ -256,7 +261,10 @@ class PairChip(Translated, PaintedButton):
             self.fill(painter, colors.hover)
         side = self.theme.px(12)
         end = self.width() - self.theme.px(10)
-        icon("chevron-down", colors.secondary).paint(painter, end - side, (self.height() - side) // 2, side, side)
+        top = (self.height() - side) // 2
+        icon("chevron-down", colors.secondary).paint(painter, end - side, top, side, side)
+        if self._pair.sees:
+            icon("eye", colors.secondary).paint(painter, end - side - self._eye_px(), top, side, side)
         left = self.theme.px(12)
         for (text, color, struck), width in self.fitted():
             painter.setFont(self._face(struck))
@@ -266,7 +274,7 @@ class PairChip(Translated, PaintedButton):
 
     def fitted(self) -> list[tuple[_Part, int]]:
         """What is painted between the edge and the arrow, and how wide each of it is."""
-        room = self.width() - 2 * self.theme.px(12) - self.theme.px(10) - self.theme.px(6)
+        room = self.width() - 2 * self.theme.px(12) - self.theme.px(10) - self.theme.px(6) - self._eye_px()
         parts, metrics = self._fitting_parts(room), QFontMetrics(self._face())
         return [
             ((metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width + 1), color, struck), width)
