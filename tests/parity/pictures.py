@@ -57,6 +57,8 @@ def picture_cases() -> Iterator[Case]:
         yield _preprocessing(Path(folder), "qwen3_vl")
         yield _preprocessing(Path(folder), "mistral3")
         yield _preprocessing(Path(folder), "lfm2-vl")
+        yield _preprocessing(Path(folder), "gemma3")
+        yield _preprocessing(Path(folder), "gemma4")
 
 
 def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.array, list[int]]:
@@ -359,4 +361,22 @@ def _lfm2s(span: Span, sight: Sight, image: Any) -> Any:
     return np.abs(ours - patches) * np.tile(sight.std, sight.patch**2)
 
 
-_PREPARED = {"qwen3_vl": _qwens, "mistral3": _mistrals, "lfm2-vl": _lfm2s}
+def _gemmas(span: Span, sight: Sight, image: Any) -> Any:
+    pil = importlib.import_module("transformers.models.gemma3.image_processing_pil_gemma3").Gemma3ImageProcessorPil
+    theirs = pil(
+        size={"height": sight.square, "width": sight.square}, image_mean=sight.mean, image_std=sight.std,
+    )(image, return_tensors="np")["pixel_values"][0]  # fmt: skip
+    return np.abs(_square([span], sight)["pixel_values"][0] - theirs) * np.array(sight.std)[:, None, None]
+
+
+def _gemma4s(span: Span, sight: Sight, image: Any) -> Any:
+    module = importlib.import_module("transformers.models.gemma4.image_processing_pil_gemma4")
+    most = sight.most_pixels // (sight.patch * sight.merge) ** 2
+    module._SUPPORTED_SOFT_TOKENS = (most,)  # noqa: SLF001  of tiny models as well
+    pil = module.Gemma4ImageProcessorPil(
+        patch_size=sight.patch, pooling_kernel_size=sight.merge, max_soft_tokens=most
+    )(image, return_tensors="np")["pixel_values"][0]  # fmt: skip
+    return np.abs(_in_patches([span], sight)["pixel_values"][0] - pil)
+
+
+_PREPARED = {"qwen3_vl": _qwens, "mistral3": _mistrals, "lfm2-vl": _lfm2s, "gemma3": _gemmas, "gemma4": _gemma4s}
