@@ -372,7 +372,7 @@ def _gemmas(span: Span, sight: Sight, image: Any) -> Any:
 def _gemma4s(span: Span, sight: Sight, image: Any) -> Any:
     module = importlib.import_module("transformers.models.gemma4.image_processing_pil_gemma4")
     most = sight.most_pixels // (sight.patch * sight.merge) ** 2
-    module._SUPPORTED_SOFT_TOKENS = (most,)  # noqa: SLF001  of tiny models as well
+    module._SUPPORTED_SOFT_TOKENS = (most,)
     pil = module.Gemma4ImageProcessorPil(
         patch_size=sight.patch, pooling_kernel_size=sight.merge, max_soft_tokens=most
     )(image, return_tensors="np")["pixel_values"][0]  # fmt: skip
