@@ -33,6 +33,7 @@ _DRAFTERS = {
     DrafterKind.DFLY: "DFly",
     DrafterKind.DOMINO: "Domino",
     DrafterKind.LILICORR: "LiliCorr",
+    DrafterKind.XPRESS: "XPress",
     DrafterKind.EAGLE3: "EAGLE-3",
     DrafterKind.PEAGLE: "P-EAGLE",
     DrafterKind.MTP: "MTP",

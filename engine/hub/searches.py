@@ -71,6 +71,7 @@ _DRAFTER_NAMES = {
     "-dfly": DrafterKind.DFLY,
     "-domino": DrafterKind.DOMINO,
     "lilicorr": DrafterKind.LILICORR,
+    "xpress": DrafterKind.XPRESS,
     "dspark": DrafterKind.DSPARK,
     "dflash": DrafterKind.DFLASH,
     "p-eagle": DrafterKind.PEAGLE,

@@ -25,6 +25,7 @@ _LATTICE_PARTS = (
     *("pass_hidden_proj", "context_proj", "feature_norm", "feature_mlp.up_proj", "feature_mlp.down_proj"),
     *("factor_input_proj", "out_head", "in_head", "anchor_out_head"),
 )
+_REFINER_PARTS = ("token_embed", "down_h", "down_g", "in_proj", "mlp_gate", "mlp_up", "mlp_down", "readout")
 _LONGEST_NAME = 100  # characters, in an error
 _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
@@ -119,6 +120,9 @@ def _head_places(config: BlockConfig) -> Iterator[str]:
     if config.selector is not None:
         parts = ("hidden_projection", "predecessor_codebook", "successor_codebook")
         yield from (f"candidate_selector.{part}.weight" for part in parts)
+    if config.refiner is not None:
+        yield "refiner_head.mix_l"
+        yield from (f"refiner_head.{part}.weight" for part in _REFINER_PARTS)
     if config.lattice is not None:
         yield from (f"lilicorr.{name}" for name in _lattice_places(config.lattice, config.backbone.width))
 

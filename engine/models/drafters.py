@@ -38,7 +38,10 @@ _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
 SEEN_ROWS = 4096
-_SHORT_TEXTS = {DrafterKind.DFLASH, DrafterKind.DFLARE, DrafterKind.DOMINO, DrafterKind.DSPARK, DrafterKind.LILICORR}
+_SHORT_TEXTS = {
+    *(DrafterKind.DFLASH, DrafterKind.DFLARE, DrafterKind.DOMINO, DrafterKind.DSPARK, DrafterKind.LILICORR),
+    DrafterKind.XPRESS,
+}
 ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 _MARKOV_HEADS = ("vanilla", "gated")
@@ -67,6 +70,7 @@ _MOST_CANDIDATES = 64
 _PART_SIZES = (
     *("markov_rank", "conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k"),
     *("hidden_correction_intermediate_size", "gru_hidden_dim", "emb_dim", "pure_draft_prefix_len"),
+    *("xpress_rank", "xpress_mlp_ratio"),
     *(f"lilicorr_{key}" for key in ("hidden_size", "num_layers", "num_heads", "factor_dim")),
 )
 _MOST_OF_A_PART = 65_536
@@ -141,6 +145,14 @@ class Lattice:
 
 
 @dataclass(frozen=True, slots=True)
+class Refiner:
+    """XPress' MLP, and the rank that all of its parts work in."""
+
+    rank: int
+    mlp_width: int
+
+
+@dataclass(frozen=True, slots=True)
 class BlockConfig:
     """DFlash and its successors."""
 
@@ -164,6 +176,7 @@ class BlockConfig:
     correction_width: int = 0  # of DFly's MLP that corrects a state by the token before; 0: none
     prefix: Prefix | None = None
     lattice: Lattice | None = None
+    refiner: Refiner | None = None
 
     @property
     def tokens(self) -> int:
@@ -258,6 +271,7 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
         DrafterKind.DFLY: "dfly" in classes or config.get("model_arch") == "dfly",
         DrafterKind.DOMINO: "domino" in classes or block.get("projector_type") == "domino",
         DrafterKind.LILICORR: "lilicorr" in classes or block.get("projector_type") == "lilicorr",
+        DrafterKind.XPRESS: "xpress" in classes,
         DrafterKind.DFLASH2: "dflash2" in classes or "selector_rank" in block,
         DrafterKind.DSPARK: "dspark" in classes or markov,
         DrafterKind.DFLARE: "dflare" in classes or config.get("model_arch") == "dflare",
@@ -307,6 +321,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         correction_width=_correction_width(flat, backbone, held) if kind is DrafterKind.DFLY else 0,
         prefix=_prefix(flat) if kind is DrafterKind.DOMINO else None,
         lattice=_lattice(flat, backbone) if kind is DrafterKind.LILICORR else None,
+        refiner=_refiner(flat) if kind is DrafterKind.XPRESS else None,
     )
 
 
@@ -360,6 +375,13 @@ def _selector(flat: dict[str, Any]) -> Selector | None:
 def _prefix(flat: dict[str, Any]) -> Prefix:
     width, correction_width = positive(flat, "gru_hidden_dim"), positive(flat, "emb_dim")
     return Prefix(width, correction_width, whole(flat, "pure_draft_prefix_len"))
+
+
+def _refiner(flat: dict[str, Any]) -> Refiner:
+    rank, ratio = positive(flat, "xpress_rank"), positive(flat, "xpress_mlp_ratio")
+    if rank * ratio > _MOST_OF_A_PART:
+        raise FileError(f"config.json: xpress_mlp_ratio {ratio}")
+    return Refiner(rank, rank * ratio)
 
 
 def _correction_width(flat: dict[str, Any], backbone: Backbone, held: set[str]) -> int:

@@ -27,6 +27,7 @@ from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 
 Rows = Any  # a numpy array
+TOKENS = [60 + at for at in range(21)]
 CONFIGS: dict[str, dict[str, Any]] = {
     "all see all": tiny.dflash_config(),
     "causal": tiny.dflash_config(is_causal=True),
@@ -47,6 +48,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "candidates as wide as the block": tiny.lilicorr_config(
         lilicorr_hidden_size=0, lilicorr_num_layers=1, lilicorr_candidate_topk=16
     ),
+    "rows that read those before them": tiny.xpress_config(),
+    "rows that read those before them, row 0 drafts": tiny.xpress_config(sample_from_anchor=True),
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
@@ -63,6 +66,8 @@ def weights_for(config: dict[str, Any]) -> dict[str, mx.array]:
     named = config.get("model_arch") or config.get("dflash_config", {}).get("projector_type")
     if named in own:
         return own[named](config)
+    if "xpress_rank" in config:
+        return tiny.xpress_weights(config)
     if "enable_hidden_correction" in config:
         return tiny.dfly_weights(config)
     weights = tiny.block_weights(config)
@@ -128,7 +133,7 @@ class Reference:
             normed_rows = normed(rows, self.of(f"{at}.post_attention_layernorm"))
             rows = rows + self._around(f"{at}.mlp_conv", self._mlp(at), normed_rows)
         norm = "final_norm" if "final_norm.weight" in self.weights else "norm"
-        return normed(rows, self.of(norm))[0 if self.config.anchor_first else 1 :]
+        return normed(rows, self.of(norm))[0 if self.config.anchor_first or self.config.refiner else 1 :]
 
     def _context(self, layer: int, states: Rows) -> Rows:
         if "layer_fusion_weights" not in self.weights:
@@ -239,6 +244,8 @@ class Reference:
     def following(self, states: Rows, rows: Rows, told: list[int]) -> Rows:
         """Of the row after `told`, the token before the block and those that were drafted."""
         row, config = len(told) - 1, self.config
+        if config.refiner is not None:
+            return self._refined(rows, told if config.anchor_first else [TOKENS[-2], *told])
         if config.lattice is not None:
             return self._by_lattice(rows, told, self._context(0, states)[-1], config.lattice)
         logits = self.logits(rows[row], told[-1])
@@ -253,6 +260,23 @@ class Reference:
             prefix = (1 - share) * np.tanh(new + sigmoid(reset + own_reset) * own_new) + share * prefix
         inner = self.of("embed_proj.0") @ np.concatenate([rows[row], prefix])
         return logits + self.of("embed_proj.2") @ (inner * sigmoid(inner))
+
+    def _refined(self, rows: Rows, befores: list[int]) -> Rows:
+        """XPress': `befores` are the tokens before the rows, up to the one whose logits are asked for."""
+
+        def of(part: str) -> Rows:
+            return self.of(f"refiner_head.{part}")
+
+        block = of("down_g") @ rows.mean(axis=0)
+        read = [
+            of("in_proj") @ np.concatenate([of("down_h") @ row, block, of("token_embed")[before]])
+            for row, before in zip(rows, befores, strict=False)
+        ]
+        last, mix = len(befores) - 1, self.weights["refiner_head.mix_l"]
+        made = read[last] + sum(mix[:, last, at] * part for at, part in enumerate(read))
+        gate = of("mlp_gate") @ made
+        made = made + of("mlp_down") @ (gate * sigmoid(gate) * (of("mlp_up") @ made))
+        return self.head @ rows[last] + of("readout") @ made
 
     def _by_lattice(self, rows: Rows, told: list[int], last: Rows, lattice: Lattice) -> Rows:
         """LiliCorr's scores of the candidates after `told`, -inf for all others."""
@@ -322,7 +346,7 @@ class Reference:
     def drafted(self, states: Rows, newest: int) -> tuple[list[int], list[float]]:
         """Greedily, and how likely each token was; or how sure it says that it is, if it does."""
         rows, told, chances = self.block(states, newest), [newest], list[float]()
-        for state in rows:
+        for state in rows[: self.config.tokens]:
             logits = self.following(states, rows, told)
             chance = 1 / np.exp(logits - logits.max()).sum()
             chances.append(self.confidence(state, told[-1]) if self.config.confidence else float(chance))
@@ -368,14 +392,16 @@ def test_the_rows_of_a_block_are_the_formulas(pair: Pair, tokens: int) -> None:
     for _ in range(2):  # a block leaves nothing behind
         made = np.array(network.block(mx.array([77]), caches))
         expected = pair.reference.block(np.array(states, dtype=np.float64), 77)
-        assert made.shape == expected.shape == (network.tokens, tiny.WIDTH)
+        config = pair.reference.config
+        rows = network.tokens if config.refiner is None else config.block_rows
+        assert made.shape == expected.shape == (rows, tiny.WIDTH)
         assert np.allclose(made, expected, atol=2e-4)
 
 
 @pytest.mark.costly
 def test_a_draft_is_what_the_formulas_say(pair: Pair) -> None:
     """Token by token, each with the one before it; as much of it as the plan asks for."""
-    tokens, states = [60 + at for at in range(21)], states_of(20)
+    tokens, states = TOKENS, states_of(20)
     expected, chances = pair.reference.drafted(np.array(states, dtype=np.float64), tokens[-1])
     sampler = Sampler(Sampling(temperature=0), 0, pair.main.logit_width, tokens)
     never = StopRule((0.0,) * len(expected), Worth().by_grade)
@@ -397,7 +423,7 @@ def test_a_draft_is_what_the_formulas_say(pair: Pair) -> None:
 
 def test_drawn_tokens_are_those_of_their_positions_and_of_what_was_drafted_before(pair: Pair) -> None:
     """As sharply as the plan says, and with a penalty on the tokens before, those of the draft included."""
-    tokens, states = [60 + at for at in range(21)], states_of(20)
+    tokens, states = TOKENS, states_of(20)
     sampling = Sampling(temperature=1.5, seed=4, repetition_penalty=1.4)
     sampler = Sampler(sampling, 4, pair.main.logit_width, tokens)
     proposer: Any = proposer_of(pair.draft, pair.main, PrefixStore(), 0)

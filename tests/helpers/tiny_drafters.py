@@ -202,6 +202,31 @@ def lilicorr_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.arra
     return usual | {f"lilicorr.{name}": _random(name, shape) for name, shape in shapes.items()}
 
 
+def xpress_config(**changes: Any) -> dict[str, Any]:
+    """All in one object; speculators publishes them in two."""
+    return dflash_config(**{"architectures": ["XPressDraftModel"], "xpress_rank": 12, "xpress_mlp_ratio": 2, **changes})
+
+
+def xpress_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
+    published = "transformer_layer_config" in config
+    weights = speculators_block_weights(config) if published else block_weights(config, seed)
+    rank, rows, width = config["xpress_rank"], config["block_size"], config.get("hidden_size", WIDTH)
+    inner, drafted = rank * config["xpress_mlp_ratio"], config.get("draft_vocab_size", VOCABULARY)
+    shapes = {
+        "token_embed": (VOCABULARY, rank),
+        "down_h": (rank, width),
+        "down_g": (rank, width),
+        "in_proj": (rank, 3 * rank),
+        "mlp_gate": (inner, rank),
+        "mlp_up": (inner, rank),
+        "mlp_down": (rank, inner),
+        "readout": (drafted, rank),
+    }
+    weights |= {f"refiner_head.{part}.weight": _random(part, shape) for part, shape in shapes.items()}
+    weights["refiner_head.token_embed.weight"] *= 2  # so that the token before the newest tips some choices
+    return weights | {"refiner_head.mix_l": _random("mix_l", (rank, rows, rows))}
+
+
 def _with_head(name: str, said: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """A DFlash of that class; its head's entries in `dflash_config` as `changes` has them."""
     block = dflash_config()["dflash_config"] | {key: changes.pop(key, value) for key, value in said.items()}
@@ -263,8 +288,9 @@ def speculators_block_config(kind: str, **changes: Any) -> dict[str, Any]:
     heads = (
         {"markov_rank": 8, "markov_head_type": "vanilla", "enable_confidence_head": True} if kind == "dspark" else {}
     )
+    heads |= {"xpress_rank": 12, "xpress_mlp_ratio": 2, "num_jacobi_passes": 6} if kind == "xpress" else {}
     return {
-        "architectures": ["DSparkSpeculator" if kind == "dspark" else "DFlashSpeculator"],
+        "architectures": [{"dspark": "DSparkSpeculator", "xpress": "XPressSpeculator"}.get(kind, "DFlashSpeculator")],
         "speculators_model_type": kind,
         "draft_vocab_size": REDUCED,
         "block_size": 6,
@@ -280,13 +306,14 @@ def speculators_block_weights(config: dict[str, Any]) -> dict[str, mx.array]:
     flat = {**config, **config["transformer_layer_config"], "target_layer_ids": config["aux_hidden_state_layer_ids"]}
     weights = block_weights(flat)
     drafted, width = config["draft_vocab_size"], flat["hidden_size"]
-    weights["lm_head.weight"] = 3 * _random("lm_head.weight", (drafted, width))
+    if drafted != VOCABULARY:
+        weights["lm_head.weight"] = 3 * _random("lm_head.weight", (drafted, width))
     if rank := config.get("markov_rank", 0):
         weights["markov_head.markov_w2.weight"] = _random("markov_w2", (drafted, rank))
         if config["markov_head_type"] == "gated":
             weights["markov_head.gate_proj.weight"] = _random("gate_proj.weight", (rank, width + rank))
             weights["markov_head.gate_proj.bias"] = _random("gate_proj.bias", (rank,))
-    return weights | _reduction(drafted)
+    return weights | (_reduction(drafted) if drafted != VOCABULARY else {})
 
 
 def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
@@ -463,6 +490,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "dflare": (dflare_config, dflare_weights),
     "domino": (domino_config, domino_weights),
     "lilicorr": (lilicorr_config, lilicorr_weights),
+    "xpress": (xpress_config, xpress_weights),
     "eagle3": (eagle_author_config, eagle_weights),
     "peagle": (peagle_served_config, peagle_weights),
 }

@@ -25,6 +25,7 @@ from tests.parity.peagle import peagle_cases
 from tests.parity.pictures import picture_cases
 from tests.parity.sglang import sglang_cases
 from tests.parity.specforge import specforge_cases
+from tests.parity.xpress import xpress_cases
 
 Case = tuple[str, int, int, float]  # name, prefixes, how many were drafted otherwise, largest difference of logits
 _PARTS: dict[str, Callable[[], Iterator[Case]]] = {
@@ -34,6 +35,7 @@ _PARTS: dict[str, Callable[[], Iterator[Case]]] = {
     "assistants": assistant_cases,
     "authors": author_cases,
     "peagle": peagle_cases,
+    "xpress": xpress_cases,
     "layers": layer_cases,
     "pictures": picture_cases,
     "deepspec": deepspec_cases,

@@ -164,7 +164,7 @@ def _anchored(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
         newest = mx.array([7 * turn % 250], dtype=mx.uint32)
         ours.read(mx.zeros((new.shape[0],), mx.uint32), new, caches)
         drafted = ours.block(newest, caches)
-        hidden, narrow = _anchored_rows(theirs, tokens, states, newest)
+        hidden, narrow = anchored_rows(theirs, tokens, states, newest)
         base, before, mine, wanted = ours.base_logits(drafted), newest, list[int](), list[int]()
         befores = []
         for row in range(ours.tokens):
@@ -190,7 +190,7 @@ def _anchored(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
     return _ROUNDS, differing, error
 
 
-def _anchored_rows(
+def anchored_rows(
     theirs: Any, tokens: list[int], states: mx.array, newest: mx.array
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """States and logits of the block whose first row is `newest`; rows behind it are wanted, and not looked at."""

@@ -24,6 +24,7 @@ from engine.models.drafters import (
     Lattice,
     Markov,
     Prefix,
+    Refiner,
     Selector,
     default_block_layers,
     default_eagle_layers,
@@ -358,6 +359,30 @@ def test_lilicorr_says_all_of_its_head() -> None:
     assert block(with_block(LILICORR, conv_kernel_size=2, conv_group_size=16)).convolution == Convolution(2, 16)
 
 
+XPRESS = SPECULATORS | {
+    "speculators_model_type": "xpress",
+    "architectures": ["XPressSpeculator"],
+    "xpress_rank": 256,
+    "xpress_mlp_ratio": 2,
+    "num_jacobi_passes": 6,
+}
+
+
+def test_xpress_is_a_block_whose_first_row_drafts_if_it_says_so() -> None:
+    config = block(XPRESS)
+    assert (config.info.kind, config.anchor_first, config.refiner) == (DrafterKind.XPRESS, False, Refiner(256, 512))
+    assert config.tokens == block(XPRESS, sample_from_anchor=True).tokens - 1
+    names = ["refiner_head.token_embed.weight", "refiner_head.mix_l", "refiner_head.readout.weight"]
+    assert (unplaced(config, names), unplaced(block(SPECULATORS), names)) == ("", names[1])
+    assert drafter_kind({"architectures": ["XPressDraftModel"]}) is DrafterKind.XPRESS
+
+
+@pytest.mark.parametrize("said", [{"xpress_rank": None}, {"xpress_mlp_ratio": 0}, {"xpress_mlp_ratio": 257}])
+def test_a_refiner_of_no_size_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(FileError):
+        drafter_config(XPRESS | said)
+
+
 @pytest.mark.parametrize(
     ("config", "changes"),
     [
@@ -554,7 +579,7 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (DEEPSPEC | {"markov_head_type": "rnn"}, "markov_head_type rnn"),
         (DFLY | {"hidden_correction_type": "gru"}, "hidden_correction_type gru"),
         (Z_LAB | {"fusion_type": "gated_sum"}, "fusion_type gated_sum"),
-        (SPECULATORS | {"speculators_model_type": "xpress"}, "speculators_model_type xpress"),
+        (SPECULATORS | {"speculators_model_type": "medusa"}, "speculators_model_type medusa"),
         (EAGLE | {"speculators_model_type": ["eagle3"]}, "speculators_model_type ['eagle3']"),
         ({"speculators_model_type": "latent_scan"}, "speculators_model_type latent_scan"),
         *(

@@ -157,6 +157,7 @@ DRAFTERS: list[tuple[str, DrafterKind | None]] = [
     ("org/Qwen3-8B-Domino", DrafterKind.DOMINO),
     ("org/domino-8b-4bit", None),
     ("org/Qwen3-8B-LiliCorr", DrafterKind.LILICORR),
+    ("org/Qwen3-8B-speculator.xpress", DrafterKind.XPRESS),
     ("google/gemma-4-12B-it-assistant", DrafterKind.MTP),
     ("mlx-community/gemma-4-E4B-it-assistant-bf16", DrafterKind.MTP),
     ("mlx-community/gemma-4-12B-it-qat-assistant-4bit", DrafterKind.MTP),

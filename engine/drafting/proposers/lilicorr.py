@@ -143,7 +143,9 @@ class LiliCorrDrafter(BlockDrafter):
         self._candidates = config.lattice.candidates
         self.lilicorr = Correlator(config.lattice, config.backbone.width, config.tokens, config.backbone.norm_eps)
 
-    def walk(self, states: mx.array, length: int, last: mx.array | None = None) -> Walk:
+    def walk(
+        self, states: mx.array, length: int, last: mx.array | None = None, earlier: mx.array | None = None
+    ) -> Walk:
         base = self.base_logits(states)
         tokens = mx.argpartition(-base, kth=self._candidates - 1, axis=-1)[:, : self._candidates]
         likely = mx.take_along_axis(base, tokens, axis=-1).astype(mx.float32)
