@@ -59,7 +59,9 @@ def _compared(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
             rows.append(walk(row, before))
             before = mx.argmax(rows[-1], axis=-1)
             mine += integers(before)
-        wanted, logits = _refined(theirs, *anchored_rows(theirs, tokens, states, newest), tokens[-1], newest.item())
+        wanted, logits = _refined(
+            theirs, *anchored_rows(theirs, tokens, states, newest), tokens[-1], integers(newest)[0]
+        )
         kept = to_torch(mx.concatenate(rows))
         kept = kept[:, theirs.t2d] if "t2d" in weights else kept
         differing += mine != wanted
