@@ -4393,8 +4393,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted: foreseen words. Underlined: corrections.</source>
-        <translation>色付き：言い当てた部分。下線：修正箇所。</translation>
+        <source>Tinted: foreseen words. Solid line: corrections.</source>
+        <translation>色付き：言い当てた部分。実線：修正箇所。</translation>
     </message>
 </context>
 <context>

@@ -4393,8 +4393,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted: foreseen words. Underlined: corrections.</source>
-        <translation>색칠: 맞힌 말. 밑줄: 다르게 쓴 곳.</translation>
+        <source>Tinted: foreseen words. Solid line: corrections.</source>
+        <translation>색칠: 맞힌 말. 실선: 다르게 쓴 곳.</translation>
     </message>
 </context>
 <context>

@@ -4393,8 +4393,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted: foreseen words. Underlined: corrections.</source>
-        <translation>着色：猜中的文字。下划线：改写处。</translation>
+        <source>Tinted: foreseen words. Solid line: corrections.</source>
+        <translation>着色：猜中的文字。实线：改写处。</translation>
     </message>
 </context>
 <context>

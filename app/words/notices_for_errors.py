@@ -675,6 +675,8 @@ def _value(error: Any, name: str) -> str:
     if name == "model":
         return as_name(Path(error.folder).name or str(error.folder))
     value = getattr(error, name)
+    if name == "endpoint":
+        return as_name(str(value).removeprefix("https://"))
     if name.endswith("_bytes"):
         return size(value)
     if name == "per_pass":

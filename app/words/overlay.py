@@ -58,5 +58,5 @@ def _visible(word: str) -> str:
 def explanation() -> str:
     return QCoreApplication.translate(
         "Overlay",
-        "Tinted: foreseen words. Underlined: corrections.",
+        "Tinted: foreseen words. Solid line: corrections.",
     )

@@ -292,6 +292,7 @@ def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_ch
     harness.window.picker.open()
     assert (panel.field.text(), len(options(panel.mains)) > 1) == ("", True)
 
+    height = panel.height()
     QTest.keyClicks(panel.field, "broken")
     with qtbot.assertNotEmitted(panel.main_chosen):
         QTest.keyClick(panel.field, Qt.Key.Key_Return)
@@ -300,6 +301,8 @@ def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_ch
     assert panel.lists.nothing.isVisible()
     QTest.keyClick(panel.field, Qt.Key.Key_Escape)
     assert not panel.isVisible()
+    harness.window.picker.open()
+    assert panel.height() == height  # whatever was searched for
 
 
 def test_korean_initials_find_a_model() -> None:

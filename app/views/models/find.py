@@ -232,8 +232,6 @@ class DiscoverPanel(Translated, QWidget):
         self.status.setText(self._sentence())
         self.status.setVisible(bool(self.status.text()))
         failed = self._discover.state is DiscoverState.FAILED
-        alone = failed and not self._discover.results.entries
-        self.status.set_text_style(TextStyle.FAULT if alone else TextStyle.FINE)  # with a list it is no fault
         self._list_card.setVisible(bool(self._discover.results.entries))
         self.more_button.setVisible(self._discover.results.has_more)
         self.again_button.setVisible(failed or self._discover.missing is not None)

@@ -229,6 +229,7 @@ class Picker(Translated, QWidget):
     def open_under(self, anchor: QWidget) -> None:
         """Below the chip, inside the window where that is possible; beyond its foot rather than with words cut off."""
         self._show_more(False)
+        self.lists.show_all()  # what was searched for last does not say how high it is
         window = anchor.window()
         width = min(self._theme.px(_WIDTH), window.width() - 24)
         foot = self._foot_height(1 if width < self._theme.px(_WIDTH) else 2)

@@ -125,10 +125,14 @@ class PickerLists(Translated, QWidget):
         chosen = (each for each in self._options.get(self.mains, ()) if each.value == self.mains.checked)
         return next((labelled(each.text, each.detail) for each in chosen if each.detail), "")
 
-    def open(self) -> None:
-        """As the keyboard finds it: nothing searched for, both lists where the pair is."""
+    def show_all(self) -> None:
+        """Nothing is searched for, and both lists are where the pair is."""
         self.field.clear()
         self._filter("")
+
+    def open(self) -> None:
+        """As the keyboard finds it."""
+        self.show_all()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     # Keys
