@@ -4172,8 +4172,8 @@
         <translation>モデルを探す</translation>
     </message>
     <message>
-        <source>Search the hub, install, recommended.</source>
-        <translation>ハブの検索、リポジトリのインストール、おすすめ。</translation>
+        <source>Recommended models and search.</source>
+        <translation>おすすめのモデルと検索。</translation>
     </message>
     <message>
         <source>Open</source>
@@ -5832,8 +5832,8 @@
         <translation>インストール済みのモデル、ダウンロード、モデルのあるフォルダ、削除。</translation>
     </message>
     <message>
-        <source>Search the hub, install, recommended.</source>
-        <translation>ハブの検索、リポジトリのインストール、おすすめ。</translation>
+        <source>Recommended models and search.</source>
+        <translation>おすすめのモデルと検索。</translation>
     </message>
     <message>
         <source>Activity</source>

@@ -4172,8 +4172,8 @@
         <translation>모델 찾기</translation>
     </message>
     <message>
-        <source>Search the hub, install, recommended.</source>
-        <translation>허브 검색, 저장소 설치, 추천.</translation>
+        <source>Recommended models and search.</source>
+        <translation>추천 모델과 검색.</translation>
     </message>
     <message>
         <source>Open</source>
@@ -5832,8 +5832,8 @@
         <translation>설치된 모델, 다운로드, 모델이 있는 폴더, 삭제.</translation>
     </message>
     <message>
-        <source>Search the hub, install, recommended.</source>
-        <translation>허브 검색, 저장소 설치, 추천.</translation>
+        <source>Recommended models and search.</source>
+        <translation>추천 모델과 검색.</translation>
     </message>
     <message>
         <source>Activity</source>

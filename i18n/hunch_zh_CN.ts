@@ -4172,8 +4172,8 @@
         <translation>查找模型</translation>
     </message>
     <message>
-        <source>Search the hub, install, recommended.</source>
-        <translation>搜索 Hub、安装仓库、推荐。</translation>
+        <source>Recommended models and search.</source>
+        <translation>推荐模型与搜索。</translation>
     </message>
     <message>
         <source>Open</source>
@@ -5832,8 +5832,8 @@
         <translation>已安装的模型、下载、存放模型的文件夹、删除。</translation>
     </message>
     <message>
-        <source>Search the hub, install, recommended.</source>
-        <translation>搜索 Hub、安装仓库、推荐。</translation>
+        <source>Recommended models and search.</source>
+        <translation>推荐模型与搜索。</translation>
     </message>
     <message>
         <source>Activity</source>

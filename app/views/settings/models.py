@@ -26,6 +26,6 @@ class ModelsPage(Translated, Page):
 
     def _retranslate(self) -> None:
         self._rows["yours"].set_words(self.tr("Your models"), self.tr("Models are in the sidebar of the main window."))
-        self._rows["find"].set_words(self.tr("Find models"), self.tr("Search the hub, install, recommended."))
+        self._rows["find"].set_words(self.tr("Find models"), self.tr("Recommended models and search."))
         for button in self.buttons.values():
             button.setText(self.tr("Open"))

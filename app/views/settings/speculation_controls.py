@@ -30,7 +30,8 @@ class SpeculationControls(Translated, QWidget):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.modes)
-        row.addWidget(self.tokens)
+        # Where the row ends at the right the number comes before the choices: they stay under the pointer.
+        row.insertWidget(0 if offers_fixed else 1, self.tokens)
         row.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

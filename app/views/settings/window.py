@@ -141,7 +141,7 @@ class SettingsWindow(Translated, SideWindow):
         """Whoever looks for models or figures here is led there."""
         title, here = self.tr("Models"), self.list
         yours = self.tr("Installed, downloads, folders, deleting.")
-        find = self.tr("Search the hub, install, recommended.")
+        find = self.tr("Recommended models and search.")
         activity = self.tr("Activity")
         figures = self.tr("Speed-up, accept rate, tokens per second, statistics.")
         return [
