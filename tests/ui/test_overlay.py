@@ -271,10 +271,14 @@ def test_words_that_something_else_has_covered_come_again(app: AppHarness, qtbot
     assert app.application.settings.overlay_explained
 
 
-def test_the_words_about_the_marks_go_with_them(app: AppHarness, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("leave", ["another chat", "models"])
+def test_the_words_about_the_marks_go_with_them(app: AppHarness, qtbot: QtBot, leave: str) -> None:
     app.ask(qtbot, "One?")
     assert app.window.banner.isVisible()
-    app.chats.new_chat()
+    if leave == "models":
+        app.window.models_view.show()
+    else:
+        app.chats.new_chat()
     overlay = app.window.overlay.overlay
     assert overlay is not None
     assert (overlay.shown_once, app.window.banner.isVisible()) == (0, False)

@@ -23,6 +23,7 @@ from app.views.shell.chat_list import RenameField
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
 from app.views.shell.picker import Picker
+from app.views.widgets.banner import BannerText
 from app.words.notices import NoticeAction
 from engine import OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
@@ -180,6 +181,19 @@ def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_
     harness.chats.delete_chat(one)
     qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
     assert harness.chats.conversations.rows[-1].title == "Two"
+
+
+def test_a_banner_stays_over_the_composer_when_that_only_moves(harness: AppHarness, qtbot: QtBot) -> None:
+    """As beside the inspector, in a window so wide that the composer is as wide as before."""
+    window = harness.window
+    window.resize(1600, 800)
+    window.banner.show_warning(lambda: BannerText("No disk."))
+    composer = window.composer
+    before = composer.mapTo(window, composer.rect().topLeft()), composer.width()
+    window.inspector.set_wanted(True)
+    qtbot.waitUntil(lambda: composer.mapTo(window, composer.rect().topLeft()) != before[0])
+    assert composer.width() == before[1]
+    assert window.banner.x() == composer.mapTo(window, composer.rect().topLeft()).x()
 
 
 def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens_and_shortcuts_move_it(

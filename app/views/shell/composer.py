@@ -205,7 +205,6 @@ class Composer(Translated, QWidget):
     stop_requested = Signal()
     attach_requested = Signal()
     excess_changed = Signal()
-    resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -429,7 +428,6 @@ class Composer(Translated, QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
-        self.resized.emit()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.take_focus()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
@@ -42,7 +42,7 @@ class MainColumn(QObject):
         parts.banner.appeared.connect(self._place_banner)
         parts.window.resized.connect(self._place_banner)
         for foot in (parts.composer, trash_bar):
-            foot.resized.connect(self._place_banner)
+            foot.installEventFilter(self)
         models.changed.connect(self.show)
 
     def _arranged(self) -> QVBoxLayout:
@@ -99,6 +99,7 @@ class MainColumn(QObject):
             page = self._models.view
             if self._stack.indexOf(page) < 0:
                 self._stack.addWidget(page)
+                page.installEventFilter(self)
         self._stack.setCurrentWidget(page)
         page.stackUnder(self._parts.banner)  # Qt raises it
         at_top = self._transcript is None or not self._transcript.verticalScrollBar().value()
@@ -124,6 +125,12 @@ class MainColumn(QObject):
         """A permanent scroll bar shifts the column of messages, and the composer is below it from the start."""
         right = _SIDE_PX + bar_room_px(self._theme, self._parts.window)
         self._foot.setContentsMargins(*((0, 0, 0, 0) if self._models.is_shown else (_SIDE_PX, 4, right, 18)))
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """The banner goes with what it lies over, also where that only moves, as beside the inspector."""
+        if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
+            self._place_banner()
+        return False
 
     def _place_banner(self) -> None:
         banner, composer = self._parts.banner, self._parts.composer

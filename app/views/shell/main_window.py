@@ -146,6 +146,7 @@ class MainWindow(Translated, ShellWindow):
         self.inspector.bind(chats, view)
         self.overlay = OverlayWiring(self.parts, self._settings, self._theme)
         self.overlay.bind(chats, view)
+        self.models_view.changed.connect(self.overlay.end_explaining)
         self._column.set_transcript(view, chats)
         return view
 

@@ -66,8 +66,8 @@ class OverlayWiring(QObject):
         self.overlay = Overlay(view, chats.transcript, self._theme)
         self.overlay.set_mode(self.mode)
         chats.replies.stored.connect(self._explain_once)
-        chats.transcript.message_inserted.connect(self._end_explaining)
-        chats.current_chat_changed.connect(self._end_explaining)
+        chats.transcript.message_inserted.connect(self.end_explaining)
+        chats.current_chat_changed.connect(self.end_explaining)
 
     @property
     def mode(self) -> OverlayMode:
@@ -77,7 +77,7 @@ class OverlayWiring(QObject):
     def choose(self, mode: OverlayMode) -> None:
         self._settings.overlay = str(mode)
         self._settings.overlay_explained = True  # the user has chosen, and so knows it
-        self._end_explaining()
+        self.end_explaining()
 
     def _on_setting(self, name: str) -> None:
         if name == "overlay":
@@ -136,7 +136,7 @@ class OverlayWiring(QObject):
     def _keep(self) -> None:
         self.choose(OverlayMode.ACCEPTED)
 
-    def _end_explaining(self, *_: object) -> None:
+    def end_explaining(self, *_: object) -> None:
         """With the marks go the words about them."""
         self._note_seen()
         self._banner.withdraw(self._explanation)

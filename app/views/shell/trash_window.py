@@ -252,8 +252,6 @@ _GAP_PX = 8  # between the buttons
 class TrashBar(Translated, QWidget):
     """In place of the composer while a chat in the Trash is read: where it is, and the ways out."""
 
-    resized = Signal()
-
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -341,7 +339,6 @@ class TrashBar(Translated, QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._turn()
-        self.resized.emit()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors, side = self._theme.palette, self._theme.px(18)
