@@ -209,7 +209,7 @@ class _Windows(QObject):
         return False
 
 
-def test_making_the_settings_flashes_no_window_and_screen_readers_are_told_of_each_control(
+def test_making_settings_or_models_flashes_no_window_and_screen_readers_are_told_of_each_control(
     harness: AppHarness,
 ) -> None:
     """A part that is shown before it has a parent is a window for a moment, and takes the focus."""
@@ -218,6 +218,7 @@ def test_making_the_settings_flashes_no_window_and_screen_readers_are_told_of_ea
     assert app is not None
     app.installEventFilter(watch)
     harness.application.settings_window()
+    harness.window.models_view.find()
     app.removeEventFilter(watch)
     assert watch.shown == []
 

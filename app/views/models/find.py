@@ -51,7 +51,7 @@ class DiscoverPanel(Translated, QWidget):
         self._found = Page(theme)  # large text has no room for all of it at once
         self._found.most_px = COLUMN_PX
         self._found.title.hide()  # the header says it
-        self.recommended = Recommended(theme, models)
+        self.recommended = Recommended(theme, models, self)
         self.install = InstallCard(theme, models)
         self.text = LineField(theme)
         self.family, self.bits, self.size_limit, self.kind, self.sort = buttons = [

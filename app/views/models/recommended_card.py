@@ -27,8 +27,8 @@ class Recommended(Translated, QWidget):
 
     installing = Signal()
 
-    def __init__(self, theme: Theme, models: ModelController) -> None:
-        super().__init__()
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget) -> None:
+        super().__init__(parent)  # which it shows itself in, not as a window of its own
         self._models = models
         self._shown: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
         self._heading = TextLabel(theme, TextStyle.HEADING)
