@@ -193,6 +193,14 @@ def test_a_line_without_spaces_is_whole(composer: Composer) -> None:
     assert composer.text() == text.replace("\r\n", "\n")
 
 
+@pytest.mark.parametrize("width", range(500, 560, 7))
+def test_spaces_at_the_ends_of_lines_move_nothing_sideways(composer: Composer, width: int) -> None:
+    composer.window().resize(width, 400)
+    composer.set_text("word is here and there " * 40)
+    composer.edit.moveCursor(QTextCursor.MoveOperation.End)
+    assert composer.edit.horizontalScrollBar().maximum() == 0
+
+
 def test_editing_around_the_cuts_of_a_long_line_changes_nothing_else(composer: Composer) -> None:
     data = QMimeData()
     data.setText("x" * 20_000)

@@ -37,6 +37,9 @@ class MessageEdit(Composing, LongText):
         self.leaves_drops = False  # of files to the window around it, which shows a sign for them
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        sideways = self.horizontalScrollBar()
+        # WORKAROUND: Qt counts the spaces that lines end with, scrolls to them, and cuts the first letters.
+        sideways.rangeChanged.connect(lambda: sideways.setMaximum(0))
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)
