@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
@@ -25,6 +25,7 @@ from app.views.models.view import FIND, ModelsView
 from app.views.models.yours import ModelsPage
 from app.views.settings.hub_card import HubCard
 from app.views.settings.options import ThinkingField
+from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.labels import TextLabel
@@ -397,6 +398,22 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         app.application.settings.thinking = "free"
         options.put(Scope.CHAT, "thinking", "off")
         assert rows["thinking"].explanation.text().endswith("Now off, this chat's.")
+
+
+def test_the_ways_to_draft_stay_where_they_are_when_one_has_a_number(harness: AppHarness, qtbot: QtBot) -> None:
+    window = harness.show_settings("advanced")
+    controls = window.advanced.findChild(SpeculationControls)
+    assert controls is not None
+
+    def place() -> QPoint:
+        return controls.modes.mapTo(window, controls.modes.rect().topRight())
+
+    before = place()
+    for button in (*controls.modes.buttons, *reversed(controls.modes.buttons)):
+        button.click()
+        qtbot.waitUntil(lambda: controls.tokens.isVisible() is (controls.modes.value == "fixed"))
+        window.grab()
+        assert place() == before
 
 
 def test_what_follows_the_system_says_what_that_is(

@@ -30,8 +30,12 @@ class SpeculationControls(Translated, QWidget):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.modes)
-        # Where the row ends at the right the number comes before the choices: they stay under the pointer.
+        # Where the row ends at the right the number comes first, and keeps its place while it is hidden: so the
+        # choices stay under the pointer.
         row.insertWidget(0 if offers_fixed else 1, self.tokens)
+        policy = self.tokens.sizePolicy()
+        policy.setRetainSizeWhenHidden(offers_fixed)
+        self.tokens.setSizePolicy(policy)
         row.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
