@@ -387,7 +387,9 @@ def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, P
     steps_a_file = sum(1 for _ in PrefixDisk(tmp_path / "counted").write(read(model, CHAT, 150))) // 2
     for in_second in (False, True):
         steps = steps_a_file // 2 + in_second * steps_a_file
-        run = subprocess.run([sys.executable, "-c", child, folders["hybrid"], tmp_path / "cut", str(steps)], check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", child, folders["hybrid"], tmp_path / "cut", str(steps)], check=False
+        )
         assert run.returncode == -signal.SIGKILL
         assert list((tmp_path / "cut").glob("*/*/*.part"))
         for path in files(tmp_path / "cut"):
