@@ -28,7 +28,6 @@ from engine import (
     Identity,
     InternalError,
     Machine,
-    MachineUnavailable,
     RankLost,
     Way,
     pair_machines,
@@ -103,9 +102,7 @@ class MachinesController(QObject):
     def look(self) -> None:
         """At the machines that are paired, and how far each is."""
         self._worker.ask(lambda: _known(self._identity), self._on_machines, lambda _error: None)
-        may_help_now = isinstance(self.plan.error, MachineUnavailable)  # back again, or with the model by now
-        may_fit_now = self.plan.state is AskingState.DONE and not self.plan.fits
-        if may_fit_now or (may_help_now and self.plan.state is AskingState.REFUSED):
+        if self.plan.may_change:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
     def _on_machines(self, known: tuple[str, tuple[Machine, ...]]) -> None:

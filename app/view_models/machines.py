@@ -92,3 +92,10 @@ class PlanView:
     @property
     def fits(self) -> bool:
         return self.plan is not None and self.plan.fits
+
+    @property
+    def may_change(self) -> bool:
+        """The machine may be back again, have the model by now, or more memory."""
+        if self.state is AskingState.DONE:
+            return not self.fits
+        return self.state is AskingState.REFUSED and isinstance(self.error, MachineUnavailable)
