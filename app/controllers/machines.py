@@ -240,12 +240,10 @@ class MachinesController(QObject):
         if machine is None or not folder:
             self._set_plan(PlanView())
             return
-        is_again = (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint)
-        refused = self.plan.error if is_again else None  # is shown until the next answer
-        too_large = self.plan.plan if is_again and not self.plan.fits else None  # likewise
-        asked = PlanView(folder, fingerprint, AskingState.ASKING, too_large, refused)
+        asked = PlanView(folder, fingerprint, AskingState.ASKING)
+        if (self.plan.folder, self.plan.fingerprint) == (folder, fingerprint) and not self.plan.fits:
+            asked = replace(self.plan, state=AskingState.ASKING)  # what was refused is shown until the next answer
         self._set_plan(asked)
-
         source = self._models.library.source(folder)
 
         def show(view: PlanView) -> None:

@@ -370,7 +370,7 @@ def _gemmas(span: Span, sight: Sight, image: Any) -> Any:
 
 
 def _gemma4s(span: Span, sight: Sight, image: Any) -> Any:
-    module = importlib.import_module("transformers.models.gemma4.image_processing_pil_gemma4")
+    module: Any = importlib.import_module("transformers.models.gemma4.image_processing_pil_gemma4")
     most = sight.most_pixels // (sight.patch * sight.merge) ** 2
     module._SUPPORTED_SOFT_TOKENS = (most,)
     pil = module.Gemma4ImageProcessorPil(
