@@ -45,7 +45,8 @@ MODEL_TYPES: dict[str, dict[str, str]] = {
 }
 WIDTH = 32
 LAYER = {"head_dim": 8, "intermediate_size": 32}
-SMALL = LAYER | {"hidden_size": WIDTH, "vocab_size": configs.VOCABULARY, "mask_token_id": 90}
+SIZES = {"hidden_size": WIDTH, "target_hidden_size": WIDTH, "vocab_size": configs.VOCABULARY}
+SMALL = LAYER | SIZES | {"mask_token_id": 90}
 
 
 def model_type(model: CatalogModel) -> str:
