@@ -25,6 +25,7 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
+from engine.drafting.baseline import tokens_at
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
@@ -112,8 +113,8 @@ def be_idle(scheduler: Scheduler) -> None:
 
 
 def reply_of(costs: RoundCosts, passes: int = 20) -> None:
-    """Every other pass is plain, and drafted ones take a third more than the calibration says."""
-    now_s = 0.0
+    """Every other pass is plain, and drafted ones take a third more than the calibration says of such a context."""
+    now_s, costs.context_tokens = 0.0, tokens_at(0)
     for number in range(passes):
         length = 4 * (number % 2)
         seconds = costs.price_s("draft", length) * (4 / 3 if length else 1)
