@@ -297,7 +297,12 @@ class Life:
         if self.rnd.random() < 0.15:
             call.raise_at, call.fault = self.rnd.randint(1, 8), self.rnd.choice(FAULTS)
         self._calls.append(call)
-        call.id = self._engine.submit(call.request, call)
+        if (call.raise_at, call.fault) == (1, KeyboardInterrupt):  # here it may be the person's, and ends the request
+            call.may_be_cancelled = True
+            with pytest.raises(KeyboardInterrupt):
+                self._engine.submit(call.request, call)
+        else:
+            call.id = self._engine.submit(call.request, call)
         return call
 
     def _submit_several(self) -> None:
