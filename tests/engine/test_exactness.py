@@ -29,7 +29,7 @@ from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.samples import sampled
 
-PROMPTS = [tuple(range(40, 80)), (7,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
+PROMPTS = [tuple(range(40, 80)), (5,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]
 LENGTH = 20
 MANY_LENGTHS = [*(Speculation.fixed(n) for n in (1, 2, 3, 5, 8)), Speculation.auto()]
 SOME_LENGTHS = [Speculation.fixed(2), Speculation.fixed(5), Speculation.auto()]
