@@ -20,21 +20,44 @@ from engine.decoding.text import ReplyText
 from engine.drafting.planner import Drafting
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
+from engine.runtime.output import Output
 from engine.runtime.reply import Reply
+from engine.runtime.rounds import Rounds, Tally
+from engine.runtime.writing import Writing
 from tests.engine.batch_harness import Harness, Recorder, alone, asking, draft, model, prompt
 from tests.helpers.samples import fair
 
-POINTS: dict[type, tuple[str, ...]] = {
-    Sampler: ("__init__", "draw", "draw_together", "verify", "draft", "commit", "noise_key", "draws_alike"),
-    ReplyText: ("__init__", "push", "finish"),
-    Sequence: ("__init__", "feed", "commit", "close_step", "prefill_chunk", "discard_in_flight", "keep_checkpoint"),
-    CacheSet: ("__init__", "forward", "commit", "evaluate", "roll_back"),
-    MergedCaches: ("append", "remember", "keep", "extract"),
-    Batch: ("_forward", "_hand_out", "release", "join"),
-    PrefixStore: ("take", "put"),
-    Drafting: ("plan", "propose", "observe", "close"),
-    StatsRecorder: ("count_round", "freeze"),
-    Reply: ("_post_text", "_count", "_finish", "receive", "take"),
+POINTS: dict[type, tuple[Callable[..., Any], ...]] = {  # functions, since a name that is gone would not be missed
+    Sampler: (
+        Sampler.__init__,
+        Sampler.draw,
+        Sampler.draw_together,
+        Sampler.verify,
+        Sampler.commit,
+        Sampler.noise_key,
+        Sampler.draws_alike,
+    ),
+    ReplyText: (ReplyText.__init__, ReplyText.push, ReplyText.finish),
+    Sequence: (
+        Sequence.__init__,
+        Sequence.feed,
+        Sequence.commit,
+        Sequence.close_step,
+        Sequence.prefill_chunk,
+        Sequence.discard_in_flight,
+        Sequence.keep_checkpoint,
+    ),
+    CacheSet: (CacheSet.__init__, CacheSet.forward, CacheSet.commit, CacheSet.evaluate, CacheSet.roll_back),
+    MergedCaches: (MergedCaches.append, MergedCaches.remember, MergedCaches.keep, MergedCaches.extract),
+    Batch: (Batch._forward, Batch._hand_out, Batch.release, Batch.join),
+    PrefixStore: (PrefixStore.take, PrefixStore.put),
+    Drafting: (Drafting.plan, Drafting.propose, Drafting.observe, Drafting.close),
+    StatsRecorder: (StatsRecorder.count_round, StatsRecorder.freeze),
+    Output: (Output.__init__, Output.ending, Output.take, Output.finish, Output.post_text),
+    Tally: (Tally.take, Tally._count),
+    Rounds: (Rounds.__init__, Rounds.run, Rounds.rest, Rounds.draft, Rounds.receive, Rounds.learn, Rounds.close),
+    Reply: (Reply._finish, Reply.take),
+    Writing: (Writing.way, Writing.release, Writing.step),
 }
 FAMILIES = ("qwen3", "qwen3_5", "llama4")  # rows, states, and one that runs in turns
 
@@ -51,14 +74,14 @@ class Faults:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, rnd: random.Random) -> None:
         owner = rnd.choice(list(POINTS))
-        name = rnd.choice(POINTS[owner])
-        self.place = f"{owner.__name__}.{name}"
+        whole = rnd.choice(POINTS[owner])
+        self.place = whole.__qualname__
         self.raised = 0
         self._first = rnd.choice([1, 2, 3, 5, 8, 20])
         self._last = self._first + rnd.choice([0, 0, 0, 1, 2, 10])
         self._kind = rnd.choice([ValueError, RuntimeError, MemoryError, SystemExit, KeyboardInterrupt, Unprintable])
         self._calls = 0
-        monkeypatch.setattr(owner, name, self._around(getattr(owner, name)))
+        monkeypatch.setattr(owner, whole.__name__, self._around(getattr(owner, whole.__name__)))
 
     def _around(self, whole: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:
