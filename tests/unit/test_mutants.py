@@ -20,7 +20,6 @@ def test_every_module_is_examined_by_tests_that_exist() -> None:
     assert [test for test in sorted(named) if not (ROOT / test).exists()] == []
 
 
-@pytest.mark.slow
 def test_equivalent_faults_are_still_there() -> None:
     made = {mutant.key for file in modules() for mutant in mutants(file, (ROOT / file).read_text(encoding="utf-8"))}
     assert equivalent() - made == set()
