@@ -33,6 +33,7 @@ POINTS: dict[type, tuple[Callable[..., Any], ...]] = {  # functions, since a nam
         Sampler.draw,
         Sampler.draw_together,
         Sampler.verify,
+        Sampler.draft,
         Sampler.commit,
         Sampler.noise_key,
         Sampler.draws_alike,
