@@ -247,7 +247,8 @@ def _refusals(address: str) -> Iterator[None]:
     except Declined as error:
         raise MachineUnavailable(address, error.why, error.detail) from error
     except ssl.SSLError as error:
-        cut = isinstance(error, ssl.SSLEOFError)
+        # The second by Python 3.11.2 with OpenSSL 3, where a handshake is cut.
+        cut = isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError)
         why = MachineRefusal.UNREACHABLE if cut else MachineRefusal.STRANGER
         raise MachineUnavailable(address, why, str(error)) from error
     except (OSError, WireEnded) as error:
