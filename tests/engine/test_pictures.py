@@ -349,6 +349,16 @@ def test_a_picture_that_is_kept_is_not_looked_at_again_even_after_a_restart(
     assert worked == [(True, False), (False, True), (False, True), (False, True)]
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_picture_is_kept_as_long_as_its_conversation(kept: bool, client: EngineClient, looks: list[int]) -> None:
+    request = replace(asking(CHATS["long"]), conversation="of the picture")
+    client.run(request)
+    client.engine.keep_only([request.conversation if kept else "another"])
+    looks.clear()
+    outcome = client.run(request)
+    assert (not looks, outcome.stats.cached_tokens > 0) == (kept, kept)
+
+
 def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
