@@ -228,14 +228,13 @@ class Catalog:
         return median_low(shares) if shares else None
 
     def best_that_sees(self, memory_bytes: int, language: str, but: Collection[str] = ()) -> CatalogModel | None:
-        """The smallest download of what `pairs_for` recommends, that sees pictures and runs well.
+        """The first main model of `pairs_for` that sees pictures and runs well.
 
         Where none of these sees, the best that fits without a draft. `but`: other repositories.
         """
-        pairs = [pair for pair in self.pairs_for(memory_bytes, language) if pair.fit.level is FitLevel.FITS]
-        recommended = [pair.main for pair in pairs if pair.main.sees and pair.main.repository not in but]
-        if recommended:
-            return min(recommended, key=lambda model: model.download_bytes)
+        for pair in self.pairs_for(memory_bytes, language):
+            if pair.fit.level is FitLevel.FITS and pair.main.sees and pair.main.repository not in but:
+                return pair.main
         models = [each for each in self.models if each.sees and each.speaks(language) and each.repository not in but]
         able = [(model, _fit(memory_bytes, model)) for model in models]
         fitting = [(model, fit) for model, fit in able if fit.level is not FitLevel.TOO_LARGE]
