@@ -6,8 +6,9 @@ What comes out is a LoadedModel like any other. Calling its network runs all ran
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,7 +49,15 @@ def loading_over_ranks(
     except BaseException:
         crew.end()
         raise
-    return replace(model, ranks=len(plan.shares), close=crew.end, lost=crew.look, short=crew.is_short)
+    return replace(
+        model,
+        ranks=len(plan.shares),
+        first_layer=sum(plan.split[1:]),
+        alone=front.alone,
+        close=crew.end,
+        lost=crew.look,
+        short=crew.is_short,
+    )
 
 
 def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], object]) -> Generator[None, None, _Result]:
@@ -121,6 +130,15 @@ class FrontRank:
         self._has_joined = True
         split = self._plan.split
         return mirrored(part.make_caches, lambda: Mirror(self._crew, self._open_step, max(split) / split[0]))
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Forwards in it run rank 0's layers only, on what they are given: their shapes are those of a whole one."""
+        self._has_joined = False
+        try:
+            yield
+        finally:
+            self._has_joined = True
 
     def identity_of(self, part: Part) -> str:
         """Times that were measured over ranks are not those of the model on one machine."""

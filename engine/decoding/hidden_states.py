@@ -32,12 +32,15 @@ class HiddenStates:
     input, after the last norm.
     """
 
-    def __init__(self, network: Any, layers: Sequence[int]) -> None:
-        """Raises NoHiddenStates. Runs a forward over two tokens lazily: it is never computed."""
-        self._modules = [_module(network, layer) for layer in layers]
+    def __init__(self, network: Any, layers: Sequence[int], first_layer: int = 0) -> None:
+        """`first_layer`: the number of the network's first, where those before it are in other processes."""
+        self._modules = [_module(network, layer, first_layer) for layer in layers]
         self._outputs: dict[int, Any] = {}  # by id of the module, of the latest step
         self._rows: list[mx.array] = []
         self._position = 0  # of the first row that was not taken yet
+
+    def check(self, network: Any) -> None:
+        """Raises NoHiddenStates. Runs a forward over two tokens lazily: it is never computed."""
         with self.step():
             network(mx.array([[0, 0]]))
         if problem := next(filter(None, map(self._problem, self._modules)), ""):
@@ -99,9 +102,9 @@ class HiddenStates:
         return ""
 
 
-def _module(network: Any, layer: int) -> Any:
+def _module(network: Any, layer: int, first_layer: int) -> Any:
     if layer != BODY:
-        return network.layers[layer]
+        return network.layers[layer - first_layer]
     try:
         return body_of(network)
     except NoAccess as error:

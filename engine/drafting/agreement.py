@@ -154,7 +154,7 @@ def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generat
     if len(tokens) < 2 or len(tokens) + _TOKENS > main.info.context_tokens:
         return None
     sampler, sequence = Sampler(_GREEDY, 0, main.logit_width, tokens), TokenSequence(main, list(tokens))
-    kept = sequence.hidden_states = HiddenStates(main.network, layers)
+    kept = sequence.hidden_states = HiddenStates(main.network, layers, main.first_layer)
     while sequence.uncached > 1:
         yield
         sequence.prefill_chunk()

@@ -138,7 +138,7 @@ def proposer_of(
 
 def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, aborted: Question, *, light: bool) -> Slices:
     info = inspect_model(path)
-    if main.ranks > 1:  # the layers whose hidden states it reads may be elsewhere
+    if main.ranks > 1 and not isinstance(config, MtpConfig):  # the layers that it reads may be elsewhere
         raise DrafterDoesNotFit(str(path), "states", 0, 0)
     if problem := draft_problem(main.info, info):
         raise problem
@@ -151,7 +151,8 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     build = partial(guarded, str(path), ModelDamaged, aborted)
     yield
     try:
-        access = ModelAccess(main.network)
+        with main.alone():
+            access = ModelAccess(main.network)
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     try:
@@ -180,11 +181,12 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
 
 def _check_states(main: LoadedModel, layers: Sequence[int], path: Path) -> None:
     """Checks what the configs do not say: whether the network has these layers, and returns their states."""
-    deepest, there = max(layers, default=-1) + 1, len(main.network.layers)
+    deepest, there = max(layers, default=-1) + 1, main.first_layer + len(main.network.layers)
     if deepest > there:
         raise DrafterDoesNotFit(str(path), "layers", deepest, there)
     try:
-        HiddenStates(main.network, layers)
+        with main.alone():
+            HiddenStates(main.network, layers, main.first_layer).check(main.network)
     except NoHiddenStates as error:
         raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
 

@@ -155,7 +155,8 @@ class Drafting:
         if layers:
             sequence.discard_in_flight()  # a step started before has recorded no states
         try:
-            sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
+            main = sequence.model
+            sequence.hidden_states = HiddenStates(main.network, layers, main.first_layer) if layers else None
         except Exception as refusal:  # noqa: BLE001  a network may raise anything; the reply can do without drafts
             expected = isinstance(refusal, NoHiddenStates)
             _log.info("%s cannot draft: %s", of_states[0].name, refusal, exc_info=None if expected else refusal)

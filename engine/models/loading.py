@@ -12,7 +12,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PosixPath
@@ -91,6 +91,9 @@ class LoadedModel:
     translation: Translation | None = None  # of a draft with another vocabulary than its main model
     sight: Sight | None = None  # None: it does not see
     ranks: int = 1  # processes that hold its layers, this one included
+    first_layer: int = 0  # of those that are here: the number of the first
+    # Around forwards of which only what is here is looked at: the others run none.
+    alone: Callable[[], AbstractContextManager[None]] = field(default=nullcontext, compare=False, repr=False)
     close: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)  # ends the others
     # Why it can only be loaded again; None: it need not be.
     lost: Callable[[], EngineError | None] = field(default=lambda: None, compare=False, repr=False)

@@ -90,7 +90,7 @@ def test_a_main_model_of_the_catalog_can_have_the_drafters_that_go_with_it(main:
         assert CacheMaker(network)().can_roll_back
         return
     access = ModelAccess(network)
-    HiddenStates(network, [0, access.layers - 1, BODY])
+    HiddenStates(network, [0, access.layers - 1, BODY]).check(network)
     if kind is DrafterKind.MTP:
         assert main == "gemma4" or family_of(f"{main}_mtp", configs.config(main)) in MTP_FAMILIES
         return

@@ -153,8 +153,9 @@ def test_drafting_from_states_changes_no_token(family: str) -> None:
     ],
 )
 def test_layers_that_return_no_row_a_token_are_refused(family: str, reason: str) -> None:
+    network = build_family(family)
     with pytest.raises(NoHiddenStates, match=reason) as caught:
-        HiddenStates(build_family(family), [1])
+        HiddenStates(network, [1]).check(network)
     assert caught.value.model_type == family
 
 
@@ -222,9 +223,9 @@ def same(states: mx.array) -> mx.array:
 )
 def test_what_a_layer_returns_is_looked_at(returns: Callable[[mx.array], Any]) -> None:
     network = Network(same, returns)
-    HiddenStates(network, [0])
+    HiddenStates(network, [0]).check(network)
     with pytest.raises(NoHiddenStates, match="Network: a layer returns"):
-        HiddenStates(network, [0, 1])
+        HiddenStates(network, [0, 1]).check(network)
 
 
 def test_states_of_some_layers_come_side_by_side() -> None:
@@ -311,7 +312,9 @@ def test_the_states_of_a_step_are_kept_once_and_taken_once() -> None:
 
 
 def test_the_forward_that_looks_at_the_layers_leaves_no_states() -> None:
-    states = HiddenStates(Network(same), [0])
+    network = Network(same)
+    states = HiddenStates(network, [0])
+    states.check(network)
     states.keep(0, 2)
     assert states.take() == (0, None)
 

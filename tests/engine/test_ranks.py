@@ -86,6 +86,7 @@ from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
 from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
 from tests.helpers.samples import fair
 from tests.helpers.tiny_drafters import save_kind
+from tests.helpers.tiny_heads import head_weights, save_main_with_head
 from tests.helpers.tiny_models import VOCABULARY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -396,9 +397,33 @@ def test_what_is_lost_while_a_draft_is_loaded_comes_again_with_it(
     assert [next(ready).role for _ in range(3)] == [ModelRole.MAIN, ModelRole.MAIN, ModelRole.DRAFT]
 
 
+@pytest.mark.parametrize("family", fair(["qwen3_5", "deepseek_v3", "mimo"], "qwen3_5"))
+def test_an_mtp_head_drafts_over_ranks_as_in_one_process(family: str, engine: Engine, tmp_path: Path) -> None:
+    """It reads the input of the main model's head, which rank 0 has. The second time it comes late, and states of the
+    prompt are missing.
+    """
+    main = save_main_with_head(family, tmp_path / "main", head_weights(family))
+    client = EngineClient(engine)
+
+    def drafted(plan: RankPlan | None) -> list[tuple[tuple[int, ...], int, int]]:
+        assert isinstance(client.load(main, plan=plan), ModelReady)
+        before = client.run(asked(tokens=40))
+        assert isinstance(client.set_draft(main), ModelReady)
+        more = [Message(MessageRole.ASSISTANT, before.text()), Message(MessageRole.USER, "More")]
+        requests = [asked(warm=warm, drafted=3, tokens=24) for warm in (False, True)]
+        late = replace(requests[0], messages=(*requests[0].messages, *more))
+        outcomes = [client.run(request) for request in (late, *requests, late)]
+        return [(each.tokens, each.stats.drafted, each.stats.accepted) for each in outcomes]
+
+    alone = drafted(None)
+
+    assert drafted(plan_ranks(main, SIZES)) == alone
+    assert all(drafts > 0 for _, drafts, _ in alone)
+
+
 @pytest.mark.slow
 @pytest.mark.expect_log("could not load")
-def test_what_reads_hidden_states_does_not_draft_over_ranks(engine: Engine, tmp_path: Path) -> None:
+def test_what_reads_hidden_states_of_layers_does_not_draft_over_ranks(engine: Engine, tmp_path: Path) -> None:
     main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
     client = EngineClient(engine)
     client.load(main, plan=plan_ranks(main, SIZES))

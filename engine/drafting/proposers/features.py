@@ -13,7 +13,7 @@ import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import append_rows, needs_checkpoints, rows_between
+from engine.caches.checkpoints import append_rows, copy_beginning, needs_checkpoints, rows_between
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
@@ -158,12 +158,16 @@ class Context:
         return by_chat if by_chat == held else max(by_chat, self._on_disk(held))
 
     def _spared_by_chat(self, held: int) -> int:
-        """The same by the reply's own cache; 0 while the reply is in a batch."""
+        """The same by the reply's own cache; 0 while the reply is in a batch, or where other ranks would have to copy
+        checkpoints, too.
+        """
         chat = self._chat
         if chat is None or held > chat.caches.position:
             return 0
         if not needs_checkpoints(chat.caches):
             return held
+        if self._main.ranks > 1:
+            return 0
         return max((at for at in chat.checkpoints if at <= held), default=0)
 
     def _on_disk(self, held: int) -> int:
@@ -176,14 +180,17 @@ class Context:
         spared = self._spared()
         if (chat := self._chat) is not None and 0 < spared == self._spared_by_chat(spared):
             sequence = Sequence(self._main, list(self._tokens))
-            rows = rows_between(chat.caches, 0, spared)
-            append_rows(sequence.caches, [rows], spared, chat.checkpoints.get(spared))
+            if needs_checkpoints(chat.caches):
+                rows = rows_between(chat.caches, 0, spared)
+                append_rows(sequence.caches, [rows], spared, chat.checkpoints[spared])
+            else:
+                copy_beginning(chat.caches, sequence.caches, spared)
         else:
             sequence = self._store.from_disk(self._main, list(self._tokens[: spared + 1]))
             sequence.tokens = list(self._tokens)
         if chat is not None and chat.pictures is not None:
             sequence.pictures = chat.pictures.again()
-        sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers)
+        sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers, self._main.first_layer)
         return sequence, kept
 
     def read(self) -> None:
