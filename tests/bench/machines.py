@@ -13,16 +13,21 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+import mlx.core as mx
+
 from engine import Helping, HubSource, Speculation, plan_ranks
 from engine.api.ranks import RankPlan
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
+from engine.cluster.loading import loading_over_ranks
+from engine.models.loading import LoadedModel, at_once, load_model
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Measure, Row, total_rate
 from tests.bench.setup import BenchSetup
 
 GB = 10**9
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)  # of forwards, in tokens
 
 
 def late(source: socket.socket, sink: socket.socket, delay_s: float) -> None:
@@ -107,13 +112,27 @@ def cluster_spec_gain_5ms(setup: BenchSetup, runs: int) -> Row:
 
 
 def cluster_overhead_ms(setup: BenchSetup, runs: int) -> Row:
-    """A token without a draft over two machines on one line without delay, less one in one process."""
-    rate = partial(_rate, setup, Speculation.off())
+    """A forward over two machines on one line without delay, less one in one process; of one token, others are told."""
     with over_two(setup.main, 0.0) as plan:
-        over = Ours(setup.main, plan=plan)
-        each = [1000 / a - 1000 / b for a, b in interleaved(runs, partial(rate, over), partial(rate, setup.ours))]
-        over.engine.close()
-    return Row("cluster.overhead_ms", statistics.median(each), "ms", "", "a token more over loopback and TLS", each)
+        over, here = at_once(loading_over_ranks(plan)), load_model(setup.main)
+        times = {
+            width: [
+                1000 * (a - b)
+                for a, b in interleaved(8 * runs, *(partial(_forward_s, each, width) for each in (over, here)))
+            ]
+            for width in WIDTHS
+        }
+        over.close()
+    told = ", ".join(f"{width}: {statistics.median(each):.2f}" for width, each in times.items())
+    return Row(
+        "cluster.overhead_ms", statistics.median(times[1]), "ms", "", f"loopback and TLS; by width {told}", times[1]
+    )
+
+
+def _forward_s(model: LoadedModel, width: int) -> float:
+    tokens, began = mx.array([[7] * width], dtype=mx.uint32), time.perf_counter()
+    mx.eval(model.network(tokens))
+    return time.perf_counter() - began
 
 
 def _rate(setup: BenchSetup, speculation: Speculation, engine: Ours) -> float:
