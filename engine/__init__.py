@@ -173,7 +173,7 @@ from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
 from engine.cluster.lent import DEFAULT_PORT, Way, pair_machines, ways
 from engine.cluster.machines import plan_with
-from engine.cluster.plan import plan_ranks
+from engine.cluster.plan import plan_ranks, shard_problem
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,
     Catalog,

@@ -13,6 +13,7 @@ from engine import (
     DraftError,
     DraftVocabularyDiffers,
     EngineError,
+    FitLevel,
     ForwardTimes,
     InstalledModel,
     ModelAbout,
@@ -26,6 +27,7 @@ from engine import (
     may_share_tokens,
     memory_fit,
     model_memory_bytes,
+    shard_problem,
 )
 
 CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are computed for, unless the user set another
@@ -76,6 +78,8 @@ def model_entry(
 ) -> ModelEntry:
     """`context_tokens`: of the chat that its memory and fit are computed for."""
     info = model.info
+    fit = memory_fit(info, context_tokens) if info else None
+    too_large = fit is not None and fit.level is FitLevel.TOO_LARGE
     return ModelEntry(
         folder=model.folder,
         name=model.name,
@@ -93,7 +97,8 @@ def model_entry(
         is_draft=model.folder == draft_folder,
         drafter=info.drafter.kind if info and info.drafter else None,
         about=info.about if info else ModelAbout(),
-        fit=memory_fit(info, context_tokens) if info else None,
+        fit=fit,
+        indivisible=shard_problem(info) if info and too_large else None,
         sees=info is not None and info.sees,
         own_head=info is not None and info.own_drafter is not None,
     )

@@ -119,12 +119,23 @@ def _with(rest: tuple[RankShare, ...], share: RankShare, fullest: float) -> tupl
     return max(fullest, share.needed_bytes / max(1, share.available_bytes)), (*rest, share)
 
 
+def shard_problem(info: ModelInfo) -> ModelNotShardable | None:
+    """Why it cannot run over several machines, by its family alone; None: it may."""
+    family = _family(info)
+    if info.drafter is None and family in SHARDABLE:
+        return None
+    return ModelNotShardable(info.folder, info.model_type, REFUSED.get(family, ShardRefusal.LAYERS))
+
+
+def _family(info: ModelInfo) -> str:
+    return info.model_type if info.model_type in SHARDABLE else SAME_AS.get(info.model_type, info.model_type)
+
+
 def _together(info: ModelInfo, path: Path) -> int:
-    family = SAME_AS.get(info.model_type, info.model_type) if info.model_type not in SHARDABLE else info.model_type
-    if info.drafter is not None or family not in SHARDABLE:
-        raise ModelNotShardable(str(path), info.model_type, REFUSED.get(family, ShardRefusal.LAYERS))
+    if problem := shard_problem(info):
+        raise problem
     try:
-        return max(1, whole(read_config(path), _GROUP, 1)) if family == "bailing_hybrid" else 1
+        return max(1, whole(read_config(path), _GROUP, 1)) if _family(info) == "bailing_hybrid" else 1
     except FileError as error:
         raise ModelDamaged(str(path), str(error)) from error
 

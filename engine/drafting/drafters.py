@@ -142,10 +142,9 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         raise DrafterDoesNotFit(str(path), "states", 0, 0)
     if problem := draft_problem(main.info, info):
         raise problem
-    info = replace(info, drafter=config.info)
+    info, kind = replace(info, drafter=config.info), KINDS.get(config.info.kind)
     if isinstance(config, MtpConfig) and config.family not in FAMILIES:
         raise ModelUnsupported(str(path), config.family)
-    kind = KINDS.get(config.info.kind)
     if kind is None:
         raise ModelUnsupported(str(path), config.info.kind.value)
     build = partial(guarded, str(path), ModelDamaged, aborted)

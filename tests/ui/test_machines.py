@@ -21,6 +21,7 @@ from app.view_models.downloads import DownloadState
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
+from app.views.widgets.labels import TextLabel
 from engine import (
     FoundMachine,
     Helping,
@@ -496,10 +497,21 @@ def test_a_model_that_has_lost_a_machine_is_loaded_again_with_the_next_message_u
 def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
     tmp_path: Path, qtbot: QtBot, others: Others
 ) -> None:
+    """One whose layers cannot be divided says why, there and in the picker."""
     huge = model_info("/models/Huge-4T", 4_000_000_000_000)
-    with open_app(tmp_path, qtbot, installed=[installed(MAIN), installed(DRAFT), installed(huge)]) as harness:
+    whole = replace(model_info("/models/Whole-4T", 4_000_000_000_000), model_type="gpt_oss")
+    reason = "The layers of Whole-4T (“gpt_oss”) cannot run apart from each other."
+    models = [installed(each) for each in (MAIN, DRAFT, huge, whole)]
+    with open_app(tmp_path, qtbot, installed=models) as harness:
         rows = {row.folder: row for row in harness.show_models("yours").yours.installed.rows}
         assert [folder for folder, row in rows.items() if row.machines_button.isVisible()] == [huge.folder]
+        labels = rows[whole.folder].findChildren(TextLabel)
+        assert reason in [label.text() for label in labels if label.isVisible()]
+        harness.window.picker.open()
+        mains = harness.window.picker.panel.mains.model()
+        options = [mains.index(at, 0).data(Qt.ItemDataRole.UserRole) for at in range(mains.rowCount())]
+        assert [option.value for option in options if reason in option.detail] == [whole.folder]
+        harness.window.picker.panel.close()
         rows[huge.folder].machines_button.click()
         window = harness.application.settings_window()
         assert window.shown == "machines"

@@ -19,7 +19,7 @@ from app.views.widgets.flow import Flow
 from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle
 from app.words.formats import fill, size
 from app.words.model_names import human_name
-from app.words.notices_for_errors import reason_text
+from app.words.notices_for_errors import notice_for, reason_text
 from app.words.pairs import fit_text, model_kind, precision_text, seeing_text, source_text
 
 _WORDS_NEED_PX = 240  # beside the buttons
@@ -50,8 +50,7 @@ class ModelRow(Card):
         self._facts: QWidget | None = None
         self._aside = QWidget(self)
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self.details = TextLabel(theme, TextStyle.FINE)
-        self.details.setText(self._details())
+        self.details = _label(theme, self._details(), TextStyle.FINE)
         name = human_name(entry.name)
         self.use_button = _button(theme, self.tr("Use"), fill(self.tr("Use %1"), name))
         self.reload_button = _button(theme, self.tr("Reload"), fill(self.tr("Reload %1"), name))
@@ -161,15 +160,13 @@ class ModelRow(Card):
         words.addLayout(self._with_badge(name))
         words.addWidget(self.details)
         if self._entry.is_outdated:
-            outdated = TextLabel(self._theme, TextStyle.FINE)
-            outdated.setText(self.tr("Updated on disk, not reloaded yet."))
-            words.addWidget(outdated)
+            words.addWidget(_label(self._theme, self.tr("Updated on disk, not reloaded yet."), TextStyle.FINE))
         for button in (self.reload_button, self.machines_button):
             words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
-        if self._entry.error is not None:
-            problem = TextLabel(self._theme, TextStyle.FAULT)
-            problem.setText(reason_text(self._entry.error))
-            words.addWidget(problem)
+        if (error := self._entry.error) is not None:
+            words.addWidget(_label(self._theme, reason_text(error), TextStyle.FAULT))
+        elif (error := self._entry.indivisible) is not None and self._entry.drafter is None:
+            words.addWidget(_label(self._theme, notice_for(error).sentence, TextStyle.FINE))
         return words
 
     def _with_badge(self, name: ElidedLabel) -> QHBoxLayout:
@@ -288,9 +285,16 @@ def _button(theme: Theme, text: str, name: str) -> PillButton:
     return button
 
 
+def _label(theme: Theme, text: str, style: TextStyle) -> TextLabel:
+    label = TextLabel(theme, style)
+    label.setText(text)
+    return label
+
+
 def _needs_another(entry: ModelEntry) -> bool:
     """Whether it may run over two machines and not on this one."""
-    return entry.drafter is None and entry.error is None and is_too_large(entry)
+    is_model = entry.drafter is None and entry.error is None
+    return is_model and is_too_large(entry) and entry.indivisible is None
 
 
 class FolderRow(QWidget):

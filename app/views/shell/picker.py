@@ -182,7 +182,8 @@ class Picker(Translated, QWidget):
         aside = next(iter((*checking, *unfit, *apart, gain)))
         name = human_name(entry.name)
         where = [told] if (told := entry.repository or entry.name) != name else []
-        details = " · ".join([*parts, *where, *unfit, *checking])
+        alone = [notice_for(entry.indivisible).sentence] if entry.indivisible is not None and error is None else []
+        details = " · ".join([*parts, *where, *unfit, *checking, *alone])
         is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
         return Option(name, entry.folder, details, _reason(error), aside, is_gain)
 
