@@ -283,20 +283,20 @@ class ChatSettings(Translated, QWidget):
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
         shown: dict[str, Row | Words] = {**self._rows, **self._words}
         for name, words in shown.items():
-            state, field = self._state(name), self.fields[name].field
-            words.set_words(option_name(name), state)
+            source, field = self._source(name), self.fields[name].field
+            words.set_words(option_name(name), self._state(name, source))
             field.setAccessibleName(option_name(name))
-            field.setAccessibleDescription(state)
+            field.setAccessibleDescription(self._state(name, source or self.tr("As in Settings")))
 
-    def _state(self, name: str) -> str:
+    def _state(self, name: str, source: str) -> str:
         """Where the value that applies comes from, and what drafting makes of the text."""
-        source, fastest = self._source(name), bool(self._values.get("fastest"))
+        fastest = bool(self._values.get("fastest"))
         if name == "seed" and fastest and not self._no_difference():
             return self.tr("Text still varies")
         if name != "fastest":
             return source
         told = self.tr("Different text each time") if fastest else self.tr("Same seed, same text")
-        return self._no_difference() or f"{told} · {source}"
+        return self._no_difference() or " · ".join(filter(None, (told, source)))
 
     def _no_difference(self) -> str:
         """Why the text is the same however drafts are accepted; empty where it is not."""
@@ -305,6 +305,7 @@ class ChatSettings(Translated, QWidget):
         return self.tr("No effect while drafting is off") if self._values[_DRAFTING] == "off" else ""
 
     def _source(self, name: str) -> str:
+        """Where the value that applies comes from; empty: from Settings."""
         if any(each in self._view.own for each in _options_of(name)):
             if self.scope is Scope.CHAT:
                 return self.tr("This chat only")
@@ -312,7 +313,7 @@ class ChatSettings(Translated, QWidget):
         return {
             "preset": self.tr("From preset"),
             "model": fill(self.tr("Default for %1"), self._model_name),
-        }.get(self._view.sources.get(name, ""), self.tr("As in Settings"))
+        }.get(self._view.sources.get(name, ""), "")
 
     # The panel itself
 
