@@ -164,7 +164,14 @@ def test_each_language_is_found_by_its_own_name_and_searched_while_it_is_compose
         QTest.keyClick(palette.field, Qt.Key.Key_Return)
         assert settings.language == code
         palette.open_palette()
+    for language, typed in (("en", "japanese"), ("ko", "일본어"), ("ko", "japanese"), ("zh_CN", "日语")):
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        palette.refresh()
+        palette.field.setText(typed)
+        assert "日本語" in shown(palette)
 
+    palette.field.clear()
     harness.application.settings.language = "ko"
     QApplication.processEvents()
     palette.refresh()

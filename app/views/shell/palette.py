@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAction, QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
@@ -380,4 +380,6 @@ class PaletteCommands(QObject):
         """Each by its own name: the way back for who reads none of what the window says."""
         for code, name in LANGUAGES.items():
             act = partial(setattr, self._preferences, "language", code)
-            yield Command(f"language:{code}", name, act, "settings", self.tr("Language"))
+            english = QLocale.languageToString(QLocale(code).language())
+            here = QCoreApplication.translate("Totals", english)
+            yield Command(f"language:{code}", name, act, "settings", self.tr("Language"), words=f"{english} {here}")
