@@ -328,7 +328,7 @@ class Other(Reader):
 
 
 def over(network: Any) -> Any:
-    model = SimpleNamespace(network=network)
+    model = SimpleNamespace(network=network, first_layer=0)
     return SimpleNamespace(model=model, hidden_states=None, discard_in_flight=lambda: None)
 
 
