@@ -152,11 +152,15 @@ class Drafting:
         """
         of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
         layers = [layer for proposer in of_states for layer in proposer.layers]
-        if layers:
-            sequence.discard_in_flight()  # a step started before has recorded no states
+        sequence.hidden_states, main = None, sequence.model
+        if not layers:
+            return
+        sequence.discard_in_flight()  # a step started before has recorded no states
         try:
-            main = sequence.model
-            sequence.hidden_states = HiddenStates(main.network, layers, main.first_layer) if layers else None
+            kept = HiddenStates(main.network, layers, main.first_layer)
+            with main.alone():
+                kept.check(main.network)
+            sequence.hidden_states = kept
         except Exception as refusal:  # noqa: BLE001  a network may raise anything; the reply can do without drafts
             expected = isinstance(refusal, NoHiddenStates)
             _log.info("%s cannot draft: %s", of_states[0].name, refusal, exc_info=None if expected else refusal)

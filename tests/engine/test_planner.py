@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -328,7 +329,7 @@ class Other(Reader):
 
 
 def over(network: Any) -> Any:
-    model = SimpleNamespace(network=network, first_layer=0)
+    model = SimpleNamespace(network=network, first_layer=0, alone=nullcontext)
     return SimpleNamespace(model=model, hidden_states=None, discard_in_flight=lambda: None)
 
 
