@@ -64,9 +64,7 @@ class ModelEntry:
     drafter: DrafterKind | None = None  # of what is made to draft for one main model, and no chat model
     about: ModelAbout = field(default_factory=ModelAbout)
     fit: MemoryFit | None = None  # with a chat of usual length, or of `asked_tokens`
-    indivisible: EngineError | None = (
-        None  # why it cannot run over several Macs either, if it is too large for this one
-    )
+    indivisible: EngineError | None = None  # of one that is too large: why it cannot run over several Macs
     asked_tokens: int = 0  # that a chat may have; 0: as many as the model holds
     sees: bool = False  # pictures
     own_head: bool = False  # it brings a drafter of its own

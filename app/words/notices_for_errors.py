@@ -670,6 +670,12 @@ def reason_text(error: Problem) -> str:
     return "\n".join(words for words in (notice.sentence, notice.hint) if words)
 
 
+def title_and_reason(error: Problem) -> str:
+    """In one line, where nothing else says what the reason is of."""
+    notice = notice_for(error)
+    return f"{notice.title} · {notice.sentence}"
+
+
 def _value(error: Any, name: str) -> str:
     """A field as the interface language writes it. What a file or its name holds turns no word of the sentence."""
     if name == "model":

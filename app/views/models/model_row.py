@@ -19,7 +19,7 @@ from app.views.widgets.flow import Flow
 from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle
 from app.words.formats import fill, size
 from app.words.model_names import human_name
-from app.words.notices_for_errors import notice_for, reason_text
+from app.words.notices_for_errors import reason_text, title_and_reason
 from app.words.pairs import fit_text, model_kind, precision_text, seeing_text, source_text
 
 _WORDS_NEED_PX = 240  # beside the buttons
@@ -166,7 +166,7 @@ class ModelRow(Card):
         if (error := self._entry.error) is not None:
             words.addWidget(_label(self._theme, reason_text(error), TextStyle.FAULT))
         elif (error := self._entry.indivisible) is not None and self._entry.drafter is None:
-            words.addWidget(_label(self._theme, notice_for(error).sentence, TextStyle.FINE))
+            words.addWidget(_label(self._theme, title_and_reason(error), TextStyle.FINE))
         return words
 
     def _with_badge(self, name: ElidedLabel) -> QHBoxLayout:

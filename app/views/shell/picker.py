@@ -35,7 +35,7 @@ from app.views.widgets.scrolling import ScrolledText, ThinScrollBars
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, labelled, sentences, times
 from app.words.model_names import human_name
-from app.words.notices_for_errors import Problem, notice_for
+from app.words.notices_for_errors import Problem, notice_for, title_and_reason
 from app.words.pairs import (
     LEAST_TOLD,
     draft_details,
@@ -182,7 +182,7 @@ class Picker(Translated, QWidget):
         aside = next(iter((*checking, *unfit, *apart, gain)))
         name = human_name(entry.name)
         where = [told] if (told := entry.repository or entry.name) != name else []
-        alone = [notice_for(entry.indivisible).sentence] if entry.indivisible is not None and error is None else []
+        alone = [title_and_reason(entry.indivisible)] if entry.indivisible is not None and error is None else []
         details = " · ".join([*parts, *where, *unfit, *checking, *alone])
         is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
         return Option(name, entry.folder, details, _reason(error), aside, is_gain)
