@@ -19,7 +19,9 @@ from app.view_models.model_list import DraftState, PairState
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from engine import (
     Acceptance,
+    CannotSee,
     ChatEngine,
+    ContextTooLong,
     EngineError,
     Event,
     Failed,
@@ -78,6 +80,11 @@ class Race(QObject):
     @property
     def can_start(self) -> bool:
         return bool(self._models.can_reply and self._models.pair.draft_folder and not self._models.pair.error)
+
+    @property
+    def is_refused(self) -> bool:
+        """The loaded model refused this very prompt, and would again."""
+        return isinstance(self._error, ContextTooLong | CannotSee) and self._main == self._models.pair.main_folder
 
     def start(self, request: Request, *, greedy: bool) -> None:
         """With the seed of both laps drawn once, where the request brings none."""
@@ -142,8 +149,8 @@ class Race(QObject):
         """Both laps are the same main model's, and one is a draft's."""
         pair = self._models.pair
         if not self.under_way:
-            return
-        if not self.can_start or pair.state is PairState.UNLOADED or pair.main_folder != self._main:
+            self.changed.emit()  # whether there can be another one
+        elif not self.can_start or pair.state is PairState.UNLOADED or pair.main_folder != self._main:
             self._end(RaceState.CANCELLED)
         else:
             self._go_on()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -75,6 +77,27 @@ def test_it_offers_what_can_act_now_in_one_line_each_and_closes_without_running_
     harness.window.sidebar.search.setFocus()
     assert not palette.isVisible()
     assert harness.window.sidebar.search.hasFocus()
+
+
+def test_opened_before_the_chats_are_there_it_offers_them_once_they_come_and_stays_at_its_row(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    with AppHarness(tmp_path) as app:
+        app.open(qtbot)
+        app.ask(qtbot, "How many whales")
+    with AppHarness(tmp_path) as app:
+        app.window.show()
+        palette = app.window.tools.palette
+        palette.open_palette()
+        assert "How many whales" not in shown(palette)
+        palette.field.setText("e")
+        palette.list.step(2)
+        reached = palette._shown[palette.list.currentRow()].key
+        app.open(qtbot)
+        qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette._all))
+        assert palette._shown[palette.list.currentRow()].key == reached
+        palette.field.setText("whales")
+        assert "How many whales" in shown(palette)
 
 
 def test_looks_are_changed_by_name_what_was_used_lately_is_first_a_setting_is_lit_and_a_model_chosen(

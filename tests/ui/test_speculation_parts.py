@@ -17,6 +17,7 @@ from app.controllers.race import Race
 from app.controllers.statistics import Grouping
 from app.storage import ReplyStatus
 from app.view_models.chat_options import Scope
+from app.view_models.model_list import PairState
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
 from app.views.activity.window import REQUESTS, TOTALS, ActivityWindow
@@ -330,6 +331,22 @@ def test_a_race_writes_the_same_prompt_plainly_and_drafted_compares_them_and_end
     assert not shown.isVisible()
     assert not race.under_way, "it goes on unseen"
     QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
+
+
+def test_a_race_whose_prompt_the_model_cannot_hold_is_not_offered_again_until_another_model_is_there(
+    app: AppHarness, qtbot: QtBot
+) -> None:
+    race = race_of(app, qtbot)
+    app.engine.scripts.append(Script(pieces=(), error=ContextTooLong(actual_tokens=9000, limit_tokens=4096)))
+    app.window.speculation.race.trigger()
+    qtbot.waitUntil(lambda: race.view.state is RaceState.FAILED)
+    window = app.window.speculation.race_window
+    assert window is not None
+    assert not window.go_button.isEnabled()
+    app.models.choose_main(DRAFT.folder)
+    qtbot.waitUntil(lambda: app.models.pair.main_folder == DRAFT.folder and app.models.pair.state is PairState.READY)
+    app.models.choose_draft(MAIN.folder)
+    qtbot.waitUntil(window.go_button.isEnabled)
 
 
 @pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.ACTIVE])

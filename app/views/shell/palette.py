@@ -137,10 +137,15 @@ class CommandPalette(Translated, QWidget):
             self.hide()
 
     def refresh(self) -> None:
-        """There is more to offer than a moment ago."""
+        """There is more to offer than a moment ago; the row that was reached stays the current one."""
         if self.isVisible():
+            row = self.list.currentRow()
+            reached = self._shown[row].key if row > 0 else ""
             self._all = self._commands()
             self._fill()
+            for at, command in enumerate(self._shown):
+                if command.key == reached:
+                    self.list.setCurrentRow(at)
 
     # What is shown
 

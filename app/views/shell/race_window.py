@@ -243,7 +243,8 @@ class RaceWindow(Translated, SideWindow):
             self.sentence.setText(words)
         under_way = view.state in _UNDER_WAY
         self.go_button.setText(self._go_text(under_way))
-        self.go_button.setEnabled(under_way or (self._race.can_start and self._is_there))
+        another = self._race.can_start and self._is_there and not self._race.is_refused
+        self.go_button.setEnabled(under_way or another)
         self._fold()
         self.sampling.setEnabled(not under_way)
 

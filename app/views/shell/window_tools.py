@@ -116,6 +116,10 @@ class WindowTools(QObject):
         for signal in (chats.generating_changed, chats.current_chat_changed, *rows):
             signal.connect(self._judge)
         self._judge()
+        models.models_changed.connect(self.palette.refresh)
+        if self.palette.isVisible():  # opened before there were chats
+            self.palette.refresh()
+            self.palette.more_requested.emit()
 
     @property
     def stays_without_window(self) -> bool:
