@@ -7,8 +7,7 @@ Not here: reading a section (`blocks.Splitter`).
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 
 from app.markup.cuts import cut_before
 from app.markup.open_fence import OpenFence
@@ -16,12 +15,10 @@ from app.markup.open_fence import OpenFence
 LONGEST_WHOLE = 16_000  # a shorter text is one section,
 MOST_LINES_WHOLE = 1_000  # unless it has more lines: each may be a block of its own
 _SECTION_CHARS = 4_000
-_SECTION_LINES = 250
+_SECTION_LINES = 500
 _PLAIN_CHARS = 4_000
 _PLAIN_LINES = 1000
 _MOST_FENCES = 20_000  # a text with more of them is no code
-_FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)")
-_ROW = re.compile("`+|~+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +68,9 @@ def sections(text: str) -> list[Section]:
 
 
 def _end_of_section(text: str, start: int) -> int:
-    end = min(len(text), start + _SECTION_CHARS)
-    line_end = _end_of_lines(text, start, end, _SECTION_LINES)
-    if line_end < 0 and end == len(text):
+    end = _end_within(text, start, _SECTION_CHARS, _SECTION_LINES)
+    if end == len(text):
         return end
-    end = line_end + 1 if line_end >= 0 else end
     least = start + (end - start) // 2
     for separator in ("\n\n", "\n"):
         found = text.rfind(separator, least, end)
@@ -85,20 +80,24 @@ def _end_of_section(text: str, start: int) -> int:
 
 
 def _fence_lines(text: str) -> Iterator[tuple[int, Fence]]:
-    """The lines that may open or close code, with where they start."""
-    for start in islice(merge(_places(text, "```"), _places(text, "~~~")), _MOST_FENCES):
-        line = _FENCE.match(text, text.rfind("\n", max(0, start - 4), start) + 1)
-        if line is not None and line.start("mark") == start:
-            yield line.start(), Fence(line["mark"], len(line["indent"]), line["info"].strip())
+    """The lines that may open or close code, with where their marks start."""
+    rows = (islice(_rows(text, mark), _MOST_FENCES) for mark in ("```", "~~~"))
+    for start, end in sorted(chain(*rows))[:_MOST_FENCES]:
+        _, newline, indent = text[max(0, start - 4) : start].rpartition("\n")
+        if (newline or start < 4) and not indent.strip(" "):
+            line_end = text.find("\n", end)
+            info = text[end : line_end if line_end >= 0 else len(text)]
+            yield start, Fence(text[start:end], len(indent), info.strip())
 
 
-def _places(text: str, mark: str) -> Iterator[int]:
-    """Where rows of these characters start."""
-    place = text.find(mark)
-    while place >= 0:
-        yield place
-        row = _ROW.match(text, place)
-        place = text.find(mark, row.end() if row else place + 1)
+def _rows(text: str, mark: str) -> Iterator[tuple[int, int]]:
+    """Where rows of these characters, at least as long as `mark`, start and end."""
+    row = re.compile(f"{mark[0]}+")
+    end = 0
+    while (start := text.find(mark, end)) >= 0:
+        found = row.match(text, start)
+        end = found.end() if found else start + len(mark)
+        yield start, end
 
 
 def _after(fence: Fence | None, line: Fence) -> Fence | None:
@@ -122,24 +121,18 @@ def plain_sections(text: str) -> Iterator[Section]:
 
 
 def _end_of_plain(text: str, start: int) -> tuple[int, int]:
-    end = min(len(text), start + _PLAIN_CHARS)
-    line_end = _end_of_lines(text, start, end, _PLAIN_LINES)
-    if line_end >= 0:
-        return line_end, 1
+    end = _end_within(text, start, _PLAIN_CHARS, _PLAIN_LINES)
     if end == len(text):
-        return len(text), 0
-    line_end = text.rfind("\n", start + _PLAIN_CHARS // 4, end)
+        return end, 0
+    line_end = text.rfind("\n", start + (end - start) // 4, end)
     if line_end >= 0:
         return line_end, 1
-    return cut_before(text, end, start + _PLAIN_CHARS // 2), 0
+    return cut_before(text, end, start + (end - start) // 2), 0
 
 
-def _end_of_lines(text: str, start: int, end: int, lines: int) -> int:
-    """Where the last of so many lines ends, or -1 if that is not before `end`."""
-    while lines:
-        found = text.find("\n", start + lines - 1, end)  # each line that is missing takes a character at least
-        if found < 0:
-            return -1
-        lines -= text.count("\n", start, found + 1)
-        start = found + 1
-    return start - 1
+def _end_within(text: str, start: int, chars: int, lines: int) -> int:
+    """The end of at most so many characters with at most so many line ends; shorter where lines are uneven."""
+    end = min(len(text), start + chars)
+    while (found := text.count("\n", start, end)) > lines:
+        end = start + (end - start) * lines // found
+    return end

@@ -27,13 +27,13 @@ def test_sections_leave_out_nothing_but_blank_lines(runs: list[tuple[str, int]])
         assert not text[above.end : below.start].strip()
     if len(text) > LONGEST_WHOLE or text.count("\n") > MOST_LINES_WHOLE:
         assert all(cut.end - cut.start <= LONGEST_PIECE for cut in cuts)
-        assert all(text.count("\n", cut.start, cut.end) <= 250 for cut in cuts)
+        assert all(text.count("\n", cut.start, cut.end) <= 500 for cut in cuts)
 
 
 @pytest.mark.parametrize("line", ["- a\n", "# a\n", "---\n", "a\n"])
 def test_very_many_short_lines_are_not_read_as_a_whole(line: str) -> None:
     """Each may be a block of its own: 4,000 of them took a third of a second."""
-    assert len(sections(line * (LONGEST_WHOLE // len(line)))) > 10
+    assert len(sections(line * (LONGEST_WHOLE // len(line)))) >= 8
 
 
 def test_code_that_fills_many_sections_stays_code() -> None:
