@@ -382,6 +382,17 @@ def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_r
     view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in (plain, loser)))
     assert view.is_disturbed
     assert verdict(view).endswith("times are rough.")
+    slower = replace(loser, decode_s=8.0), replace(drafted, plain_rounds=100.0, decode_s=4.0)
+    for drafts in slower:  # both say the same, of a machine that had something else to do
+        view = RaceView(
+            RaceState.DONE,
+            (
+                Lap(LapState.DONE, stats=replace(plain, decode_s=2.0), tokens=(7,)),
+                Lap(LapState.DONE, stats=drafts, tokens=(7,)),
+            ),
+        )
+        assert view.is_disturbed
+        assert verdict(view).endswith("times are rough.")
     for decode_s, said in ((2.0, "Too short to be sure. Try a longer prompt."), (4.0, "Too close to call.")):
         laps = (plain, replace(drafted, decode_s=decode_s, plain_rounds_error=1.0))
         view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))

@@ -126,8 +126,8 @@ def _time(view: RaceView) -> str:
         return too_short if view.is_apart else QCoreApplication.translate("Race", "Too close to call.")
     if view.is_disturbed:
         busy = QCoreApplication.translate("Race", "This Mac was busy; times are rough.")
-        seen = Tone.GAIN if drafted.tokens_per_second > plain.tokens_per_second else Tone.COST
-        if tone_of(drafted) not in (seen, Tone.PAR):  # the opposite of what the times say is not believed
+        gains = drafted.tokens_per_second > plain.tokens_per_second and tone_of(drafted) is Tone.GAIN
+        if not gains:  # a loss may be the other program's
             return busy
         undisturbed = QCoreApplication.translate("Race", "Undisturbed: %1.", "such as 2.1× faster")
         return formats.sentences(busy, formats.fill(undisturbed, gain_text(drafted)))
