@@ -9,7 +9,7 @@ from tests.engine.batch_harness import GREEDY, Harness, Recorder, alone, asking,
 from tests.helpers.samples import sampled
 
 FAMILIES = ["qwen3", "qwen3_5", "llama4"]  # rows, states, and one that runs in turns
-LENGTH = 5
+LENGTH = 7
 CHUNK = 64
 
 
