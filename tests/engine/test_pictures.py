@@ -350,13 +350,18 @@ def test_a_picture_that_is_kept_is_not_looked_at_again_even_after_a_restart(
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_picture_is_kept_as_long_as_its_conversation(kept: bool, client: EngineClient, looks: list[int]) -> None:
+def test_a_picture_is_kept_as_long_as_its_conversation(kept: bool, main: Path, looks: list[int]) -> None:
+    """In an engine of its own: others' chats, which have no conversation, begin alike and stay."""
+    engine = Engine()
+    client = EngineClient(engine)
+    client.load(main)
     request = replace(asking(CHATS["long"]), conversation="of the picture")
     client.run(request)
-    client.engine.keep_only([request.conversation if kept else "another"])
+    engine.keep_only([request.conversation if kept else "another"])
     looks.clear()
     outcome = client.run(request)
     assert (not looks, outcome.stats.cached_tokens > 0) == (kept, kept)
+    assert engine.close()
 
 
 def test_a_look_takes_turns_with_another_reply_and_ends_with_stop(
