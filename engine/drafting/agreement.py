@@ -155,6 +155,8 @@ def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generat
         return None
     sampler, sequence = Sampler(_GREEDY, 0, main.logit_width, tokens), TokenSequence(main, list(tokens))
     kept = sequence.hidden_states = HiddenStates(main.network, layers, main.first_layer)
+    with main.alone():
+        kept.check(main.network)
     while sequence.uncached > 1:
         yield
         sequence.prefill_chunk()

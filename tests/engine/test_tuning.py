@@ -259,7 +259,6 @@ def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: Lo
         assert tuner.pending
 
 
-@pytest.mark.slow
 @pytest.mark.expect_log("could not be examined")
 def test_a_drafter_that_cannot_be_examined_is_measured_all_the_same(
     main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
