@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from engine.decoding.sequence import Sequence
 from engine.prefix.file import SUFFIX
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import EngineClient
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
 
 PROMPT = tuple(range(30, 70))
 OTHER = tuple(range(90, 130))
@@ -90,6 +91,15 @@ def test_a_conversation_that_is_gone_leaves_nothing(zoo: Zoo, tmp_path: Path, *,
     assert min(again["2"], again[""]) >= len(OTHER)
     assert engine.close()
     assert len(files(tmp_path)) >= 6
+
+
+def test_what_is_kept_is_written_while_nothing_is_asked(own: EngineClient, tmp_path: Path) -> None:
+    """A process that is killed later has it."""
+    own.run(asked(PROMPT, "1"))
+    gives_up_at_s = time.monotonic() + PATIENCE_S
+    while len(files(tmp_path)) < 2:  # of the main model and of the draft
+        assert time.monotonic() < gives_up_at_s
+        settle(own)
 
 
 def test_a_reply_under_way_of_a_conversation_that_is_gone_is_written_and_leaves_nothing(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine import (
+    DrafterExamined,
     Engine,
     Event,
     Finished,
@@ -23,6 +24,7 @@ from engine.drafting import calibration
 from engine.drafting.calibration import Tuner
 from engine.models import loading
 from tests.engine.conftest import Zoo
+from tests.helpers import tiny_drafters
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 
 WIDTHS = (1, 2, 4, 8, 16, 33)
@@ -66,6 +68,29 @@ def test_what_forwards_take_is_told_once_it_is_measured(zoo: Zoo, tmp_path: Path
         assert measured.others == ()
         rest = [events.get() for _ in range(events.qsize())]
         assert not any(isinstance(event, ModelMeasured) for event in rest)
+
+
+@pytest.mark.usefixtures("whole_engine")
+@pytest.mark.parametrize("drafts_from_states", [True, False])
+def test_how_far_a_drafter_is_right_is_told_once_and_of_no_other_draft(
+    drafts_from_states: bool, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("WIDTHS", (1, 33)), ("_MOST_COMPARISONS", 1), ("_ROUNDING_WIDTHS", (1,))):
+        monkeypatch.setattr(calibration, name, value)
+    config = tiny_drafters.eagle_config()
+    drafter = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    engine = Engine()
+    engine.subscribe(events.put)
+    ready = EngineClient(engine).load(zoo.main, drafter if drafts_from_states else zoo.drafts["close"])
+    assert isinstance(ready, ModelReady)
+    told = [events.get(timeout=PATIENCE_S)]
+    while not isinstance(told[-1], ModelMeasured):
+        told.append(events.get(timeout=PATIENCE_S))
+    assert engine.close()
+    told += [events.get() for _ in range(events.qsize())]
+    examined = [event for event in told if isinstance(event, DrafterExamined)]
+    assert [event.folder for event in examined] == ([str(drafter)] if drafts_from_states else [])
 
 
 @pytest.mark.usefixtures("whole_engine")

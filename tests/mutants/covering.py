@@ -146,6 +146,8 @@ _TESTS = {
         "engine/test_memory",
         "engine/test_prefix_disk",
         "engine/test_invariants",
+        "engine/test_load_progress",
+        "engine/test_keep_only",
         *_COMPANY,
     ),
     "engine/runtime/rounds": (*_ROUND, *_COMPANY, "engine/test_background"),
