@@ -24,7 +24,7 @@ from engine import (
     UpdateChecked,
     VerifyProgress,
 )
-from engine.hub import download, upkeep, writer
+from engine.hub import download, writer
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal
 from engine.hub.writer import is_right
@@ -154,8 +154,8 @@ def test_whatever_goes_wrong_with_a_look_is_told(
     def fail(_folder: Path) -> JsonObject:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(upkeep, "read_manifest", fail)
-    monkeypatch.setattr(upkeep, "repository_of", fail)
+    monkeypatch.setattr("engine.hub.store.read_manifest", fail)
+    monkeypatch.setattr("engine.hub.store.repository_of", fail)
     for found in (verified(store, recorder, tmp_path), checked(store, recorder, tmp_path)):
         assert found.folder == str(tmp_path)
         assert isinstance(found.error, InternalError)
