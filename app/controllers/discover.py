@@ -73,7 +73,7 @@ class DiscoverController(QObject):
         self.page_of = ""  # the repository whose page is wanted; "": none
         self.page: HubPage | None = None
         self.page_error: EngineError | None = None
-        self._page_model: HubModel | None = None  # as a list, the catalog or its files tell of it
+        self._page_model: HubModel | None = None  # as a list, the catalog or its files have it
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(self._show_known)
         bridge.event_arrived.connect(self._on_event)
@@ -95,7 +95,7 @@ class DiscoverController(QObject):
             self.changed.emit()
 
     def again(self) -> None:
-        """Asks for what failed; what the hub has told stays."""
+        """Asks for what failed; what the hub has answered stays."""
         if self.from_hub or self.missing is not None:
             self.more()
         else:
@@ -135,7 +135,7 @@ class DiscoverController(QObject):
         return bool(repository) and self._main() == repository
 
     def as_main(self, model: HubModel) -> ModelInfo:
-        """As much as a hub tells of a model, and where it is installed: to look for drafts."""
+        """What a hub knows of a model, and where it is installed: to look for drafts."""
         return replace(_info(model), folder=self.folder_of(model.repository))
 
     def partners(self, model: HubModel) -> list[Partner]:
@@ -226,7 +226,7 @@ class DiscoverController(QObject):
         self.changed.emit()
 
     def _known_without_hub(self) -> Sequence[HubModel]:
-        """Within the limits of the search, as far as catalog and installed files tell: what is here first, then what
+        """Within the limits of the search, as far as catalog and installed files say: what is here first, then what
         fits, chat models before drafts.
         """
         query = _query(self.filter)
@@ -243,7 +243,7 @@ class DiscoverController(QObject):
         return sorted((model for model in named if is_wanted(model, query)), key=rank)
 
     def _known(self) -> dict[str, HubModel]:
-        """By repository; what files tell goes before what the catalog says."""
+        """By repository; what files say takes precedence over the catalog."""
         here = [_of_installed(model) for model in self._installed if model.repository and model.info is not None]
         catalog = self._catalog()
         listed = [_of_info(model.repository, model.info()) for model in catalog.models]

@@ -38,7 +38,7 @@ _DownloadEvent = DownloadProgress | DownloadFinished | DownloadStopped | Downloa
 
 @dataclass(frozen=True, slots=True)
 class _Half:
-    """One repository of a row, as the store told of it last."""
+    """One repository of a row, as the store last reported it."""
 
     repository: str
     revision: str = NEWEST
@@ -80,7 +80,7 @@ class DownloadController(QObject):
         self._settings = settings
         self._ids = itertools.count(1)
         self._rows: dict[int, _Row] = {}
-        self._left: set[DownloadId] = set()  # rows have gone on without them; they may not have heard of it yet
+        self._left: set[DownloadId] = set()  # rows resumed without them; their events may still come
         self._here: dict[str, str] = {}  # folders of installed models, wherever they are, by repository
         self._to_go_on = dict(_split(each) for each in settings.going_downloads)  # revisions, by repository
         bridge.event_arrived.connect(self._on_event)
@@ -218,7 +218,7 @@ class DownloadController(QObject):
     def _on_download(self, event: _DownloadEvent) -> None:
         for number, half in self._halves_of(event.download, event.repository):
             if isinstance(event, DownloadProgress) and half.download and half.state is DownloadState.PAUSED:
-                continue  # from before it heard of that
+                continue  # sent before it was paused
             self._put(number, _told(replace(half, download=event.download), event))
             self._forget_pair_when_done(number)
         if _was_offline(event) and not self._settings.hub_offline:
@@ -227,7 +227,7 @@ class DownloadController(QObject):
             self.installed.emit(event.repository, event.folder)
 
     def _halves_of(self, download: DownloadId, repository: str) -> list[tuple[int, _Half]]:
-        """What a download belongs to: two pairs may share a draft. One that an earlier run left behind gets a row."""
+        """What a download belongs to: two pairs may share a draft. One that an earlier run left gets a row."""
 
         def is_meant(half: _Half) -> bool:
             unknown = half.download is None and half.state is not DownloadState.FINISHED
@@ -244,13 +244,13 @@ class DownloadController(QObject):
     # From one run of the app to the next
 
     def _keep_going(self) -> None:
-        """What is under way, or was paused by offline mode and by no person, goes on at the next start."""
+        """What is running, or was paused by offline mode and not by the user, is resumed at the next start."""
         under_way = self._every(lambda half: half.offline or half.state in _RUNNING)
         going = self._to_go_on | {half.repository: half.revision for _, half in under_way}
         self._settings.going_downloads = tuple(f"{name} {revision}" for name, revision in sorted(going.items()))
 
     def _go_on_from_before(self) -> None:
-        """Once what an earlier run left is told. In offline mode it waits, as what that has paused."""
+        """Called once the store has reported what an earlier run left. Offline mode pauses it."""
         before, self._to_go_on = self._to_go_on, {}
         for repository, revision in before.items():
             left = self._named(repository)
@@ -394,14 +394,14 @@ def _sizes(halves: Iterable[_Half]) -> Iterator[bool]:
 def _state(row: _Row) -> DownloadState:
     """One row has one state and one set of buttons: it goes on as long as any half does, and waits for who paused it.
 
-    Why a half failed is told beside that; to resume is to try it again, too.
+    Why a half failed is shown beside that; to resume is to try it again, too.
     """
     order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.PAUSED, DownloadState.FAILED)
     return next((state for state in order if state in row.states()), DownloadState.FINISHED)
 
 
 def _named(progress: DownloadProgress, in_pair: bool) -> list[FileProgress]:
-    """Files of a pair are told apart by their model's name."""
+    """Names of a pair's files begin with their model's name."""
     if not in_pair:
         return list(progress.files)
     name = progress.repository.rpartition("/")[2]

@@ -1,39 +1,61 @@
-"""Other machines: which are paired and how far they are, pairing, and a model that runs with the help of one.
+"""Other machines: which are paired and how far they are, pairing, a model that runs with the help of one, and the help
+that this one lends.
 
 What waits for another machine does so on threads of its own, and each answer comes to the GUI thread.
 """
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.lending import Lending
-from app.controllers.machine_discovery import MachineDiscovery
 from app.controllers.models import ModelController
-from app.controllers.supplying import Supplying
 from app.settings import Settings
+from app.system.machine import network_address
 from app.system.worker import Worker, ask_once
+from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
+from app.view_models.model_list import PairState
 from engine import (
+    DEFAULT_PORT,
+    Browsing,
     EngineError,
     Event,
     Failed,
+    FoundMachine,
     Helping,
+    HubSource,
     Identity,
     InternalError,
+    LendingPhase,
+    LendingProcess,
+    LendingState,
     Machine,
+    MachineRefusal,
+    MachineUnavailable,
+    ModelSupply,
     RankLost,
     Way,
+    model_memory_bytes,
     pair_machines,
     plan_with,
+    set_aside,
     ways,
 )
+
+_CLOSE_S = 1.0
+_MOST_TRIED = 16  # addresses: several may say to be one machine
+EVERYWHERE = "0.0.0.0"  # only while the user lends: a machine that is not paired may try a code, and nothing else
+_log = logging.getLogger(__name__)
+_ENDED = (LendingPhase.OFF, LendingPhase.FAILED)
 
 
 class MachinesController(QObject):
@@ -300,3 +322,247 @@ def _entry(machine: Machine, before: MachineEntry | None) -> MachineEntry:
 
 def _problem(error: Exception) -> EngineError:
     return error if isinstance(error, EngineError) else InternalError(str(error))
+
+
+class Supplying(QObject):
+    """Gives a model's files to a machine that lacks it, while a plan asks that machine for help with it."""
+
+    changed = Signal()  # `is_used`
+
+    def __init__(self, post: Callable[[Callable[[], None]], None], parent: QObject | None = None) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.is_used = False  # files are read now: this machine should stay awake
+        self._post = post
+        self._supply: ModelSupply | None = None
+        self._about = "", ""  # folder, and fingerprint of the machine
+
+    def follow(self, plan: PlanView, helping: Helping | None, source: HubSource) -> None:
+        """It begins when the machine says that it lacks the model, and ends with the plan, or once it has it."""
+        about = plan.folder, plan.fingerprint
+        if about != self._about or plan.state is AskingState.DONE:
+            self.end()
+        lacks = isinstance(plan.error, MachineUnavailable) and plan.error.why is MachineRefusal.NO_MODEL
+        begins = self._supply is None or self._supply.is_over
+        if lacks and begins and plan.state is AskingState.REFUSED and helping is not None and source.revision:
+            self._about, self._supply = about, ModelSupply(helping, plan.folder, source, self._hear)
+            self._supply.start()
+
+    def _hear(self, used: bool) -> None:
+        """On the supply's thread."""
+        self._post(lambda: self._on_use(used))
+
+    def _on_use(self, used: bool) -> None:
+        self.is_used = used
+        self.changed.emit()
+
+    def end(self) -> None:
+        if self._supply is not None:
+            self._supply.end()
+            self._supply = None
+
+    def close(self) -> None:
+        """At the end of the app."""
+        if self._supply is not None:
+            self._supply.end(_CLOSE_S)
+
+
+class MachineDiscovery(QObject):
+    """Other machines in this network that say that they lend their memory, while they are looked for."""
+
+    changed = Signal()  # `found`, or `strangers`
+
+    def __init__(self, post: Callable[[Callable[[], None]], None], parent: QObject | None = None) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.found: tuple[FoundMachine, ...] = ()
+        self._known: tuple[str, ...] = ()  # fingerprints
+        self._post = post
+        self._browsing: Browsing | None = None
+        self._round = 0  # what a former one finds no longer counts
+
+    def browse(self, wanted: bool) -> None:
+        if wanted == (self._browsing is not None):
+            return
+        self._round += 1
+        if self._browsing is not None:
+            self._browsing.stop()
+            self._browsing = None
+            self._on_found(self._round, ())
+        else:
+            self._browsing = Browsing(partial(self._hear, self._round))
+
+    def leave_out(self, *known: str) -> None:
+        """These fingerprints: this machine's own, and of those that are paired."""
+        before, self._known = self.strangers, known
+        if self.strangers != before:
+            self.changed.emit()
+
+    @property
+    def strangers(self) -> tuple[FoundMachine, ...]:
+        return tuple(each for each in self.found if not any(each.may_be(other) for other in self._known))
+
+    def addresses_of(self, fingerprint: str, besides: str) -> tuple[str, ...]:
+        """At which a machine says to be that one. None of them is proven."""
+        known = besides, f"{besides}:{DEFAULT_PORT}"
+        says_so = (machine for machine in self.found if machine.may_be(fingerprint))
+        found = (address for machine in says_so for address in machine.addresses if address not in known)
+        return tuple(islice(dict.fromkeys(found), _MOST_TRIED))
+
+    def _hear(self, of: int, found: tuple[FoundMachine, ...]) -> None:
+        """On a thread."""
+        self._post(partial(self._on_found, of, found))
+
+    def _on_found(self, of: int, found: tuple[FoundMachine, ...]) -> None:
+        if of == self._round and found != self.found:
+            self.found = found
+            self.changed.emit()
+
+
+class Lending(QObject):
+    """This machine's memory for others while the settings say so: the installed models, one user at a time."""
+
+    changed = Signal()  # any of the properties below
+    paired = Signal()  # a machine was paired with this one, or removed
+
+    def __init__(
+        self,
+        identity: Path,
+        settings: Settings,
+        models: ModelController,
+        post: Callable[[Callable[[], None]], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.state = LendingState()
+        self.host, self.port = EVERYWHERE, DEFAULT_PORT
+        self._identity = identity
+        self._settings = settings
+        self._models = models
+        self._post = post
+        self._process: LendingProcess | None = None
+        self._offered: tuple[dict[str, HubSource], int] = {}, 0  # models by folder, and memory
+        self._code_until = 0.0
+        self._closed = False
+        settings.changed.connect(self._on_setting)
+        models.models_changed.connect(self._offer)
+        for what in (models.models_changed, models.downloads.changed):
+            what.connect(self._look_at_wanted)
+
+    # What there is
+
+    @property
+    def is_on(self) -> bool:
+        """As the user wants it; `state` says whether it is so."""
+        return self._settings.lends_memory
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state.phase is LendingPhase.READY
+
+    @property
+    def address(self) -> str:
+        """What is typed on another machine."""
+        address = network_address() or "127.0.0.1"
+        return address if self.port == DEFAULT_PORT else f"{address}:{self.port}"
+
+    @property
+    def code_left_s(self) -> float:
+        """For which the state's code still holds."""
+        return max(0.0, self._code_until - time.monotonic()) if self.state.code else 0.0
+
+    @property
+    def wanted(self) -> str:
+        """The repository of a model that another machine would use here, unless it is here or on its way."""
+        repository, revision = self.state.wanted_repository, self.state.wanted_revision
+        here = {(model.repository, model.revision) for model in self._models.library.installed}
+        comes = (repository, revision) in here or self._models.downloads.brings(repository, revision)
+        return "" if comes else repository
+
+    @property
+    def coming(self) -> DownloadEntry | None:
+        """The download of that model, while it lasts."""
+        entries = (entry for entry in self._models.downloads.entries if entry.state in UNDER_WAY)
+        return next((entry for entry in entries if self.state.wanted_repository in entry.repositories), None)
+
+    # What the user does
+
+    def set_on(self, on: bool) -> None:
+        self._settings.lends_memory = on
+
+    def invite(self) -> None:
+        """A new code comes with a state."""
+        if self._process is not None:
+            self._process.invite()
+
+    def take_back(self) -> None:
+        """End what another machine uses now."""
+        if self._process is not None:
+            self._process.take_back()
+
+    def fetch_wanted(self) -> None:
+        """Download it, as if it had been chosen on this machine."""
+        if repository := self.wanted:
+            self._models.install(repository, self.state.wanted_revision)
+
+    # Its life
+
+    def follow(self) -> None:
+        """One step towards what the settings say; a process that has ended takes the next one, unless it failed."""
+        wanted = self.is_on and not self._closed
+        if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
+            address = f"{self.host}:{self.port}"
+            self._process, self._offered = LendingProcess(self._identity, address, self._hear), ({}, 0)
+            self._process.start()
+            self._offer()
+        elif not wanted and self._process is not None:
+            self._process.end()
+
+    def close(self) -> None:
+        """At the end of the app."""
+        self._closed = True
+        if self._process is not None and not self._process.stop():
+            _log.warning("lending did not end in time")
+
+    def _on_setting(self, name: str) -> None:
+        if name == "lends_memory":
+            if self.state.phase is LendingPhase.FAILED:
+                self.state = LendingState()  # what failed is tried again when it is switched on again
+            self.follow()
+            self.changed.emit()
+
+    def _offer(self) -> None:
+        """Every model that others may run partly here, and the memory that the loaded pair leaves."""
+        if self._process is None:
+            return
+        models, own = self._models.models, 0
+        if self._models.pair.state in (PairState.LOADING, PairState.READY):
+            own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
+        offers = (model.folder for model in models if model.drafter is None)
+        offered = {folder: self._models.library.source(folder) for folder in offers}, max(0, model_memory_bytes() - own)
+        if offered != self._offered:
+            self._offered = offered
+            self._process.offer(*offered)
+
+    def _look_at_wanted(self) -> None:
+        if self.state.wanted_repository:
+            self.changed.emit()
+
+    def _hear(self, state: LendingState) -> None:
+        """On a thread of the process's."""
+        self._post(partial(self._on_state, state))
+
+    def _on_state(self, state: LendingState) -> None:
+        before, self.state = self.state, state
+        set_aside(state.promised_bytes)
+        if state.supplied != before.supplied:
+            self._models.sources.set_supplied(state.supplied)
+        if state.code != before.code:
+            self._code_until = time.monotonic() + state.code_s
+        if state.phase in _ENDED:
+            self._process = None
+            self.follow()
+        self.changed.emit()
+        if state.paired != before.paired and state.phase not in _ENDED:
+            self.paired.emit()

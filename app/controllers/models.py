@@ -42,7 +42,7 @@ from engine import (
 
 
 class PairChoice:
-    """Which main model and draft are loaded: what is chosen, what goes with it, what comes in place of what is gone."""
+    """Which main model and draft are loaded: what is chosen, what goes with it, what replaces a deleted one."""
 
     def __init__(self, loading: PairLoading, library: LibraryController, checks: PairChecks) -> None:
         self._loading, self._library, self._checks = loading, library, checks
@@ -60,7 +60,7 @@ class PairChoice:
         return info is not None and info.drafter is not None
 
     def choose_main(self, folder: str) -> None:
-        """Loads another main model once no reply is under way (`main_waits`), with the draft that it had last.
+        """Loads another main model once no reply is running (`main_waits`), with the draft that it had last.
 
         Where it had none yet, the present draft stays if it fits. The present main model stays as it is, with its draft
         or without one, and what waited for its place is forgotten.
@@ -72,7 +72,7 @@ class PairChoice:
         self._loading.when_free(folder, lambda: self._change_main(folder))
 
     def choose_draft(self, folder: str | None) -> None:
-        """Changes the draft at once, without loading the main model again. The present one is not loaded anew."""
+        """Changes the draft at once, without loading the main model again. The present one is not loaded again."""
         self._loading.last_drafts.note(self._loading.main_folder, folder or "")
         self._change_draft(folder)
 
@@ -99,7 +99,7 @@ class PairChoice:
             self.choose_draft(draft)
 
     def reload(self, folder: str) -> None:
-        """Loads the main model or the draft anew from its files: a main model once no reply is under way."""
+        """Loads the main model or the draft again from its files: a main model once no reply is running."""
         if folder != self._loading.main_folder:
             self._to_compare = None
             self._loading.load_draft(folder)
@@ -107,11 +107,11 @@ class PairChoice:
         self._loading.when_free(folder, lambda: self._loading.load(folder, self._loading.draft_folder))
 
     def eject(self) -> None:
-        """Take the pair out of memory, after the replies under way; the next message loads it again."""
+        """Take the pair out of memory, after the running replies; the next message loads it again."""
         self._loading.when_free("", self._loading.unload)
 
     def _change_main(self, folder: str) -> None:
-        """With its last draft, or the present one, if that can draft for it; where only files tell, afterwards."""
+        """With its last draft, or the present one, if that can draft for it; afterwards where files have to be read."""
         last = self._loading.last_drafts.of(folder)
         main, present = self.info_of(folder), self.info_of(last or "") or self.info_of(self._loading.draft_folder)
         self._to_compare = None
@@ -138,7 +138,7 @@ class PairChoice:
         return best_installed_draft(main, self._library.installed)
 
     def leave(self, folder: str) -> None:
-        """Use another model. A loaded one is left when its files are gone, for a disk may refuse to delete them."""
+        """Use another model. A loaded one is unloaded when its files are deleted, which a disk may refuse."""
         self._loading.forget(folder)
         if folder == self._loading.draft_folder:
             self._change_draft(None)
@@ -162,9 +162,9 @@ class PairChoice:
 class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
-    speculation_chosen = Signal(str)  # mode; by the person, for all chats or for one
+    speculation_chosen = Signal(str)  # mode; by the user, for all chats or for one
     fixed_chosen = Signal(str)  # in place of this mode, for all chats
-    way_chosen = Signal(str, int)  # mode, tokens; by the person, for all chats
+    way_chosen = Signal(str, int)  # mode, tokens; by the user, for all chats
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
 
@@ -190,7 +190,7 @@ class ModelController(QObject):
         self.discover = DiscoverController(
             store, bridge, lambda: self.library.catalog, self.library.predicted, self._main_repository, self
         )
-        self._to_use = 0  # a finished download that the person wants to use
+        self._to_use = 0  # a finished download that the user wants to use
         self.downloads.installed.connect(self.library.on_installed)
         self.sources.went_online.connect(self.downloads.go_on)
         self.sources.went_online.connect(self.discover.go_on)
@@ -218,7 +218,7 @@ class ModelController(QObject):
     def _on_problem(self, problem: object) -> None:
         self.problem_raised.emit(problem)
         if isinstance(problem, ModelNotFound):
-            self._store.scan()  # what is listed is gone
+            self._store.scan()  # its folder was deleted
 
     def start(self) -> None:
         """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
@@ -237,7 +237,7 @@ class ModelController(QObject):
         return self._loading.can_reply
 
     def choose_speculation(self, mode: str, tokens: int) -> None:
-        """As the person wants it, for all chats that do not say otherwise."""
+        """As the user wants it, for all chats that do not say otherwise."""
         before = self._settings.speculation_mode
         self.set_speculation(mode, tokens)
         if mode == "fixed" != before:
@@ -246,7 +246,7 @@ class ModelController(QObject):
         self.speculation_chosen.emit(mode)
 
     def set_speculation(self, mode: str, tokens: int) -> None:
-        """The same where nobody chose it just now: what is off for the pair stays off."""
+        """The same where the user did not choose it just now: what is off for the pair stays off."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
 
@@ -298,7 +298,7 @@ class ModelController(QObject):
             self._store.scan()
 
     def _use_scanned(self) -> None:
-        """What it is, or that it is gone, the list of what is installed has to tell first."""
+        """Needs the list of installed models, which says what it is, or that it was deleted."""
         download, folders = self._to_use, self.downloads.folders(self._to_use)
         if self._has_scanned(folders):
             self._to_use = 0
@@ -370,7 +370,7 @@ class ModelController(QObject):
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
-                self._store.scan()  # what is listed may be gone
+                self._store.scan()  # what is listed may be deleted
             case PairChecked(check=check):
                 self._pairs.take(check)
                 self.models_changed.emit()

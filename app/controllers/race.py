@@ -2,7 +2,7 @@
 
 The two are written one after the other, because two replies at once share their forwards and neither would draft. First
 the prompt is read, so that both find it read and the device warm. All three are background requests: one that is paused
-for somebody's reply goes on afterwards, and its figures leave the pause out.
+for another reply is resumed afterwards, and its figures leave the pause out.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Race(QObject):
                 self._own = None
                 self._on_own_end(event)
             case Queued() | Finished() | Failed() if self.under_way:
-                self.changed.emit()  # it waits for somebody's reply, or goes on
+                self.changed.emit()  # it waits for another reply, or is resumed
 
     def _on_text(self, delta: TextDelta) -> None:
         if self._next < 0:
@@ -186,5 +186,5 @@ class Race(QObject):
         self.changed.emit()
 
 
-Asked = Request | None  # where a reply stands
+Asked = Request | None  # where a reply is
 RequestOf = Callable[[int, Callable[[Asked], None]], None]

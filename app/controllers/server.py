@@ -1,4 +1,5 @@
-"""The server for other programs: on or off as the settings say, its state, and its requests in the table.
+"""The server for other programs: on or off as the settings say, its state, its requests in the table, and which models
+and files these programs get.
 
 A server is made for what the settings say when it begins; where they say something else, it ends and another begins.
 """
@@ -8,35 +9,47 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.client_files import ClientFiles
+from app.client_files import client_file
+from app.client_files.client_file import Proposal, Refusal, Refused, Written
 from app.controllers.models import ModelController
-from app.controllers.program_models import ProgramModels
 from app.controllers.replies import status_after
 from app.documents.sent_pictures import Decoder
 from app.settings import Settings
 from app.storage import ReplyStatus
 from app.system.machine import network_address
+from app.system.worker import Worker
+from app.view_models.model_list import DraftState, PairState
 from app.view_models.request_table import RequestRow, RequestTableModel
-from app.words.clients import Reached
+from app.words.clients import CLIENTS, Reached
 from app.words.model_names import ARROW
 from engine import (
     ChatEngine,
+    EngineClosed,
+    EngineError,
     Event,
     Failed,
     Finished,
+    LoadAborted,
+    ModelFailed,
+    ModelInfo,
+    ModelRole,
+    NoModelLoaded,
     PromptProgress,
     Queued,
+    RepliesUnderWay,
     Request,
     RequestId,
+    ServedModel,
     Server,
     ServerOptions,
     ServerPhase,
@@ -44,6 +57,7 @@ from engine import (
     Sink,
     TextDelta,
     TokensScored,
+    best_draft,
 )
 
 END_S = 6.0  # for a server whose clients are still there
@@ -52,6 +66,8 @@ LAST_PORT = 65535
 _KEY_BYTES = 24
 _EVERYWHERE = "0.0.0.0"  # only when the user has said so, and with a key
 _OVER = (ServerPhase.OFF, ServerPhase.FAILED)
+_T = TypeVar("_T")
+QUIET_S = 60.0  # after the user's last reply, until another model may take its model's place
 
 
 class ServerController(QObject):
@@ -303,3 +319,210 @@ class ProgramRequests(QObject):
 def _request_of(event: Event) -> RequestId:
     """0: it is of none."""
     return RequestId(getattr(event, "request", 0))
+
+
+class ClientFiles(QObject):
+    """Files of other programs, written when the user has seen what changes, and as they were again."""
+
+    proposed = Signal(str, object)  # key of a client, Proposal: for the user to look at
+    changed = Signal(str)  # what is known of a client's file
+
+    def __init__(self, post: Callable[[Callable[[], None]], None], home: Path, parent: QObject | None = None) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self._post = post
+        self._home = home
+        self._written: dict[str, Written] = {}
+        self._refused: dict[str, Refusal] = {}
+
+    def path(self, client: str) -> Path | None:
+        """Of the file that can be written for it; None: there is none."""
+        file = CLIENTS[client].file
+        return None if file is None else self._home / file.path
+
+    def written(self, client: str) -> Written | None:
+        """What can be taken back."""
+        return self._written.get(client)
+
+    def refused(self, client: str) -> Refusal | None:
+        """Why the latest that was asked for was not done."""
+        return self._refused.get(client)
+
+    def propose(self, client: str, reached: Reached) -> None:
+        wanted = CLIENTS[client].wanted(reached, self._home)
+        if wanted is not None:
+            self._ask(client, partial(client_file.proposed, wanted), partial(self.proposed.emit, client))
+
+    def write(self, client: str, proposal: Proposal) -> None:
+        self._ask(client, partial(client_file.write, proposal), partial(self._written.__setitem__, client))
+
+    def undo(self, client: str) -> None:
+        if (written := self._written.get(client)) is not None:
+            self._ask(client, partial(client_file.undo, written), lambda _: self._written.pop(client, None))
+
+    def _ask(self, client: str, job: Callable[[], _T], done: Callable[[_T], object]) -> None:
+        """On a thread of its own, since a home may lie on a slow disk."""
+
+        def finish(outcome: _T) -> None:
+            self._refused.pop(client, None)
+            done(outcome)
+            self.changed.emit(client)
+
+        def fail(error: Exception) -> None:
+            if not isinstance(error, Refused):
+                raise error
+            self._refused[client] = error.why
+            self.changed.emit(client)
+
+        worker = Worker("file of another program", self._post)
+        worker.ask(job, finish, fail)
+        worker.close(0.0)  # after that
+
+
+class ProgramModels(QObject):
+    """Models that other programs ask for by name, loaded while the user's pair rests: the next message brings it back.
+
+    A ModelShelf: `models`, `bring` and `take_away` are called on the server's thread.
+    """
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        settings: Settings,
+        models: ModelController,
+        post: Callable[[Callable[[], None]], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.quiet_s = QUIET_S
+        self._engine = engine
+        self._settings = settings
+        self._pair = models
+        self._post = post
+        self._served: tuple[ServedModel, ...] = ()
+        self._drafts: tuple[ModelInfo, ...] = ()
+        self._replies: set[RequestId] = set()  # the user's that have not ended, and the laps of a race or a tuning
+        self._replied_at = float("-inf")
+        self._comes_back = False  # the user's pair was loaded when it made way
+        self._brought = ""  # the folder of the latest that was to be loaded in its place
+        models.models_changed.connect(self._collect)
+        settings.changed.connect(self._on_setting)
+        bridge.event_arrived.connect(self._on_event)
+
+    # On the server's thread
+
+    def models(self) -> Sequence[ServedModel]:
+        return self._served
+
+    def drafts(self) -> Sequence[ModelInfo]:
+        return self._drafts
+
+    def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        self._post(partial(self._bring, model, refuse))
+
+    def take_away(self, model: ServedModel) -> None:
+        self._post(partial(self._take_away, model))
+
+    # On the GUI thread
+
+    def _bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        folder, pair = model.main.folder, self._pair.pair
+        if self._is_own(model):
+            self._bring_own(model, refuse)
+        elif not self._settings.server_keep_min:
+            refuse(NoModelLoaded())
+        elif self._is_needed or pair.state is PairState.LOADING or pair.draft_state is DraftState.LOADING:
+            refuse(RepliesUnderWay(folder))
+        else:
+            is_own_main = model.exact and folder == pair.main_folder
+            self._comes_back = self._pair.make_way(main_stays=is_own_main) or self._comes_back
+            self._brought = folder
+            draft = None if model.draft is None else model.draft.folder
+            main = self._engine.state().main
+            if model.exact and main is not None and main.folder == folder:
+                self._engine.set_draft(draft, partial(self._hear, True))
+            else:
+                self._engine.load(folder, partial(self._hear, False), draft=draft)
+
+    def _is_own(self, model: ServedModel) -> bool:
+        """Whether it is the user's pair."""
+        pair = self._pair.pair
+        draft = "" if model.draft is None else model.draft.folder
+        return model.main.folder == pair.main_folder and (not model.exact or draft == pair.draft_folder)
+
+    def _bring_own(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
+        pair = self._pair.pair
+        match pair.state:
+            case PairState.UNLOADED:
+                self._pair.wake()
+            case PairState.READY if model.exact and pair.draft_state is DraftState.REFUSED:
+                refuse(pair.error or NoModelLoaded())
+            case PairState.READY:  # since it was asked for
+                refuse(RepliesUnderWay(pair.main_folder))
+            case PairState.FAILED | PairState.NO_MODEL:
+                refuse(pair.error or NoModelLoaded())
+
+    @property
+    def _is_needed(self) -> bool:
+        """Whether the user's model is in use, or was just now."""
+        state = self._engine.state()
+        recently = time.monotonic() < self._replied_at + self.quiet_s
+        return bool(state.foreground or state.background or self._replies) or recently
+
+    def _take_away(self, model: ServedModel) -> None:
+        folder, pair = model.main.folder, self._pair.pair
+        if folder != self._brought or self._is_own(model) or pair.state in (PairState.LOADING, PairState.READY):
+            return
+        self._brought = ""
+        if self._comes_back:
+            self._comes_back = False
+            self._pair.wake()
+        else:
+            self._pair.make_way()
+            self._engine.unload(_unheard)
+
+    def _hear(self, of_draft: bool, event: Event) -> None:
+        """On the engine's thread. `of_draft`: the user's main model got another one."""
+        if isinstance(event, ModelFailed) and (of_draft or event.role is ModelRole.MAIN):
+            self._post(partial(self._on_failed, isinstance(event.error, LoadAborted | EngineClosed)))
+
+    def _on_failed(self, wanted: bool) -> None:
+        """Where nothing was loaded the user's pair may still be there; where it had to make room it is loaded."""
+        self._pair.regain()
+        nothing = self._engine.state().main is None and not wanted
+        if self._comes_back and (nothing or self._pair.pair.state is PairState.READY):
+            self._comes_back = False
+            self._pair.wake()
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, Queued) and not event.guest:
+            self._replies.add(event.request)
+            self._comes_back &= event.background  # it does with a message
+        elif isinstance(event, Finished | Failed) and event.request in self._replies:
+            self._replies.discard(event.request)
+            self._replied_at = time.monotonic()
+
+    def _on_setting(self, name: str) -> None:
+        if name in ("server_keep_min", "last_drafts"):
+            self._collect()
+
+    def _collect(self) -> None:
+        """What is installed, for the server's thread: a new value, never a changed one."""
+        infos = [model.info for model in self._pair.library.installed if model.info is not None]
+        known = {info.folder: info for info in infos}
+        chosen, others = self._pair.pair.main_folder, bool(self._settings.server_keep_min)
+        served = []
+        for info in infos:
+            if info.drafter is None:
+                is_chosen = info.folder == chosen
+                loads = is_chosen or others
+                last = self._pair.last_drafts.of(info.folder) if loads else ""
+                draft = best_draft(info, infos) if last is None else known.get(last)  # which looks at all of them
+                served.append(ServedModel(info, draft, chosen=is_chosen, loads=loads))
+        self._served = tuple(served)
+        self._drafts = tuple(infos) if others else ()
+
+
+def _unheard(_event: Event) -> None: ...

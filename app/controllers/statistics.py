@@ -1,21 +1,26 @@
-"""Statistics over all chats: recent requests for the table, totals by pair, language and content; forgetting them."""
+"""Statistics over all chats and of one reply: requests for the table, totals, and what the inspector shows."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.replies import Replies
+from app.settings import STARTER_NAME
 from app.storage import Grouping, NotStored, Storage, StoredRequest, Stores, Total
 from app.storage.requests import RequestStore
 from app.view_models.request_table import RequestRow, RequestTableModel
+from app.view_models.transcript import RequestStats, TranscriptMessage, TranscriptModel
 
 # Views import these from here: they do not know the storage.
 __all__ = ["Grouping", "Statistics", "Total"]
 
 PAGE_ROWS = 200
+LIVE_INTERVAL_MS = 100
 
 
 class Statistics(QObject):
+    """Recent requests for the table, totals by pair, language and content; forgetting them."""
+
     totals_changed = Signal()
     older_changed = Signal()
     not_cleared = Signal(object)  # NotStored
@@ -68,12 +73,12 @@ class Statistics(QObject):
         self.older_changed.emit()
 
     def watch(self, watched: bool) -> None:
-        """Totals are counted while somebody looks at them."""
+        """Totals are counted while they are shown."""
         self._watched = watched
         self._count()
 
     def clear(self) -> None:
-        """Forgets all requests that have ended. Replies keep what stands under them."""
+        """Forgets all requests that have ended. Replies keep their footers."""
         self._storage.write(lambda stores: stores.requests.clear(), lambda _: self._on_cleared(), self._on_refused)
 
     def _on_cleared(self) -> None:
@@ -108,3 +113,63 @@ def _row(stored: StoredRequest) -> RequestRow:
     names = f"{stored.main_name} ← {stored.draft_name}" if stored.draft_name else stored.main_name
     chat_id = stored.chat_id if stored.title else 0
     return RequestRow(-stored.id, stored.title, names, stored.status, stored.stats, chat_id, stored.message_id)
+
+
+class Inspector(QObject):
+    """Of the reply in focus, or the latest one, ten times a second while it is written.
+
+    Counts nothing and asks nothing while it is not watched.
+    """
+
+    changed = Signal()
+
+    def __init__(self, transcript: TranscriptModel, replies: Replies, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._replies = replies
+        self._focused: int | None = None  # a message
+        self._watched = False
+        self.stats: RequestStats | None = None
+        self.message_id = 0  # of the reply that they are of
+        self.running = False
+        self.of_starter = False
+        self._timer = QTimer(self, interval=LIVE_INTERVAL_MS)
+        self._timer.timeout.connect(self._update)
+        for signal in (
+            transcript.was_reset,
+            transcript.message_inserted,
+            transcript.message_changed,
+            transcript.messages_removed,
+        ):
+            signal.connect(self._update)
+
+    def watch(self, watched: bool) -> None:
+        self._watched = watched
+        self._update()
+
+    def focus(self, message_id: int | None) -> None:
+        """None, or a message that is no reply: the latest reply."""
+        if message_id != self._focused:
+            self._focused = message_id
+            self._update()
+
+    def _update(self) -> None:
+        if not self._watched:
+            self._timer.stop()
+            return
+        message = self._message()
+        self.message_id = 0 if message is None else message.id
+        running = message is not None and message.under_way
+        self.of_starter = message is not None and message.model == STARTER_NAME
+        stats = None if message is None else self._replies.stats_of(message.id) or message.stats
+        if running != self._timer.isActive():
+            (self._timer.start if running else self._timer.stop)()
+        if (stats, running) != (self.stats, self.running):
+            self.stats, self.running = stats, running
+            self.changed.emit()
+
+    def _message(self) -> TranscriptMessage | None:
+        focused = None if self._focused is None else self._transcript.message(self._focused)
+        if focused is not None and not focused.from_user:
+            return focused
+        return next((each for each in reversed(self._transcript.messages) if not each.from_user), None)

@@ -1,6 +1,6 @@
 """Tuning the loaded pair: plain decoding and every way to draft, on a few texts, through the real engine.
 
-Its requests are background ones, one at a time: a request that is paused for somebody's reply goes on afterwards, and
+Its requests are background ones, one at a time: a request that is paused for another reply is resumed afterwards, and
 its figures leave the pause out.
 """
 
@@ -41,8 +41,8 @@ from engine import (
 TOKENS = 64  # of each reply that is measured
 PASSES = 2  # through all of them: whatever else the machine does only makes a reply slower, so the faster one counts
 _WITHOUT_MODEL = ("lookup", "forced", "prediction")  # the engine's names for guesses that no model makes
-_LEAST_TOKENS = 8  # a shorter reply tells no speed
-_LEAST_STEPS = 4  # fewer do not tell how long the rest takes
+_LEAST_TOKENS = 8  # a shorter reply has no reliable speed
+_LEAST_STEPS = 4  # of fewer the remaining time cannot be estimated
 _SAMPLING = Sampling(temperature=0.0)
 PROMPTS = {
     Content.CODE: "Write a Python function that merges two sorted lists, with a docstring and three examples.",
@@ -79,10 +79,10 @@ class TuningController(QObject):
         self._done = 0  # steps
         self._taken_s = 0.0  # by these
         self._readings: list[Reading] = []
-        self._own: RequestId | None = None  # the request under way
+        self._own: RequestId | None = None  # the running request
         self._pair = ("", "")
         self._pairs = 0  # how many there were before it
-        self._asked_with: dict[RequestId, int] = {}  # replies under way: the same, when each was asked for
+        self._asked_with: dict[RequestId, int] = {}  # running replies: the same, when each was asked for
         self._error: EngineError | None = None  # why the last attempt failed
         self._too_short = False  # … or found nothing
         self._spares = False
@@ -153,7 +153,7 @@ class TuningController(QObject):
         return self._models.library.repository(folder) or model_name(Path(folder))
 
     def export(self, file: Path, failed: Callable[[Exception], None]) -> None:
-        """`failed` is told what the disk refuses; what was there stays. A folder that has gone is not made anew."""
+        """`failed` gets what the disk refuses; what was there stays. A deleted folder is not made again."""
         text = self.as_json()
 
         def write() -> None:
@@ -241,7 +241,7 @@ class TuningController(QObject):
         self._error, self._too_short = None, False
 
     def _finish(self) -> None:
-        """The engine has learnt prices and rates from the replies themselves; how to draft stays as the person has it.
+        """The engine has learnt prices and rates from the replies themselves; how to draft stays as the user has it.
 
         What was known of the pair stays where nothing could be compared.
         """
@@ -257,12 +257,12 @@ class TuningController(QObject):
         self._records.put_tuning(*self._pair, record)
 
     def _apply(self, record: PairRecord) -> None:
-        """What the person has chosen for the pair, where it was tuned."""
+        """What the user has chosen for the pair, where it was tuned."""
         if record.mode:
             self._models.set_speculation(record.mode, record.tokens or self._models.pair.speculation.tokens)
 
     def _on_chosen(self, mode: str, tokens: int) -> None:
-        """A tuned pair keeps what the person chooses for it, too."""
+        """A tuned pair keeps what the user chooses for it, too."""
         pair = self._loaded(self._models.pair)
         if pair is not None and (record := self._records.get(*pair)).mode:
             self._records.put_tuning(*pair, replace(record, mode=mode, tokens=tokens))

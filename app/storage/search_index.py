@@ -1,12 +1,12 @@
 """An index of the messages by short pieces of their words, in a file of its own beside the database.
 
 It says which chats may have a word, in any script and anywhere inside of words. Nothing in it is needed: it is read
-from the messages, a few at a time, and one that is lost, damaged or too old is made anew. Only the searcher's thread
+from the messages, a few at a time, and one that is lost, damaged or too old is made again. Only the searcher's thread
 uses it. Here: keeping it, and asking it. Not here: looking into the messages that it names (`searching`).
 
 SQLite does not notice when a letter of a piece turns into another one. So the index is sealed with a sum over its
 bytes, and a run takes only one that agrees with its seal. What is written goes to SQLite's log, which has sums of its
-own, and from there to the file itself when much of it has come together, and at a run's end. Then it is sealed anew:
+own, and from there to the file itself when much of it has come together, and at a run's end. Then it is sealed again:
 one that was killed in between has lost nothing of it.
 
 A piece is one or two characters of Chinese, Japanese and Korean, and up to three of kana and of all else. Messages of a
@@ -45,11 +45,11 @@ log = logging.getLogger(__name__)
 BATCH = 200  # messages that are read at one go, if they are not longer than others
 _SLICE_CHARS = 300_000
 _AT_ONCE = 50
-_VERSION = 5  # another one makes the index anew
+_VERSION = 5  # another one makes the index again
 _BLOCK_CHARS = 8000
 _MOST_ASKED = 60
 _FEW = 2000  # messages: more are counted without reading them
-_SAMPLE = 2000  # blocks with a word that tell how common it is
+_SAMPLE = 2000  # blocks with a word, from which its frequency is estimated
 _COMMON = 2  # of so many blocks one has it: then they are not counted, where only rare words are asked for
 _LONGEST_KEPT = 32  # characters of a word whose pieces are remembered
 _SEAL = ".seal"
@@ -101,7 +101,7 @@ def index_path(database: Path) -> Path:
 
 
 def forget_index(database: Path) -> None:
-    """For what must not be found in any file: the index is made anew."""
+    """For what must not be found in any file: the index is made again."""
     for suffix in _SUFFIXES:
         _beside(database, suffix).unlink(missing_ok=True)
 
@@ -134,7 +134,7 @@ def _beside(database: Path, suffix: str) -> Path:
 
 
 def can_be_damage(error: Exception) -> bool:
-    """False for an index that is sound as far as anybody knows: locked, or on a full disk."""
+    """False for an index that is sound as far as is known: locked, or on a full disk."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return isinstance(error, sqlite3.Error) and code & 0xFF not in _NO_DAMAGE
 
@@ -175,7 +175,7 @@ class KeptIndex:
 
 
 def open_index(database: Path) -> SearchIndex | None:
-    """None: there can be none here, or not now. One that cannot be read or not be written is made anew."""
+    """None: there can be none here, or not now. One that cannot be read or not be written is made again."""
     try:
         return _opened(database)
     except PermissionError as error:
@@ -218,7 +218,7 @@ def _opened(database: Path) -> SearchIndex:
 
 class SearchIndex:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """`path`: of the database that it is made of."""
+        """`path`: of the database that it indexes."""
         self.database = Connection(connection)
         self._path = path
         self._file = index_path(path).stat()
@@ -239,7 +239,7 @@ class SearchIndex:
             return False
 
     def seal(self) -> None:
-        """Moves what is in the log to the file. One that is killed meanwhile has no seal, and is made anew."""
+        """Moves what is in the log to the file. One that is killed meanwhile has no seal, and is made again."""
         try:
             _beside(self._path, _SEAL).unlink(missing_ok=True)
             self.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -334,7 +334,7 @@ class SearchIndex:
         return {row[0] for row in reader.rows(sql, (self._read_to,))}
 
     def _is_ahead_of(self, reader: Connection) -> bool:
-        """Somebody has put an older database in the place of the one that it was made of."""
+        """The database was replaced by an older one than was indexed."""
         row = reader.row("SELECT seq FROM sqlite_sequence WHERE name = 'messages'")
         return self._read_to > (0 if row is None else row[0])
 
@@ -380,7 +380,7 @@ def _searched(row: sqlite3.Row) -> str:
 
 
 def pieces_of(text: str) -> set[str]:
-    """All stretches of up to two or three characters of each word."""
+    """All substrings of up to two or three characters of each word."""
     runs = set(_RUN.findall(fold(text)))
     longest = max(map(len, runs), default=0)
     longer = map(_kept_pieces if longest <= _LONGEST_KEPT else _pieces, runs)

@@ -1,7 +1,7 @@
 """Finding chats by the words in their titles and messages.
 
 A search index says which chats may have the words (`search_index`); what it says is looked up in the messages
-themselves, so that a result is never made of anything but what is stored. Without an index every chat is looked at.
+themselves, so that a result never shows anything but what is stored. Without an index every chat is looked at.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Searching:
         goes_on: Callable[[Sequence[ChatSummary]], bool] = lambda _found: True,
         known: KnownChats | None = None,
     ) -> None:
-        """`goes_on` hears before each look into a chat what is found so far, and within it nothing new."""
+        """`goes_on` gets what is found so far before each look into a chat, and within one an empty sequence."""
         self._db = reader
         self._index = index
         self._goes_on = goes_on
@@ -149,7 +149,7 @@ def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary
 
 
 def _match(message_id: int, texts: Sequence[str], query: str, words: Sequence[_Word]) -> Match:
-    """Where all of the words stand together, in the message before its attachments; else where any stands."""
+    """Where all of the words occur together, in the message before its attachments; else where any occurs."""
     whole = " ".join(query.split())
     folded = [fold(text) for text in texts]
     found: tuple[str, ...] = (whole,)
@@ -161,7 +161,7 @@ def _match(message_id: int, texts: Sequence[str], query: str, words: Sequence[_W
 
 
 def _without_marks(text: str, word: str) -> str:
-    """Markdown's own signs tell nothing in a line, unless they are what is searched for."""
+    """Markdown's own signs mean nothing in a line, unless they are what is searched for."""
     return text if _MARKS.search(word) else _MARKS.sub("", text)
 
 

@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
+from app.views.files.picture_viewer import PictureViewer
 from app.views.link_dialog import ask_to_open
-from app.views.shell.picture_viewer import PictureViewer
 from app.views.transcript.overlay import OverlayMode
 from tests.end2end.test_starter_eyes import unseen
 from tests.helpers.window_pages import SETTINGS_PAGES

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 from app.theme import Theme
 from app.view_models.race import Lap, LapState
 from app.view_models.transcript import ReplyStatus
+from app.views.activity.race_window import Lane
 from app.views.settings.options import PromptField
 from app.views.shell.composer import Composer
-from app.views.shell.race_window import Lane
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import Part, PartKind
 from app.views.widgets.long_text import LongText

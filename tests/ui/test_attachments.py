@@ -20,7 +20,7 @@ from app.documents.reading import read_file
 from app.storage import Attachment, AttachmentKind
 from app.system.limited_child import Stop
 from app.view_models.attached import AttachedRow
-from app.views.shell.attachment_dialog import AttachmentDialog
+from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE

@@ -20,9 +20,9 @@ from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
 from app.storage import Stores, portable
 from app.view_models.chat_options import Scope
-from app.views.shell.export_dialog import ExportDialog
+from app.views.files.export_dialog import ExportDialog
+from app.views.files.import_dialog import ImportDialog
 from app.views.shell.file_wiring import FileWiring
-from app.views.shell.import_dialog import ImportDialog
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.foreign_chats import chatgpt, node, pointer
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import Attachment, AttachmentKind, Stores
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
-from app.views.shell.attachment_dialog import AttachmentDialog
+from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.finder import _HIDDEN, Finder
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import as_widget

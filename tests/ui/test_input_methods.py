@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.views.chats.chat_list import RenameField
 from app.views.settings.options import PromptField
-from app.views.shell.chat_list import RenameField
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
 

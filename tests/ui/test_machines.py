@@ -14,7 +14,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.controllers import machine_discovery, supplying
 from app.controllers import machines as controller
 from app.controllers.machines import MachinesController
 from app.view_models.downloads import DownloadState
@@ -74,12 +73,12 @@ class Others:
         self.missing: MachineRefusal | None = None  # why there is no plan
         monkeypatch.setattr(controller, "Identity", lambda _folder: self)
         monkeypatch.setattr(controller, "ways", self._ways)
-        monkeypatch.setattr(machine_discovery, "Browsing", self._browse)
+        monkeypatch.setattr("app.controllers.machines.Browsing", self._browse)
         monkeypatch.setattr(controller, "plan_with", self._plan)
         monkeypatch.setattr(controller, "pair_machines", self._pair)
         self.supplied: list[tuple[Helping, str, HubSource]] = []
         self.supplies = False
-        monkeypatch.setattr(supplying, "ModelSupply", self._supply)
+        monkeypatch.setattr("app.controllers.machines.ModelSupply", self._supply)
 
     def machines(self) -> tuple[Machine, ...]:
         return tuple(self.known)

@@ -13,8 +13,8 @@ from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
 from app.portable import own
+from app.views.files.import_dialog import ImportDialog
 from app.views.shell.file_wiring import prompt_in
-from app.views.shell.import_dialog import ImportDialog
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.views.shell.chat_list import RenameField
+from app.views.chats.chat_list import RenameField
 from app.views.shell.palette import CommandPalette
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness

@@ -20,9 +20,8 @@ from app.storage import AttachmentKind, Purged
 from app.storage.trash import Trash
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
-from app.views.shell import picture_viewer
+from app.views.files.picture_viewer import PictureViewer
 from app.views.shell.composer import UnseenNote
-from app.views.shell.picture_viewer import PictureViewer
 from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
@@ -144,7 +143,7 @@ def test_a_screenshot_is_a_thumbnail_comes_to_the_model_as_it_was_and_is_looked_
     (viewer,) = app.window.findChildren(PictureViewer)
     qtbot.waitUntil(lambda: not viewer.page.image.isNull())
     assert (viewer.windowTitle(), read(viewer.facts.text())) == ("Picture", "40 × 20")
-    monkeypatch.setattr(picture_viewer, "QDrag", Dragged)
+    monkeypatch.setattr("app.views.files.picture_viewer.QDrag", Dragged)
     left = Qt.MouseButton.LeftButton
     QTest.mousePress(viewer.page, left, pos=QPoint(100, 100))
     for x in (101, 160, 170):

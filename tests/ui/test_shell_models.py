@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftState
-from app.views.shell.picker_lists import found_among
+from app.views.shell.picker import found_among
 from app.views.widgets.labels import details_in_lines
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size

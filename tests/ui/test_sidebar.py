@@ -25,7 +25,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import Stores
 from app.view_models.conversation_list import ROW, ConversationRow
-from app.views.shell.chat_list import ChatList, RenameField, carried, centred
+from app.views.chats.chat_list import ChatList, RenameField, carried, centred
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog
 from app.words.chat_groups import copy_titles

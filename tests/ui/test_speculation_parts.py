@@ -20,8 +20,8 @@ from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
+from app.views.activity.race_window import lap_text, verdict
 from app.views.activity.window import REQUESTS, TOTALS, ActivityWindow
-from app.views.shell.race_window import lap_text, verdict
 from app.views.transcript.message_footer import RACE, MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.replies import gain_text

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
-from app.views.shell.attachment_dialog import AttachmentDialog
-from app.views.shell.trash_window import TrashWindow
+from app.views.chats.trash_window import TrashWindow
+from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.message_footer import MessageFooter, MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import NoticePart

@@ -1,4 +1,4 @@
-"""The live table of requests: one row each, with numbers that stand still while they change."""
+"""The live table of requests: one row each, with numbers of a fixed width, which do not move while they change."""
 
 from __future__ import annotations
 

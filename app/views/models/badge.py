@@ -33,7 +33,7 @@ def paint_badge(painter: QPainter, theme: Theme, area: QRect, text: str) -> None
 
 
 class DraftBadge(QWidget):
-    """Made anew with its row when the language changes."""
+    """Made again with its row when the language changes."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

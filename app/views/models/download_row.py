@@ -1,4 +1,4 @@
-"""A download in the list: what it is, how far and how long, its files behind a click, and the buttons for its state."""
+"""A download in the list: what it is, how far and how long, its files after a click, and the buttons for its state."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class DownloadRow(Translated, QWidget):
         self._retranslate()
 
     def _arrange(self) -> None:
-        """Only icons stand beside the name, so that the words have the whole width at any size."""
+        """Only icons are beside the name, so that the words have the whole width at any size."""
         head = QHBoxLayout()
         head.setSpacing(4)
         head.addWidget(self.name, 1)

@@ -177,7 +177,7 @@ class DiscoverPanel(Translated, QWidget):
         if not self._started:
             self.search("")
 
-    # What the person does
+    # What the user does
 
     def _limit(self, **changed: Any) -> None:
         self._filter = replace(self._filter, **changed)

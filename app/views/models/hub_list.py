@@ -72,7 +72,7 @@ class HubListView(ChoiceList):
 
     @property
     def has_records(self) -> bool:
-        """Whether the hub has told more of any than its owner, which the tooltip has as well."""
+        """Whether the hub has sent more of any than its owner, which the tooltip has as well."""
         return any(each.model.downloads or each.model.updated_at for each in self._results.entries)
 
     def _fit_height(self) -> None:
@@ -242,7 +242,7 @@ class HubDelegate(QStyledItemDelegate):
         painter.drawText(below, _WRAPPED, "\n".join(filter(None, details)))
 
     def _paint_badge(self, painter: QPainter, line: QRect, name: str) -> int:
-        """Behind the name, or at the end of the line; what width is left for the name."""
+        """After the name, or at the end of the line; what width is left for the name."""
         gap, size = self._theme.px(8), badge_size(self._theme, draft_badge_text())
         name_px = min(QFontMetrics(self._name_font()).horizontalAdvance(name) + 2, line.width() - size.width() - gap)
         top = line.top() + (line.height() - size.height()) // 2

@@ -1,4 +1,4 @@
-"""What is installed: sorted and filtered as the person likes, with what can be done with each model."""
+"""What is installed: sorted and filtered as the user likes, with what can be done with each model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.views.widgets.long_text import ShownText
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, size
 
-_MOST_ROWS = 40  # until somebody asks for the rest
+_MOST_ROWS = 40  # until the user asks for the rest
 _FEW = 6  # a list so short needs no search
 
 
@@ -126,7 +126,7 @@ class InstalledCard(Translated, QWidget):
             self._focus_again(*focused)
 
     def _focus_again(self, place: int, folder: str, button: str) -> None:
-        """On the row of that model, or where it is gone on the one in its place."""
+        """On the row of that model, or, where it was deleted, on the one in its place."""
         nearest = self.rows[min(place, len(self.rows) - 1)]
         next((row for row in self.rows if row.folder == folder), nearest).focus_button(button)
 

@@ -1,4 +1,4 @@
-"""A model's card, which is Markdown of anybody, shown by the parser of replies.
+"""A model's card, which is third-party Markdown, shown by the parser of replies.
 
 INVARIANT: it loads nothing and opens nothing: no HTML, no images, and a link only asks to be opened.
 """
@@ -62,7 +62,7 @@ class ModelCard(QWidget):
         self._show_some()
 
     def _show_some(self) -> None:
-        """A long card takes longer than a window may stand still: the rest follows when it has looked around."""
+        """A long card takes longer than a window may block: the rest follows after the next events."""
         some, self._rest = self._rest[:_AT_ONCE], self._rest[_AT_ONCE:]
         if not self._rest:
             self._timer.stop()

@@ -69,9 +69,9 @@ def _memory(entry: ModelEntry, chat_tokens: int) -> str:
 
 
 def context_text(entry: ModelEntry) -> str:
-    """What the model holds, and what a chat can have of it: as much as memory has room for, or somebody asked for.
+    """What the model holds, and what a chat can have of it: as much as memory has room for, or was asked for.
 
-    Where more was asked for than the model holds, that is told as well.
+    Where more was asked for than the model holds, that is said as well.
     """
     holds, fit = entry.context_tokens, entry.fit
     parts = [tokens_text(holds)] if holds else []
@@ -85,7 +85,7 @@ def context_text(entry: ModelEntry) -> str:
 
 
 def uses_text(entry: ModelEntry) -> str:
-    """Where a model is in use, for somebody who is about to delete it; "" where it is not."""
+    """Where a model is in use, for a user who is about to delete it; "" where it is not."""
     if entry.is_main:
         return QCoreApplication.translate("Models", "In use as main model; the starter pair replaces it.")
     if entry.is_draft:
@@ -115,7 +115,7 @@ def upkeep_text(upkeep: Upkeep) -> str:
 
 
 def coming_text(state: DownloadState | None) -> str:
-    """What stands in place of Install; "" where nothing is under way."""
+    """What is shown in place of Install; "" where nothing is running."""
     if state is DownloadState.PAUSED:
         return QCoreApplication.translate("Models", "Paused")
     return QCoreApplication.translate("Models", "Downloading") if state in UNDER_WAY else ""

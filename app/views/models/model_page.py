@@ -92,7 +92,7 @@ class ModelPage(Translated, Page):
         self.end()
 
     def show_page(self) -> None:
-        """As much as is known: without its page what a list told, why there is no more, and what can be done."""
+        """As much as is known: without its page what a list had, why there is no more, and what can be done."""
         page, entry = self._discover.page, self._discover.page_entry
         self.title.setText(human_name(self._discover.page_of))
         set_tooltip(self.title, self._discover.page_of)

@@ -123,7 +123,7 @@ class ModelRow(Card):
         self.column.addLayout(self._head)
 
     def minimumSizeHint(self) -> QSize:
-        """The width that the narrow layout needs, where the buttons stand below the words."""
+        """The width that the narrow layout needs, where the buttons are below the words."""
         margins = self.column.contentsMargins()
         aside_px = self._aside.minimumSizeHint().width() + margins.left() + margins.right()
         return QSize(aside_px, super().minimumSizeHint().height())

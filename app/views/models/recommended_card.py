@@ -1,4 +1,4 @@
-"""Pairs that go well with this machine and this person's language, each installed with one click."""
+"""Pairs that go well with this machine and this user's language, each installed with one click."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Recommended(Translated, QWidget):
         self._retranslate()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Not while somebody searches for something of their own."""
+        """Not while the user searches."""
         self._wanted = wanted
         self._show_offers()
 
@@ -120,7 +120,7 @@ class OfferRow(QWidget):
         self._row.addWidget(self.install_button, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def minimumSizeHint(self) -> QSize:
-        """The width that the narrow layout needs, where the button stands below the words."""
+        """The width that the narrow layout needs, where the button is below the words."""
         return QSize(self.install_button.sizeHint().width(), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -71,7 +71,7 @@ class ModelsView(Translated, QWidget):
         return self.tab == FIND and self.discover.go_back()
 
     def event(self, event: QEvent) -> bool:
-        """The find key looks for models here, and not for words in the chat behind."""
+        """The find key looks for models here, and not for words in the chat below it."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_find(event):
             event.accept()
             return True

@@ -74,7 +74,7 @@ class ModelsPage(Translated, Page):
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Models may have come or gone by other programs."""
+        """Other programs may have added or deleted models."""
         super().showEvent(event)
         self._models.refresh()
 

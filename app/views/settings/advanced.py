@@ -123,7 +123,7 @@ class AdvancedPage(Translated, Page):
             speed.hide()
         reset.add(self._reset_row)
         style.add(self.fusion_row)
-        # Only the search shows it: it helps where the system's style draws something wrong, and nobody else.
+        # Only the search shows it: it helps where the system's style draws something wrong, and there alone.
         style.hide()
         self._speculation_heading = self.add_heading()
         self.column.addWidget(self.speculation)

@@ -67,7 +67,7 @@ class HubCard(Translated, Card):
 
     @cached_property
     def _shown_by(self) -> dict[str, Callable[[], object]]:
-        """How each option is shown. One alone: in another field somebody may be typing."""
+        """How each option is shown. One alone: the user may be typing in another field."""
         settings = self._settings
         return {
             "hub_endpoint": self._show_hub,

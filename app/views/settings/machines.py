@@ -8,9 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.controllers.lending import Lending
-from app.controllers.machine_discovery import MachineDiscovery
-from app.controllers.machines import MachinesController
+from app.controllers.machines import Lending, MachineDiscovery, MachinesController
 from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.downloads import DownloadState, share_done

@@ -1,4 +1,4 @@
-"""Settings → Models: nothing is set here. Whoever looks for the models among the settings is led to them."""
+"""Settings → Models: nothing is set here. A user who looks for the models among the settings is led to them."""
 
 from __future__ import annotations
 

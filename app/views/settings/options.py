@@ -109,7 +109,7 @@ class PromptField(Composing, LongText):
             self.set_text(value)
 
     def set_text(self, text: str) -> None:
-        """Replaces all, which nobody is told of: what is set is known."""
+        """Replaces all without a signal: the caller knows what it sets."""
         with QSignalBlocker(self):
             super().set_text(text)
         self._most = max(LONGEST_PROMPT, self.document().characterCount() - 1)

@@ -61,7 +61,7 @@ _REPLY = ("max_tokens", "context_tokens", "thinking", "picture_detail")
 
 class SamplingPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings, options: ChatOptions, pair: Callable[[], PairView]) -> None:
-        """`pair` tells which pair is loaded; `show_words` is to be called when that changes."""
+        """`pair` returns the loaded pair; `show_words` is to be called when that changes."""
         super().__init__(theme)
         self._settings, self._options, self._pair = settings, options, pair
         self.fields = {name: make_field(theme, name) for name in (*_DRAWING, *_REPLY)}

@@ -21,7 +21,7 @@ _CONTROLS = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainText
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something on a page that can be gone to: `spot` is lit, `control` gets the focus."""
+    """Something on a page that a search can lead to: `spot` is lit, `control` gets the focus."""
 
     page: str
     page_title: str
@@ -41,7 +41,7 @@ def places(pages: Mapping[str, QWidget], titles: Mapping[str, str]) -> list[Plac
 
 
 def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
-    """Rows, headings, and named controls that stand in no row."""
+    """Rows, headings, and named controls that are in no row."""
     rows = page.findChildren(Row)
     for row in rows:
         yield row.name.text(), " ".join([row.explanation.text(), *_choices_of(row.control)]), row, row.control

@@ -80,7 +80,7 @@ class TuneCard(Translated, Card):
     def export_to(self, file: str) -> None:
         def refused(error: Exception) -> None:
             if not isinstance(error, OSError):
-                raise error  # our own mistake, told as any other
+                raise error  # our own mistake, shown as any other
             notice = not_exported(NotExported(why_not_written(error), str(Path(file).parent)))
             self.sentence.setText(sentences(notice.sentence, notice.hint))
 
@@ -96,7 +96,7 @@ class TuneCard(Translated, Card):
 
 
 def way_text(way: Way) -> str:
-    """Short enough to stand under a column of the chart."""
+    """Short enough to fit under a column of the chart."""
     if way == PLAIN:
         return QCoreApplication.translate("Tuning", "Plain")
     return QCoreApplication.translate("Tuning", "Auto") if way == AUTO else count(way.tokens)
@@ -246,7 +246,7 @@ class TuneChart(QWidget):
             left += width + mark_px + self._theme.px(14)
 
     def _paint_mark(self, painter: QPainter, at: QPointF, content: Content) -> None:
-        """A shape for each kind of text, so that none is told by its colour alone."""
+        """A shape for each kind of text, so that colour is not the only difference."""
         side = self._theme.px(3.5)
         painter.setPen(QPen(QColor(self._theme.palette.draft), 1.3))
         painter.setBrush(self._theme.palette.surface)

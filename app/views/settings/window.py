@@ -133,12 +133,12 @@ class SettingsWindow(Translated, SideWindow):
     # Search
 
     def places(self) -> list[Place]:
-        """Everything that can be gone to; also for the command palette."""
+        """Everything that a search can lead to; also for the command palette."""
         pages = {name: page for name, page in self.pages.items() if name != "models"}
         return [*places(pages, self._titles()), *self._places_elsewhere()]
 
     def _places_elsewhere(self) -> list[Place]:
-        """Whoever looks for models or figures here is led there."""
+        """A user who looks for models or figures here is led there."""
         title, here = self.tr("Models"), self.list
         yours = self.tr("Installed, downloads, folders, deleting.")
         find = self.tr("Recommended models and search.")
@@ -169,7 +169,7 @@ class SettingsWindow(Translated, SideWindow):
             self.go_to(self._found[row])
 
     def go_to(self, place: Place) -> None:
-        """What is gone meanwhile, as a row of a list that was made anew, is only its page."""
+        """Of what was deleted meanwhile, as a row of a list that was filled again, only the page is shown."""
         if place.page not in self.pages:
             self.elsewhere_requested.emit(place.page)
             return
@@ -260,7 +260,7 @@ def _is_find(event: QKeyEvent) -> bool:
 
 
 def _reveal(spot: QWidget, page: QWidget) -> None:
-    """Shows what hides until somebody looks for it."""
+    """Shows what is hidden until it is searched for."""
     above: QWidget | None = spot
     while above is not None and above is not page:
         if above.isHidden():

@@ -28,12 +28,12 @@ from app.system.qt_application import HunchApplication
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
 from app.view_models.transcript import Attachment
+from app.views.files.attachment_dialog import AttachmentDialog
+from app.views.files.export_dialog import ExportDialog
+from app.views.files.import_dialog import ImportDialog
+from app.views.files.picture_viewer import PictureViewer
 from app.views.models.model_facts import coming_text
-from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.composer import Composer
-from app.views.shell.export_dialog import ExportDialog
-from app.views.shell.import_dialog import ImportDialog
-from app.views.shell.picture_viewer import PictureViewer
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
 from app.views.widgets.drop_target import DropTarget

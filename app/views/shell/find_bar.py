@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 from app.controllers.chat import ChatController
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.conversation_rows import Match
-from app.views.shell.chat_list import ChatList
+from app.views.chats.chat_list import ChatList
 from app.views.shell.menu import MenuBar
 from app.views.shell.menu_editing import selected_in_field
 from app.views.transcript import TranscriptView

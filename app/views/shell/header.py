@@ -90,7 +90,7 @@ class Header(Translated, QWidget):
         self.chip.limit_width(round(room * (share if shares else 1.0)))
 
     def _behind(self) -> list[QWidget]:
-        """Buttons behind the pair chip that stay."""
+        """Buttons after the pair chip that stay."""
         found = self.findChildren(QAbstractButton, options=Qt.FindChildOption.FindDirectChildrenOnly)
         return [each for each in found if each not in (self.chip, self.show_button, self.new_button, *self._giving_way)]
 
@@ -239,7 +239,7 @@ class PairChip(Translated, PaintedButton):
         return sum(metrics.horizontalAdvance(text) for text, _, _ in parts) + self._gap() * (len(parts) - 1)
 
     def _fitting_parts(self, room: int) -> list[_Part]:
-        """Without room for both names the draft has only what tells it from the main model."""
+        """Without room for both names the draft has only what the main model's name lacks."""
         parts = self._parts()
         return parts if self._words_px(parts) <= room else self._parts(short=True)
 

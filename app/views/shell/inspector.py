@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
-from app.controllers.inspector import Inspector
+from app.controllers.statistics import Inspector
 from app.settings import Settings
 from app.theme import FOOTER_PX, TITLE_PX, Theme
 from app.view_models.transcript import RequestStats

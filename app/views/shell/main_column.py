@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.theme import Theme
+from app.views.chats.trash_window import TrashBar
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.models_wiring import ModelsWiring
-from app.views.shell.trash_window import TrashBar
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.plain_words import set_window_title

@@ -17,6 +17,7 @@ from app.controllers.files import FileControllers
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
+from app.views.chats.trash_window import TrashBar
 from app.views.link_dialog import ask_to_open
 from app.views.shell.chat_settings import ChatSettingsWiring
 from app.views.shell.composer import Composer, ComposerWiring
@@ -29,11 +30,9 @@ from app.views.shell.main_column import MainColumn
 from app.views.shell.menu import MenuBar
 from app.views.shell.models_wiring import ModelsWiring
 from app.views.shell.notice_wiring import NoticeWiring
-from app.views.shell.pair_wiring import PairWiring
-from app.views.shell.picker import PickerWiring
+from app.views.shell.picker import PairWiring, PickerWiring
 from app.views.shell.sidebar import Sidebar, SidebarWiring
 from app.views.shell.sidebar_visibility import SidebarVisibility
-from app.views.shell.trash_window import TrashBar
 from app.views.shell.window_parts import ShellWindow, WindowParts
 from app.views.shell.window_tools import WindowTools
 from app.views.widgets.banner import Banner

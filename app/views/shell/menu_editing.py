@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainT
 
 from app.controllers.deletions import Deletions
 from app.views.shell.menu import MenuBar
+from app.views.widgets.held_keys import deletes_all
 
 # Entry → the slot of the focused widget that it calls. Undo may mean a deletion; `kept_words.py` decides.
 _SLOTS = {"redo": "redo", "cut": "cut", "copy": "copy", "paste": "paste", "select_all": "selectAll"}
@@ -96,11 +97,6 @@ def _types(event: QEvent) -> bool:
     assert isinstance(event, QKeyEvent)
     removes = event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
     return removes or (bool(event.text()) and event.text().isprintable())
-
-
-def deletes_all(event: QKeyEvent) -> bool:
-    """Whether it is the key of Delete Chat."""
-    return event.key() == Qt.Key.Key_Backspace and event.modifiers() == Qt.KeyboardModifier.ControlModifier
 
 
 def selected_in_field() -> str:

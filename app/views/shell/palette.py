@@ -1,8 +1,8 @@
-"""The command palette: everything that can be done or gone to, found by a few letters.
+"""The command palette: every command and place, found by a few letters.
 
 Here: the card, and what it lists. A card over the top of the window. The field has the focus all the time and leads
-the list: what an input method composes is searched for as it stands, and Return goes to it first. What was used lately
-comes first.
+the list: what an input method composes is searched for as it is, and Return goes to it first. What was used most
+recently comes first.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.matching import distance
+from app.views.chats.trash_window import SHOW_ALL
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import plain_words, shortcut_text
-from app.views.shell.trash_window import SHOW_ALL
 from app.views.widgets.focus import FocusBefore
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
@@ -131,7 +131,7 @@ class CommandPalette(Translated, QWidget):
             self.focus_before.give_back()
 
     def _on_focus_lost(self) -> None:
-        """Somebody went elsewhere; the focus stays there. A window that is not active keeps the palette."""
+        """The user went elsewhere; the focus stays there. A window that is not active keeps the palette."""
         if self.isVisible() and self.window().isActiveWindow() and not QApplication.activePopupWidget():
             self.focus_before.forget()
             self.hide()
@@ -205,7 +205,7 @@ class CommandPalette(Translated, QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.MouseButtonPress:
-            return True  # not the window's behind it
+            return True  # not of the window below it
         return super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:

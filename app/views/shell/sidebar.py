@@ -15,9 +15,9 @@ from app.controllers.chat import ChatController
 from app.theme import Theme
 from app.view_models.conversation_list import ConversationListModel, ConversationRow
 from app.view_models.downloads import UNDER_WAY, DownloadEntry, DownloadState, share_done
-from app.views.shell.chat_list import ChatList
+from app.views.chats.chat_list import ChatList
+from app.views.chats.trash_window import TrashMenu, TrashWindow
 from app.views.shell.menu import MenuBar
-from app.views.shell.trash_window import TrashMenu, TrashWindow
 from app.views.widgets.buttons import Emphasis, IconButton, PaintedButton, PillButton
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.labels import TextLabel, TextStyle

@@ -20,8 +20,8 @@ from app.views.widgets.side_window import bring_to_front
 from app.words.notices import NoticeAction
 
 if TYPE_CHECKING:
+    from app.views.activity.race_window import RaceWindow
     from app.views.activity.window import ActivityWindow
-    from app.views.shell.race_window import RaceWindow
 
 RACE_KEY = "Ctrl+Shift+R"
 
@@ -107,7 +107,7 @@ class SpeculationWiring(QObject):
         if not message_id:
             return
         if self.race_window is None:
-            from app.views.shell.race_window import RaceWindow
+            from app.views.activity.race_window import RaceWindow
 
             self.race_window = RaceWindow(
                 self._theme, self._speculation.race, self._speculation.request_of, self._window

@@ -64,3 +64,8 @@ def asks_for_menu(event: QKeyEvent) -> bool:
     modifiers, kinds = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier, Qt.KeyboardModifier
     by_return = event.key() in RETURN_KEYS and modifiers == kinds.MetaModifier
     return by_return or (event.key() == Qt.Key.Key_F10 and modifiers == kinds.ShiftModifier)
+
+
+def deletes_all(event: QKeyEvent) -> bool:
+    """Whether it is the key of Delete Chat."""
+    return event.key() == Qt.Key.Key_Backspace and event.modifiers() == Qt.KeyboardModifier.ControlModifier

@@ -12,7 +12,7 @@ from app.portable.problems import NotExported
 from app.portable.writing import safe_name
 from app.system.file_manager import reveal
 from app.theme import Theme
-from app.views.shell.progress_dialog import ProgressDialog
+from app.views.files.progress_dialog import ProgressDialog
 from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Segments

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, 
 
 from app.controllers.imports import ImportController, Imported, Preview
 from app.theme import FOOTER_PX, Theme
-from app.views.shell.progress_dialog import ProgressDialog
+from app.views.files.progress_dialog import ProgressDialog
 from app.views.widgets.banner import Banner, BannerText, problem_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import DialogText

@@ -59,9 +59,8 @@ from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
 from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
 from app.view_models.conversation_rows import FolderTree, Match
 from app.views.icons import icon
-from app.views.shell.menu_editing import deletes_all
 from app.views.widgets.fields import LineField
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, is_held
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held
 from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
 from app.words.formats import in_menu

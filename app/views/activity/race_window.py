@@ -28,7 +28,7 @@ _SIDE_PX, _APART_PX, _LINE_PX = 20, 8, 22
 _LEAST_PX, _GROWS_PX = (520, 360), (200, 120)  # at 100 %, and more at 200 %
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
-_FINE_BELOW_S = 10.0  # shorter times are told to the hundredth: what they differ by is a part of a second
+_FINE_BELOW_S = 10.0  # shorter times have hundredths, since they differ by a part of a second
 
 
 def lane_name(number: int) -> str:
@@ -58,7 +58,7 @@ def _decimals(*laps: Lap) -> int:
 
 
 def _apart(view: RaceView) -> str:
-    """By how many seconds the last tokens were apart, counted from the first; by the times that stand above them."""
+    """By how many seconds the last tokens were apart, counted from the first; by the times shown above them."""
     decimals = _decimals(*view.laps)
     one, other = (round(lap.stats.decode_s, decimals) for lap in view.laps)
     return formats.number(abs(one - other), decimals)
@@ -208,7 +208,7 @@ class RaceWindow(Translated, SideWindow):
         self._fold()
 
     def open_for(self, message_id: int) -> None:
-        """With what was asked where that reply stands; it begins at once."""
+        """With that reply's prompt; it begins at once."""
         self._message_id = message_id
         self.come_to_front()
         if not self._race.under_way:

@@ -1,0 +1,1 @@
+"""The list of chats in the sidebar, and the Trash."""

@@ -1,0 +1,1 @@
+"""Files and pictures that are attached, seen, exported and imported: the dialogs."""
