@@ -2,13 +2,13 @@
 
 from app.storage.attachments import Attachment, AttachmentKind, Attachments
 from app.storage.chats import ChatStore
+from app.storage.database import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.edits import Edit, EditKind
 from app.storage.exchange import Asked, Question
 from app.storage.folders import DeletedFolder
 from app.storage.messages import MessageStore
 from app.storage.opening import Database, DatabaseTooNew
 from app.storage.pictures import Pictures
-from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.records import (
     ChatSummary,
     Deletion,

@@ -15,8 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from app.storage import rescue
-from app.storage.database import BUSY_MS, READ_TEXT, TRIES, Connection
-from app.storage.problems import is_busy, is_damage
+from app.storage.database import BUSY_MS, READ_TEXT, TRIES, Connection, is_busy, is_damage
 from app.storage.salvage import LARGEST_NUMBER, has_lost_page
 from app.system.small_file import is_in_the_way, make_way
 

@@ -22,7 +22,7 @@ from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
-from app.storage.problems import Reason, reason_of
+from app.storage.database import Reason, reason_of
 from app.storage.records import Purged
 from app.storage.salvage import FAULTS, Merge, Pages, Rows, carved, log_frames, read_rows
 from app.storage.tree import PASS_OVER

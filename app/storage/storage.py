@@ -18,21 +18,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.storage import rescue
-from app.storage.ages import Ages
 from app.storage.chats import ChatStates, ChatStore
-from app.storage.database import Connection, Reader, address_of
+from app.storage.database import Connection, NotOpened, NotStored, Reader, address_of, reason_of
 from app.storage.edits import EditStore, UnsentStore
 from app.storage.folders import FolderStore
-from app.storage.known_chats import ChangedChats, KnownChats
 from app.storage.messages import MessageStore
 from app.storage.opening import Database, MemoryDatabase
 from app.storage.pictures import Pictures
-from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
 from app.storage.requests import RequestStore
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, can_be_damage
-from app.storage.searching import Searching
-from app.storage.trash import KEPT_S, Trash
+from app.storage.searching import ChangedChats, KnownChats, Searching
+from app.storage.trash import KEPT_S, Ages, Trash
 from app.system.worker import Deliver, Worker
 
 log = logging.getLogger(__name__)

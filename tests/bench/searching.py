@@ -12,10 +12,9 @@ from itertools import accumulate
 from pathlib import Path
 
 from app.storage.database import Reader, address_of
-from app.storage.known_chats import ChangedChats, KnownChats
 from app.storage.opening import Database
 from app.storage.search_index import Progress, SearchIndex, index_path, open_index
-from app.storage.searching import Searching
+from app.storage.searching import ChangedChats, KnownChats, Searching
 from app.view_models.conversation_list import PAGE_FOUND
 from tests.bench.rows import Measure, Row
 from tests.bench.setup import GUIDE, BenchSetup

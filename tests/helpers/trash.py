@@ -31,5 +31,5 @@ def nearly_overdue(database: Connection) -> None:
     for day in range(-DAYS, 0):
         moment = time.time() + day * DAY_S
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("app.storage.ages.time", SimpleNamespace(time=lambda moment=moment: moment))
+            patch.setattr("app.storage.trash.time", SimpleNamespace(time=lambda moment=moment: moment))
             Trash(database).purge()

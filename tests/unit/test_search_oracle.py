@@ -13,9 +13,8 @@ import pytest
 
 from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Stores, portable
 from app.storage.database import Reader, address_of
-from app.storage.known_chats import ChangedChats
 from app.storage.search_index import open_index
-from app.storage.searching import MATCHES, Searching
+from app.storage.searching import MATCHES, ChangedChats, Searching
 from engine import RequestStats
 from tests.helpers.portable_chat import CHAT
 from tests.unit.test_storage_search import Owner, chat_of

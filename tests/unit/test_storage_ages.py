@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.storage.ages import Ages
 from app.storage.database import Connection
+from app.storage.trash import Ages
 
 DAY_S = 86_400.0
 TODAY = 1.8e9
