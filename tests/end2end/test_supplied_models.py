@@ -33,11 +33,11 @@ from engine import (
     SuppliedModel,
     pair_machines,
 )
-from engine.cluster import loopback_hub, supplied
+from engine.cluster import lend_child, supplied
 from engine.cluster.identity import Identity
+from engine.cluster.lend_child import LoopbackHub
 from engine.cluster.lender import Lender
 from engine.cluster.lent import machine_offer, supply_line
-from engine.cluster.loopback_hub import LoopbackHub
 from engine.cluster.operations import Fetch, Inventory, Piece, Pong, Stock
 from engine.cluster.supplied import SupplyEnded, SupplyLine
 from engine.cluster.wire import WireBroken, WireEnded
@@ -111,7 +111,7 @@ class Macs:
 
 @pytest.fixture
 def macs(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Macs]:
-    for module in (loopback_hub, supplied, supply_module):
+    for module in (lend_child, supplied, supply_module):
         monkeypatch.setattr(module, "PIECE_BYTES", PIECE)
     monkeypatch.setattr(supplied, "BEAT_S", 0.02)
     monkeypatch.setattr(supply_module, "_AGAIN_S", 0.05)

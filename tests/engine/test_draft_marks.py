@@ -16,7 +16,7 @@ from engine.decoding.accept import Draft
 from engine.decoding.round import Round
 from engine.decoding.sources import Sources
 from engine.decoding.text import Span
-from engine.runtime.draft_marks import DraftMarks
+from engine.runtime.output import DraftMarks
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient, Outcome
 

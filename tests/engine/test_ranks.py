@@ -62,7 +62,7 @@ from engine.cluster.crew import Crew
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
-from engine.cluster.mirror import Mirror
+from engine.cluster.loading import Mirror
 from engine.cluster.operations import (
     Answer,
     CanTruncate,

@@ -10,7 +10,6 @@ FILES = (
     "engine/models/token_map.py",
     "engine/models/translation.py",
     "engine/runtime/counting.py",
-    "engine/runtime/draft_marks.py",
     "engine/runtime/output.py",
     "engine/runtime/pair.py",
     "engine/runtime/rounds.py",
@@ -138,7 +137,6 @@ _TESTS = {
     "engine/models/token_map": ("unit/test_token_map",),
     "engine/models/translation": ("engine/test_other_vocabulary",),
     "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
-    "engine/runtime/draft_marks": ("engine/test_draft_marks",),
     "engine/runtime/output": (*_ROUND, "engine/test_draft_marks", "engine/test_logprobs", "engine/test_tool_calls"),
     "engine/runtime/pair": (
         "engine/test_tuning",

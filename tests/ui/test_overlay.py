@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.overlay import Overlay, OverlayMode
-from app.views.transcript.overlay_layer import OverlayLayer
+from app.views.transcript.overlay import Overlay, OverlayLayer, OverlayMode
 from app.views.widgets.banner import BannerText
 from app.words.overlay import card_words
 from tests.helpers.app_harness import AppHarness

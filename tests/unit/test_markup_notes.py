@@ -6,11 +6,10 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QTextCharFormat, QTextCursor, QTextDocument
 
 from app.markup.block import Block, BlockKind
-from app.markup.blocks import split
+from app.markup.blocks import presentable, split
 from app.markup.copying import length_of, markdown, plain_text
 from app.markup.document import DocumentBuilder
 from app.markup.formula import Formulas
-from app.markup.tail import presentable
 from app.theme import Theme
 from app.views.transcript.part_context import PartContext
 

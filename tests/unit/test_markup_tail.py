@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.markup.tail import presentable, whole_graphemes
+from app.markup.blocks import presentable, whole_graphemes
 
 FAMILY = "👩\u200d👩\u200d👧"
 THUMB = "👍\U0001f3fd"
