@@ -20,8 +20,8 @@ from app.system.qt_application import qt_application
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.view_models.model_list import DraftState, PairState
 from app.views.models.download_row import DownloadRow
+from app.views.models.find import OfferRow
 from app.views.models.model_row import ModelRow
-from app.views.models.recommended_card import OfferRow
 from app.views.models.view import ModelsView
 from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.dialog import Dialog

@@ -15,10 +15,9 @@ from pytestqt.qtbot import QtBot
 from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import ModelKind, ModelSort
 from app.views.models.badge import DraftBadge
-from app.views.models.installed_card import TemplateDialog
+from app.views.models.find import OfferRow, Recommended
 from app.views.models.model_row import ModelRow
-from app.views.models.recommended_card import OfferRow, Recommended
-from app.views.models.yours import ModelsPage
+from app.views.models.yours import ModelsPage, TemplateDialog
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
 from engine import (

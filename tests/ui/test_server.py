@@ -21,9 +21,8 @@ from app.controllers.server import ServerController
 from app.storage import ReplyStatus
 from app.view_models.model_list import PairState
 from app.view_models.request_table import RequestRole, RequestRow
-from app.views.settings.connect_card import ClientFileDialog
 from app.views.settings.search import search
-from app.views.settings.server import ServerPage
+from app.views.settings.server import ClientFileDialog, ServerPage
 from app.words.clients import CLIENTS
 from app.words.requests import RequestColumn
 from engine import ServerPhase

@@ -23,7 +23,7 @@ from app.views.models.download_row import DownloadRow
 from app.views.models.model_row import FolderRow, ModelRow
 from app.views.models.view import FIND, ModelsView
 from app.views.models.yours import ModelsPage
-from app.views.settings.hub_card import HubCard
+from app.views.settings.advanced import HubCard
 from app.views.settings.options import ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.window import SettingsWindow

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.markup.blocks import split
 from app.theme import Theme
-from app.views.models.installed_card import TemplateDialog
 from app.views.models.model_card import CardText
+from app.views.models.yours import TemplateDialog
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.parts import PartKind
