@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -417,6 +417,23 @@ def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarne
     options.put(CHAT, "speculation_mode", "off")
     assert not fastest.isEnabled()
     assert fastest.accessibleDescription() == "No effect while drafting is off"
+
+
+@pytest.mark.parametrize("scale", [0.85, 1.0, 2.0])
+def test_nothing_in_the_panel_moves_when_the_chat_says_something_of_its_own(app: AppHarness, scale: float) -> None:
+    app.application.settings.text_scale = scale
+    panel = opened(app)
+
+    def places() -> dict[str, QPoint]:
+        QApplication.processEvents()
+        return {name: field.mapTo(panel.page.widget(), QPoint()) for name, field in panel.fields.items()}
+
+    before = places()
+    own = {"system_prompt": "Be brief.", "temperature": 1.0, "top_p": 0.5, "speculation_mode": "off"}
+    for name, value in own.items():
+        app.chats.options.put(CHAT, name, value)
+        assert panel.fields[name].leave.isVisible()
+        assert places() == before
 
 
 def test_a_preset_is_named_in_the_panel_and_what_is_being_typed_stays_with_its_chat(

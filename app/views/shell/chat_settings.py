@@ -201,7 +201,7 @@ class ChatSettings(Translated, QWidget):
         self.page = Page(theme, self)
         self.reset = PillButton(theme, parent=self)
         self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
-        self._words = {name: Words(theme) for name in _WIDE}
+        self._words = {name: Words(theme, beside=True) for name in _WIDE}
         self._rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
         self._connect()
@@ -233,6 +233,8 @@ class ChatSettings(Translated, QWidget):
         if content is not None:
             content.setAutoFillBackground(False)  # the card shows through
         rows.addLayout(self._words[_PROMPT].column)
+        for row in self._rows.values():
+            row.keep_height()
         for widget in (self.fields[_PROMPT], Hairline(self._theme), *self._rows.values(), Hairline(self._theme)):
             rows.addWidget(widget)
         rows.addLayout(self._words[_DRAFTING].column)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
@@ -14,6 +15,7 @@ from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
+_LINES_APART_PX, _AFTER_NAME_PX = 2, 8  # from a name to its explanation
 _WORDS_NEED_PX = 150
 CARDS_APART_PX = 12
 
@@ -65,15 +67,15 @@ class Hairline(QWidget):
 
 
 class Words:
-    """A name, and an explanation under it."""
+    """A name, and an explanation under it, or after it on its line."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, *, beside: bool = False) -> None:
         self.name = TextLabel(theme, TextStyle.BODY)
         self.explanation = TextLabel(theme, TextStyle.FINE)
-        self.column = QVBoxLayout()
-        self.column.setSpacing(2)
+        self.column = QBoxLayout(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self.column.setSpacing(_AFTER_NAME_PX if beside else _LINES_APART_PX)
         self.column.addWidget(self.name)
-        self.column.addWidget(self.explanation)
+        self.column.addWidget(self.explanation, int(beside))
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self.name.setText(name)
@@ -95,6 +97,16 @@ class Row(QWidget):
         self._row.setSpacing(_BESIDE_GAP_PX)
         self._row.addLayout(self._words.column, 1)
         self._row.addWidget(control, 0, _BESIDE)
+
+    def keep_height(self) -> None:
+        """Without an explanation as high as with one of a line, so that nothing below moves when there is one."""
+
+        def fit() -> None:
+            lines = (QFontMetricsF(label.font()).height() for label in (self.name, self.explanation))
+            self.setMinimumHeight(sum(map(ceil, lines)) + _LINES_APART_PX)
+
+        self._theme.changed.connect(fit)
+        fit()
 
     def minimumSizeHint(self) -> QSize:
         """The width that the narrow layout needs, where the control is below its name."""
