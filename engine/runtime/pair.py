@@ -78,12 +78,13 @@ class LoadedPair:
     def draft_for(self, reply: Reply) -> None:
         """Let a reply draft with this pair, from its next round on."""
         chat = reply.sequence
-        proposers: list[Proposer] = [LookupProposer(chat.model.ends)]
-        if self.draft is not None:
-            proposers.insert(0, proposer_of(self.draft, chat.model, self.store, chat.turn_end, chat.tokens, chat))
-        proposers[:0] = reply.predicted()
+        proposers: list[Proposer] = []
         if reply.sampler.guide is not None:
-            proposers.insert(0, ForcedProposer(reply.sampler.guide))
+            proposers.append(ForcedProposer(reply.sampler.guide))
+        proposers += reply.predicted()
+        if self.draft is not None:
+            proposers.append(proposer_of(self.draft, chat.model, self.store, chat.turn_end, chat.tokens, chat))
+        proposers.append(LookupProposer(chat.model.ends))
         controller = make_controller(reply.request.speculation, self.history)
         reply.draft_with(Drafting(proposers, controller), self.history)
 
@@ -153,7 +154,6 @@ class LoadedPair:
                 self._tuner.begin(self.main, self.draft, self.history.costs)
             except Exception:  # noqa: BLE001  replies can run without prices
                 _log.warning("%s cannot be measured", self.main.info.name, exc_info=True)
-                self._tuner.stop()
 
     def _set_limits(self) -> None:
         set_limits(*(model.need for model in (self.main, self.draft) if model is not None))

@@ -1,6 +1,9 @@
-"""What a reply's figures say when its draft changes while it is written."""
+"""What a reply's figures say when its draft changes while it is written, and what is left of the draft."""
 
 from __future__ import annotations
+
+import gc
+import weakref
 
 import pytest
 
@@ -33,3 +36,16 @@ def test_rounds_are_priced_by_the_draft_that_they_had() -> None:
     drafted = after.draft_rounds - before.draft_rounds
     assert drafted > 3
     assert after.plain_rounds > before.plain_rounds + 1.5 * drafted
+
+
+def test_nothing_is_kept_of_a_draft_that_was_replaced() -> None:
+    """Its caches, too, are of no use to another one, and would hold its weights."""
+    former = draft.__wrapped__()  # other tests keep the shared one
+    left = weakref.ref(former.network)
+    harness = Harness(model("qwen3"), former)
+    harness.submit(asking(prompt(9), 20, speculation=Speculation.fixed(4)))
+    harness.run_dry()
+    del former
+    harness.scheduler.set_draft(None)
+    gc.collect()
+    assert left() is None

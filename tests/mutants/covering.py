@@ -146,6 +146,7 @@ _TESTS = {
         "engine/test_invariants",
         "engine/test_load_progress",
         "engine/test_keep_only",
+        "engine/test_engine_faults",
         *_COMPANY,
     ),
     "engine/runtime/rounds": (*_ROUND, *_COMPANY, "engine/test_background"),

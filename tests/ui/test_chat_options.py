@@ -423,10 +423,12 @@ def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarne
 def test_nothing_in_the_panel_moves_when_the_chat_says_something_of_its_own(app: AppHarness, scale: float) -> None:
     app.application.settings.text_scale = scale
     panel = opened(app)
+    content = panel.page.widget()
+    assert content is not None
 
     def places() -> dict[str, QPoint]:
         QApplication.processEvents()
-        return {name: field.mapTo(panel.page.widget(), QPoint()) for name, field in panel.fields.items()}
+        return {name: field.mapTo(content, QPoint()) for name, field in panel.fields.items()}
 
     before = places()
     own = {"system_prompt": "Be brief.", "temperature": 1.0, "top_p": 0.5, "speculation_mode": "off"}
