@@ -149,7 +149,7 @@ _TESTS = {
         "engine/test_engine_faults",
         *_COMPANY,
     ),
-    "engine/runtime/rounds": (*_ROUND, *_COMPANY, "engine/test_background"),
+    "engine/runtime/rounds": ("engine/test_tally", *_ROUND, *_COMPANY, "engine/test_background"),
     "engine/runtime/sharing": ("unit/test_sharing",),
     "engine/runtime/writing": _COMPANY,
 }

@@ -1,0 +1,104 @@
+"""What a reply's statistics and the prices of rounds count of a round's time, and when a drafter reads on meanwhile."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from engine import Speculation
+from engine.api.stats import StatsRecorder
+from engine.decoding.round import Round
+from engine.drafting.controller import FixedController, History
+from engine.drafting.planner import Drafting
+from engine.drafting.plans import Plan
+from engine.runtime.rounds import TIMED_EVERY_ROUNDS, Tally
+from tests.engine.batch_harness import Harness, asking, draft, model, prompt
+
+DONE = Round(emitted=(1, 2), seconds=0.5)
+
+
+class Counted:
+    """A tally by a clock of its own. `passes`: from when to when each priced round took."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        history = History()
+        self.now, self.passes = 100.0, list[tuple[float, float]]()
+        self.stats = StatsRecorder(submitted_at=self.now)
+        self.drafting = Drafting((), FixedController(0, history))
+        self._tally = Tally(self.stats, history.costs)
+        monkeypatch.setattr("engine.runtime.rounds.time", SimpleNamespace(perf_counter=lambda: self.now))
+        monkeypatch.setattr(history.costs, "observe_pass", lambda _kind, *when: self.passes.append(when))
+        self.take(0.0)
+
+    def take(self, others_s: float | None, after_s: float = 2.0, read_s: float = 0.0) -> None:
+        self.now += after_s
+        self.drafting.reading_s += read_s
+        self._tally.take(DONE, self.drafting, others_s)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    return Counted(monkeypatch)
+
+
+def test_the_first_round_is_not_priced(counted: Counted) -> None:
+    assert (counted.stats.first_token_at, counted.stats.shared_s, counted.passes) == (102.0, 0.0, [])
+
+
+def test_a_round_takes_from_the_token_before_to_its_own(counted: Counted) -> None:
+    counted.take(0.0)
+    assert (counted.stats.shared_s, counted.passes) == (0.0, [(102.0, 104.0)])
+
+
+def test_what_others_steps_and_reading_took_is_left_out(counted: Counted) -> None:
+    counted.take(0.75, read_s=0.25)
+    assert (counted.stats.shared_s, counted.passes) == (0.75, [(103.0, 104.0)])
+    counted.take(0.0)  # what was read before is not left out again
+    assert counted.passes[1:] == [(104.0, 106.0)]
+
+
+def test_no_more_than_the_round_itself_is_kept(counted: Counted) -> None:
+    counted.take(1.9)
+    assert counted.passes == [(103.5, 104.0)]
+
+
+def test_clocks_that_disagree_take_nothing_away(counted: Counted) -> None:
+    counted.take(-0.5, read_s=-0.25)
+    assert (counted.stats.shared_s, counted.passes) == (0.0, [(102.0, 104.0)])
+
+
+def test_a_shared_round_is_counted_and_not_priced(counted: Counted) -> None:
+    counted.take(None)
+    assert (counted.stats.shared_rounds, counted.stats.shared_gained, counted.stats.shared_s) == (1, 1, 2.0)
+    assert counted.passes == []
+
+
+def test_a_drafter_reads_on_except_beside_others_before_a_timed_round_and_after_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    harness, seen, observe = Harness(model("qwen3"), draft()), list[tuple[int, bool]](), Drafting.observe
+
+    def watched(drafting: Drafting, plan: Plan, done: Round, *, reads_on: bool = False) -> None:
+        seen.append((recorder.reply._stats.draft_rounds, reads_on))
+        observe(drafting, plan, done, reads_on=reads_on)
+
+    monkeypatch.setattr(Drafting, "observe", watched)
+    recorder = harness.submit(asking(prompt(9), 60, speculation=Speculation.fixed(2)))
+    harness.run_dry()
+    *rounds, (_, after_the_last) = seen
+    assert not after_the_last
+    assert len(rounds) > 2 * TIMED_EVERY_ROUNDS
+    assert all(reads_on == bool((number + 1) % TIMED_EVERY_ROUNDS) for number, reads_on in rounds)
+    seen.clear()
+    recorder = harness.submit(asking(prompt(9), 5, speculation=Speculation.fixed(2)))
+    while not recorder.ended:
+        reply = recorder.queued.reply
+        if reply is None:
+            harness.scheduler.step()
+        else:
+            reply.step(alone=False)
+            if reply.ended:
+                break
+    assert seen
+    assert not any(reads_on for _, reads_on in seen)
