@@ -8,7 +8,8 @@ import pytest
 
 from engine import Speculation
 from engine.api.stats import StatsRecorder
-from engine.decoding.round import Round
+from engine.decoding.accept import NO_DRAFT
+from engine.decoding.round import Round, Times
 from engine.drafting.controller import FixedController, History
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
@@ -72,6 +73,14 @@ def test_a_shared_round_is_counted_and_not_priced(counted: Counted) -> None:
     counted.take(None)
     assert (counted.stats.shared_rounds, counted.stats.shared_gained, counted.stats.shared_s) == (1, 1, 2.0)
     assert counted.passes == []
+
+
+def test_a_round_of_a_batch_in_which_a_reply_drafts_nothing_has_no_time_for_drafting() -> None:
+    harness = Harness(model("qwen3"), draft())
+    recorder = harness.submit(asking(prompt(9), 20, speculation=Speculation.off()))
+    harness.until_written(recorder, 3)
+    done = recorder.reply.rounds.receive(NO_DRAFT, [7], Times(1.0, 0.5, 0.25))
+    assert (done.seconds, done.draft_s, done.verify_s, done.typical) == (1.0, 0.0, 0.0, False)
 
 
 def test_a_drafter_reads_on_except_beside_others_before_a_timed_round_and_after_the_last(
