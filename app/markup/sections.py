@@ -7,7 +7,7 @@ Not here: reading a section (`blocks.Splitter`).
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from typing import NamedTuple
 
 from app.markup.cuts import cut_before
 from app.markup.open_fence import OpenFence
@@ -18,11 +18,10 @@ _SECTION_CHARS = 4_000
 _SECTION_LINES = 500
 _PLAIN_CHARS = 4_000
 _PLAIN_LINES = 1000
-_MOST_FENCES = 20_000  # a text with more of them is no code
+_MOST_FENCES = 10_000  # a text with more of them is no code
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(NamedTuple):
     """The line that opens code."""
 
     mark: str
@@ -81,8 +80,7 @@ def _end_of_section(text: str, start: int) -> int:
 
 def _fence_lines(text: str) -> Iterator[tuple[int, Fence]]:
     """The lines that may open or close code, with where their marks start."""
-    rows = (islice(_rows(text, mark), _MOST_FENCES) for mark in ("```", "~~~"))
-    for start, end in sorted(chain(*rows))[:_MOST_FENCES]:
+    for start, end in sorted(_rows(text, "```") + _rows(text, "~~~"))[:_MOST_FENCES]:
         _, newline, indent = text[max(0, start - 4) : start].rpartition("\n")
         if (newline or start < 4) and not indent.strip(" "):
             line_end = text.find("\n", end)
@@ -90,14 +88,17 @@ def _fence_lines(text: str) -> Iterator[tuple[int, Fence]]:
             yield start, Fence(text[start:end], len(indent), info.strip())
 
 
-def _rows(text: str, mark: str) -> Iterator[tuple[int, int]]:
+def _rows(text: str, mark: str) -> list[tuple[int, int]]:
     """Where rows of these characters, at least as long as `mark`, start and end."""
-    row = re.compile(f"{mark[0]}+")
-    end = 0
-    while (start := text.find(mark, end)) >= 0:
-        found = row.match(text, start)
-        end = found.end() if found else start + len(mark)
-        yield start, end
+    rows: list[tuple[int, int]] = []
+    row, end = re.compile(f"{mark[0]}*"), 0
+    while len(rows) < _MOST_FENCES and (start := text.find(mark, end)) >= 0:
+        end = start + len(mark)
+        if text.startswith(mark[0], end):  # longer ones are rare, and a match takes as long as all else here
+            found = row.match(text, end)
+            end = found.end() if found else end
+        rows.append((start, end))
+    return rows
 
 
 def _after(fence: Fence | None, line: Fence) -> Fence | None:
