@@ -31,7 +31,8 @@ from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import ChatEngine, RequestStats
 
 AT_ONCE = 50  # messages of a long chat
-_SLICE = 200  # that come before them at a time
+_SLICE = 100  # that come before them at a time
+_REST_MS = 8  # between two of these: more than one in a frame would hold up scrolling
 _PAINTED_MS = 50  # the newest ones are on the screen by then
 
 Show = Callable[[Iterable[TranscriptMessage]], None]
@@ -364,4 +365,4 @@ class ShownBranch:
         self._transcript.show_before(message_id, [self._row(stored) for stored in branch])
         self._transcript.has_earlier = bool(branch)
         if branch:
-            self._read_before(turn, branch[0].id)
+            QTimer.singleShot(_REST_MS, self._transcript, partial(self._read_before, turn, branch[0].id))

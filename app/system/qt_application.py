@@ -26,9 +26,8 @@ class GuiThreadGarbage(QObject):
 
     A full collection looks at everything that was ever imported, which is never garbage. MEASURED: a tenth of a second
     of the window's time with MLX and transformers in memory. So what is there once imports have come to rest is set
-    aside. With it goes whatever else is alive at that moment, which may become garbage later: it is looked at again
-    whenever more was imported, and when another program comes to the front, where the user does not wait for the
-    window.
+    aside unseen, but for what is young, and so is what comes with later imports. Garbage among it is looked for when
+    another program comes to the front, where the user does not wait for the window.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -43,11 +42,12 @@ class GuiThreadGarbage(QObject):
             app.applicationStateChanged.connect(self._on_state)
 
     def collect(self) -> None:
-        """The oldest generation that is due, by Python's own thresholds; a full one when imports have come to rest."""
+        """The oldest generation that is due, by Python's own thresholds; sets aside when imports have come to rest."""
         before, self._modules_seen = self._modules_seen, len(sys.modules)
         if before == self._modules_seen != self._modules_frozen:
             self._modules_frozen = before
-            self._set_aside()
+            gc.collect(1)
+            gc.freeze()
             return
         due = [generation for generation in range(3) if gc.get_count()[generation] > gc.get_threshold()[generation]]
         if due:
@@ -55,12 +55,9 @@ class GuiThreadGarbage(QObject):
 
     def _on_state(self, state: Qt.ApplicationState) -> None:
         if self._modules_frozen and state != Qt.ApplicationState.ApplicationActive:
-            self._set_aside()
-
-    def _set_aside(self) -> None:
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
 
 
 class HunchApplication(QApplication):

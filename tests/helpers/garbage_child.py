@@ -1,7 +1,4 @@
-"""What is set aside, looked at and freed, in a process of its own: in that of the tests a collection takes seconds.
-
-Called with what brings garbage that was set aside back into sight.
-"""
+"""What is set aside, looked at and freed, in a process of its own: in that of the tests a collection takes seconds."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ def is_looked_at(thing: object) -> bool:
     return any(each is thing for each in gc.get_objects())
 
 
-def look_again_after_more_imports(garbage: GuiThreadGarbage) -> None:
+def set_aside_what_more_was_imported(garbage: GuiThreadGarbage) -> None:
     later: list[object] = [[]]
     garbage.collect()
     assert is_looked_at(later), "it is set aside though nothing was imported"
@@ -38,11 +35,7 @@ def look_again_after_more_imports(garbage: GuiThreadGarbage) -> None:
     assert not is_looked_at(later), "it is never set aside"
 
 
-def look_again_behind_another_program(app: QApplication) -> None:
-    app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationInactive)
-
-
-def main(way: str) -> None:
+def main() -> None:
     app = QApplication([])
     garbage = GuiThreadGarbage(app)
     knot, before = Knot(), list[object]()
@@ -53,10 +46,12 @@ def main(way: str) -> None:
     del knot
     gc.collect()
     assert gone() is not None, "it was not set aside"
-    look_again_after_more_imports(garbage) if way == "imports" else look_again_behind_another_program(app)
+    set_aside_what_more_was_imported(garbage)
+    assert gone() is not None
+    app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationInactive)
     assert gone() is None, "it is kept for ever"
     assert gc.get_freeze_count() > 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()
