@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ from engine.api.stats import StatsRecorder
 from engine.decoding.accept import NO_DRAFT
 from engine.decoding.round import Round, Times
 from engine.drafting.controller import FixedController, History
+from engine.drafting.costs import Account, Took
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
 from engine.runtime.rounds import TIMED_EVERY_ROUNDS, Tally
@@ -27,15 +29,16 @@ class Counted:
         self.now, self.passes = 100.0, list[tuple[float, float]]()
         self.stats = StatsRecorder(submitted_at=self.now)
         self.drafting = Drafting((), FixedController(0, history))
-        self._tally = Tally(self.stats, history.costs)
+        self.costs = history.costs
+        self.tally = Tally(self.stats, history.costs)
         monkeypatch.setattr("engine.runtime.rounds.time", SimpleNamespace(perf_counter=lambda: self.now))
         monkeypatch.setattr(history.costs, "observe_pass", lambda _kind, *when: self.passes.append(when))
         self.take(0.0)
 
-    def take(self, others_s: float | None, after_s: float = 2.0, read_s: float = 0.0) -> None:
-        self.now += after_s
+    def take(self, others_s: float | None, read_s: float = 0.0, done: Round = DONE) -> None:
+        self.now += 2.0
         self.drafting.reading_s += read_s
-        self._tally.take(DONE, self.drafting, others_s)
+        self.tally.take(done, self.drafting, others_s)
 
 
 @pytest.fixture
@@ -62,6 +65,29 @@ def test_what_others_steps_and_reading_took_is_left_out(counted: Counted) -> Non
 def test_no_more_than_the_round_itself_is_kept(counted: Counted) -> None:
     counted.take(1.9)
     assert counted.passes == [(103.5, 104.0)]
+
+
+def test_another_draft_has_read_nothing_yet(counted: Counted) -> None:
+    counted.take(0.0, read_s=0.25)
+    former, counted.drafting = counted.drafting, Drafting((), FixedController(0, History()))
+    counted.tally.change_draft(counted.costs, former)
+    counted.take(0.0, read_s=0.5)
+    assert counted.passes == [(102.25, 104.0), (104.5, 106.0)]
+
+
+@pytest.mark.parametrize("done", [replace(DONE, typical=False), replace(DONE, failure=ValueError())])
+def test_a_round_that_says_nothing_about_others_is_not_priced(counted: Counted, done: Round) -> None:
+    counted.take(0.0, done=done)
+    assert counted.passes == []
+
+
+def test_what_the_rounds_would_have_taken_without_a_draft_is_kept(
+    counted: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Account, "total", lambda _account, _reading_s: Took(3.0, 0.1, 6.6))
+    counted.take(0.0)
+    stats = counted.stats
+    assert (stats.plain_rounds, stats.plain_rounds_error, stats.plain_passes) == (3.0, 0.1, 7)
 
 
 def test_clocks_that_disagree_take_nothing_away(counted: Counted) -> None:
