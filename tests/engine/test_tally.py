@@ -15,6 +15,7 @@ from engine.drafting.controller import FixedController, History
 from engine.drafting.costs import Account, Took
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
+from engine.drafting.proposers.forced import ForcedProposer
 from engine.runtime.rounds import TIMED_EVERY_ROUNDS, Tally
 from tests.engine.batch_harness import Harness, asking, draft, model, prompt
 
@@ -88,6 +89,15 @@ def test_what_the_rounds_would_have_taken_without_a_draft_is_kept(
     counted.take(0.0)
     stats = counted.stats
     assert (stats.plain_rounds, stats.plain_rounds_error, stats.plain_passes) == (3.0, 0.1, 7)
+
+
+def test_only_what_a_grammar_forces_counts_as_forced(counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = replace(DONE, drafted=2, accepted=1)
+    counted.take(0.0, done=done)
+    assert (counted.stats.accepted, counted.stats.forced) == (1, 0)
+    monkeypatch.setattr(Drafting, "source_of", lambda _drafting, _done: ForcedProposer.name)
+    counted.take(0.0, done=done)
+    assert (counted.stats.accepted, counted.stats.forced, counted.stats.proposer) == (2, 1, ForcedProposer.name)
 
 
 def test_clocks_that_disagree_take_nothing_away(counted: Counted) -> None:
