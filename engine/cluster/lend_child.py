@@ -154,10 +154,6 @@ def _post(state: LendingState) -> None:
     sys.stdout.flush()
 
 
-if __name__ == "__main__":
-    sys.exit(run(*sys.argv[1:]))
-
-
 class LoopbackHub:
     """A hub at an address of this machine, for its own downloads: it has one model, which another machine supplies.
 
@@ -263,3 +259,7 @@ def _entry(name: str, size: int, checksum: str) -> dict[str, object]:
     """As a hub lists it: a large file by the SHA-256 of its content, another one by git's object id."""
     entry: dict[str, object] = {"type": "file", "path": name, "size": size, "oid": checksum}
     return entry | {"lfs": {"oid": checksum, "size": size}} if len(checksum) == 64 else entry
+
+
+if __name__ == "__main__":
+    sys.exit(run(*sys.argv[1:]))
