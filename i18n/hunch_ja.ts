@@ -611,6 +611,10 @@
         <translation>ドラフトがオフのときは効果なし</translation>
     </message>
     <message>
+        <source>Default for this model</source>
+        <translation>このモデルの既定値</translation>
+    </message>
+    <message>
         <source>Different text each time</source>
         <translation>毎回異なるテキスト</translation>
     </message>
@@ -627,16 +631,8 @@
         <translation>このチャットのみ</translation>
     </message>
     <message>
-        <source>Default with %1</source>
-        <translation>%1 の既定値</translation>
-    </message>
-    <message>
         <source>From preset</source>
         <translation>プリセットの値</translation>
-    </message>
-    <message>
-        <source>Default for %1</source>
-        <translation>%1 の既定値</translation>
     </message>
     <message>
         <source>As in Settings</source>

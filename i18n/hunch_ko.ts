@@ -611,6 +611,10 @@
         <translation>초안 모델을 끄면 효과 없음</translation>
     </message>
     <message>
+        <source>Default for this model</source>
+        <translation>이 모델의 기본값</translation>
+    </message>
+    <message>
         <source>Different text each time</source>
         <translation>매번 다른 텍스트</translation>
     </message>
@@ -627,16 +631,8 @@
         <translation>이 채팅만</translation>
     </message>
     <message>
-        <source>Default with %1</source>
-        <translation>%1 모델의 기본값</translation>
-    </message>
-    <message>
         <source>From preset</source>
         <translation>프리셋 값</translation>
-    </message>
-    <message>
-        <source>Default for %1</source>
-        <translation>%1 모델의 기본값</translation>
     </message>
     <message>
         <source>As in Settings</source>

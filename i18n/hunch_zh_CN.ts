@@ -611,6 +611,10 @@
         <translation>不使用草稿模型时无效果</translation>
     </message>
     <message>
+        <source>Default for this model</source>
+        <translation>此模型的默认值</translation>
+    </message>
+    <message>
         <source>Different text each time</source>
         <translation>每次文本不同</translation>
     </message>
@@ -627,16 +631,8 @@
         <translation>仅此对话</translation>
     </message>
     <message>
-        <source>Default with %1</source>
-        <translation>%1 的默认值</translation>
-    </message>
-    <message>
         <source>From preset</source>
         <translation>来自预设</translation>
-    </message>
-    <message>
-        <source>Default for %1</source>
-        <translation>%1 的默认值</translation>
     </message>
     <message>
         <source>As in Settings</source>

@@ -32,7 +32,7 @@ from engine import ChatEngine, RequestStats
 
 AT_ONCE = 50  # messages of a long chat
 _SLICE = 100  # that come before them at a time
-_REST_MS = 8  # between two of these: more than one in a frame would hold up scrolling
+_REST_MS = 4  # between two of these: more than one in a frame would hold up scrolling
 _PAINTED_MS = 50  # the newest ones are on the screen by then
 
 Show = Callable[[Iterable[TranscriptMessage]], None]
@@ -294,7 +294,7 @@ class ShownBranch:
     """The branch on the screen as rows of the transcript.
 
     An ordinary chat is read at once. Of a long one the newest messages are; once these are painted, those before them
-    are read by the storage's thread, a few hundred at a time, and are put before them.
+    are read by the storage's thread, a hundred at a time, and are put before them.
     """
 
     def __init__(

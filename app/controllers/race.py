@@ -186,5 +186,5 @@ class Race(QObject):
         self.changed.emit()
 
 
-Asked = Request | None  # where a reply is
+Asked = Request | None  # the request of a reply, and None without one
 RequestOf = Callable[[int, Callable[[Asked], None]], None]

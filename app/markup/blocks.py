@@ -1,6 +1,7 @@
 """Replies as top-level blocks: text, code, tables and formulas. No Qt.
 
-Here: cutting Markdown into blocks, and doing so while it grows so that only the tail is read again.
+Here: cutting Markdown into blocks, and doing so while it grows so that only the tail is read again, of which what may
+still look different waits.
 Not here: how a block looks.
 """
 

@@ -1,5 +1,7 @@
 """Connections to the SQLite file, and transactions. What is in the tables is for the other modules.
 
+Also why something could not be stored or read, as values that are put into words elsewhere.
+
 A connection is used by the thread that opened it: one writes (`opening.Database`), others read.
 """
 

@@ -2,6 +2,7 @@
 
 A search index says which chats may have the words (`search_index`); what it says is looked up in the messages
 themselves, so that a result never shows anything but what is stored. Without an index every chat is looked at.
+The order and the titles of all chats are in memory (`KnownChats`).
 """
 
 from __future__ import annotations

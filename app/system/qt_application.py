@@ -27,13 +27,14 @@ class GuiThreadGarbage(QObject):
     A full collection looks at everything that was ever imported, which is never garbage. MEASURED: a tenth of a second
     of the window's time with MLX and transformers in memory. So what is there once imports have come to rest is set
     aside unseen, but for what is young, and so is what comes with later imports. Garbage among it is looked for when
-    another program comes to the front, where the user does not wait for the window.
+    another program comes to the front, and at later imports while it is there: the user does not wait for the window.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         gc.disable()
         self._modules_seen = self._modules_frozen = 0
+        self._is_in_front = True
         self._timer = QTimer(self, interval=_LOOK_EVERY_MS)
         self._timer.timeout.connect(self.collect)
         self._timer.start()
@@ -46,18 +47,23 @@ class GuiThreadGarbage(QObject):
         before, self._modules_seen = self._modules_seen, len(sys.modules)
         if before == self._modules_seen != self._modules_frozen:
             self._modules_frozen = before
-            gc.collect(1)
-            gc.freeze()
+            self._set_aside(young=self._is_in_front)
             return
         due = [generation for generation in range(3) if gc.get_count()[generation] > gc.get_threshold()[generation]]
         if due:
             gc.collect(due[-1])
 
     def _on_state(self, state: Qt.ApplicationState) -> None:
-        if self._modules_frozen and state != Qt.ApplicationState.ApplicationActive:
+        self._is_in_front = state == Qt.ApplicationState.ApplicationActive
+        if self._modules_frozen and not self._is_in_front:
+            self._set_aside(young=False)
+
+    def _set_aside(self, *, young: bool) -> None:
+        """Whatever is alive; it is all looked at first, or only what is `young`."""
+        if not young:
             gc.unfreeze()
-            gc.collect()
-            gc.freeze()
+        gc.collect(1 if young else 2)
+        gc.freeze()
 
 
 class HunchApplication(QApplication):

@@ -1,6 +1,7 @@
 """The process that lends this machine's memory for another one, which writes orders to its input and reads its states.
 
-It ends when its input is closed. It loads no model itself: each rank is a process below it.
+It ends when its input is closed. It loads no model itself: each rank is a process below it. A model that another
+machine supplies is downloaded from a hub on loopback, which is here too.
 """
 
 from __future__ import annotations

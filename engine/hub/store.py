@@ -1,7 +1,8 @@
 """ModelStore: the models on disk (engine.api.protocols.ModelLibrary). Starts threads and sends events.
 
 Scans and deletions share a thread; each download has its own, and so has a look whether a model is whole or old, which
-changes nothing: what is damaged or old is repaired by an ordinary download. No MLX is imported here or below.
+changes nothing: what is damaged or old is repaired by an ordinary download, which keeps the model until the new one is
+whole. No MLX is imported here or below.
 """
 
 from __future__ import annotations

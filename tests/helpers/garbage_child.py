@@ -28,11 +28,20 @@ def set_aside_what_more_was_imported(garbage: GuiThreadGarbage) -> None:
     later: list[object] = [[]]
     garbage.collect()
     assert is_looked_at(later), "it is set aside though nothing was imported"
+    young = weakref.ref(Knot())
     sys.modules["one.more"] = sys
     garbage.collect()  # more may follow
     assert is_looked_at(later), "it is set aside while imports go on"
     garbage.collect()
     assert not is_looked_at(later), "it is never set aside"
+    assert young() is None, "what has just become garbage is set aside with the rest"
+
+
+def import_more(garbage: GuiThreadGarbage, name: str) -> None:
+    """Say it has come to rest."""
+    sys.modules[name] = sys
+    garbage.collect()
+    garbage.collect()
 
 
 def main() -> None:
@@ -49,6 +58,12 @@ def main() -> None:
     set_aside_what_more_was_imported(garbage)
     assert gone() is not None
     app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationInactive)
+    assert gone() is None, "it is kept for ever"
+    knot = Knot()
+    gone = weakref.ref(knot)
+    import_more(garbage, "one.there")
+    del knot
+    import_more(garbage, "another.there")
     assert gone() is None, "it is kept for ever"
     assert gc.get_freeze_count() > 0
 

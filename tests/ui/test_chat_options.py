@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.chat_options import OPTIONS, resolve
 from app.settings import Settings
-from app.view_models.chat_options import Scope
+from app.view_models.chat_options import OptionsView, Scope
 from app.view_models.model_list import PairState
 from app.views.settings.options import DetailField, OptionalField, PromptField, ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
@@ -419,23 +419,28 @@ def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarne
     assert fastest.accessibleDescription() == "No effect while drafting is off"
 
 
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
 @pytest.mark.parametrize("scale", [0.85, 1.0, 2.0])
-def test_nothing_in_the_panel_moves_when_the_chat_says_something_of_its_own(app: AppHarness, scale: float) -> None:
-    app.application.settings.text_scale = scale
+def test_nothing_in_the_panel_moves_when_an_option_says_where_its_value_comes_from(
+    app: AppHarness, scale: float, language: str
+) -> None:
+    app.application.settings.text_scale, app.application.settings.language = scale, language
     panel = opened(app)
     content = panel.page.widget()
     assert content is not None
+    plain = replace(app.chats.options.view(CHAT), own={}, sources={})
 
-    def places() -> dict[str, QPoint]:
+    def places(view: OptionsView) -> dict[str, QPoint]:
+        panel.show_options(view, "Qwen3 4B Instruct 2507", thinks=True, limits=True, sees=True)
         QApplication.processEvents()
         return {name: field.mapTo(content, QPoint()) for name, field in panel.fields.items()}
 
-    before = places()
-    own = {"system_prompt": "Be brief.", "temperature": 1.0, "top_p": 0.5, "speculation_mode": "off"}
-    for name, value in own.items():
-        app.chats.options.put(CHAT, name, value)
-        assert panel.fields[name].leave.isVisible()
-        assert places() == before
+    for scope in Scope:
+        panel.scopes.set_value(scope)
+        before = places(plain)
+        assert places(replace(plain, own=plain.otherwise)) == before
+        for source in ("preset", "model"):
+            assert places(replace(plain, sources=dict.fromkeys(plain.otherwise, source))) == before
 
 
 def test_a_preset_is_named_in_the_panel_and_what_is_being_typed_stays_with_its_chat(

@@ -311,10 +311,10 @@ class ChatSettings(Translated, QWidget):
         if any(each in self._view.own for each in _options_of(name)):
             if self.scope is Scope.CHAT:
                 return self.tr("This chat only")
-            return fill(self.tr("Default with %1"), self._model_name)
+            return self.tr("Default for this model")
         return {
             "preset": self.tr("From preset"),
-            "model": fill(self.tr("Default for %1"), self._model_name),
+            "model": self.tr("Default for this model"),
         }.get(self._view.sources.get(name, ""), "")
 
     # The panel itself

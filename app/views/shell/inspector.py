@@ -1,6 +1,6 @@
 """The panel at the right that explains one reply's speculation: verdict, charts, one sentence, and what figures mean.
 
-Here: the panel, and when it is shown. Not here: which reply (`controllers/inspector.py`).
+Here: the panel, and when it is shown. Not here: which reply (`controllers/statistics.py`).
 """
 
 from __future__ import annotations

@@ -86,6 +86,8 @@ class Words:
 class Row(QWidget):
     """A setting: its name and what it does at the left, the control at the right, or below where it is narrow."""
 
+    _keeps_height = False
+
     def __init__(self, theme: Theme, control: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -100,13 +102,16 @@ class Row(QWidget):
 
     def keep_height(self) -> None:
         """Without an explanation as high as with one of a line, so that nothing below moves when there is one."""
+        self._keeps_height = True
+        self._theme.changed.connect(self._fit_height)
+        self._fit_height()
 
-        def fit() -> None:
-            lines = (QFontMetricsF(label.font()).height() for label in (self.name, self.explanation))
-            self.setMinimumHeight(sum(map(ceil, lines)) + _LINES_APART_PX)
-
-        self._theme.changed.connect(fit)
-        fit()
+    def _fit_height(self) -> None:
+        lines = (QFontMetricsF(label.font()).height() for label in (self.name, self.explanation))
+        words_px = sum(map(ceil, lines)) + _LINES_APART_PX
+        is_below = self._row.direction() is QBoxLayout.Direction.TopToBottom
+        control_px = _BELOW_GAP_PX + self.control.sizeHint().height() if is_below else 0
+        self.setMinimumHeight(words_px + control_px)
 
     def minimumSizeHint(self) -> QSize:
         """The width that the narrow layout needs, where the control is below its name."""
@@ -120,6 +125,8 @@ class Row(QWidget):
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         self._row.setSpacing(_BESIDE_GAP_PX if beside else _BELOW_GAP_PX)
         self._row.setAlignment(self.control, _BESIDE if beside else self._below())
+        if self._keeps_height:
+            self._fit_height()
 
     def _below(self) -> Qt.AlignmentFlag:
         """A field to type in has the whole width there."""
