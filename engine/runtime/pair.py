@@ -41,7 +41,7 @@ class LoadedPair:
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # no more is measured than first prices
         self._tuner = tuner
-        self._told = False  # what was measured
+        self._told: bool  # what was measured
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
         self._recall_costs()

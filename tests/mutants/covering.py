@@ -139,6 +139,7 @@ _TESTS = {
     "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
     "engine/runtime/output": (*_ROUND, "engine/test_draft_marks", "engine/test_logprobs", "engine/test_tool_calls"),
     "engine/runtime/pair": (
+        "engine/test_constraints",
         "engine/test_tuning",
         "engine/test_agreement",
         "engine/test_memory",
