@@ -2124,8 +2124,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>Quitting now loses unsaved text.</source>
-        <translation>いま終了すると、未保存の文章が失われます。</translation>
+        <source>Quitting now may lose unsaved text.</source>
+        <translation>いま終了すると、未保存の文章が失われるおそれがあります。</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>

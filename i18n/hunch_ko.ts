@@ -2124,8 +2124,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>Quitting now loses unsaved text.</source>
-        <translation>지금 종료하면 저장되지 않은 글이 사라져요.</translation>
+        <source>Quitting now may lose unsaved text.</source>
+        <translation>지금 종료하면 저장되지 않은 글이 사라질 수 있어요.</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>

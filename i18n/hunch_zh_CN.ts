@@ -2124,8 +2124,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>Quitting now loses unsaved text.</source>
-        <translation>现在退出会丢失未存储的文字。</translation>
+        <source>Quitting now may lose unsaved text.</source>
+        <translation>现在退出可能会丢失未存储的文字。</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>

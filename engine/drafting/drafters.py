@@ -1,6 +1,6 @@
 """The kinds of drafters: for each the network that its folder is loaded into, and the proposer that drafts with it.
 
-A new kind is a file beside `proposers/dflash.py`, its config in `models/drafters.py`, and a row here.
+What else a new kind needs is in README.md.
 """
 
 from __future__ import annotations

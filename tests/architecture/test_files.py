@@ -13,6 +13,8 @@ _MOST_LINES = 800
 _MOST_LINES_OF_A_TEST = 900  # a long list of cases is easy to read
 _MOST_LINES_OF = {ast.ClassDef: 250, ast.FunctionDef: 40, ast.AsyncFunctionDef: 40}
 _MOST_WORDS = 1200
+_MOST_CHARACTERS = 110  # in a line of a page; rows of tables are longer
+_ONE_LINE_A_PARAGRAPH = ("resources/help/", "tests/screenshots/")
 _LINK = re.compile(r"\]\(([^)#\s]+)")
 _NAMED_FILE = re.compile(r"`((?:\w+/)*\w+\.py)`")
 _EMPTY_NAMES = {"utils", "util", "misc", "common", "helper", "stuff", "manager", "managers"}
@@ -64,6 +66,18 @@ def test_the_pages_of_the_two_programs_are_short() -> None:
     pages = [ROOT / program / "ARCHITECTURE.md" for program in ("app", "engine")]
     words = {name_of(page): len(page.read_text(encoding="utf-8").split()) for page in pages}
     assert {name: count for name, count in words.items() if count > _MOST_WORDS} == {}
+
+
+def test_the_lines_of_every_page_are_short() -> None:
+    pages = [path for path in project_files() if path.suffix == ".md"]
+    long = [
+        (name_of(page), number)
+        for page in pages
+        if not name_of(page).startswith(_ONE_LINE_A_PARAGRAPH)
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > _MOST_CHARACTERS and not line.startswith("|")
+    ]
+    assert long == []
 
 
 def test_what_a_page_names_is_there() -> None:

@@ -61,7 +61,7 @@ class KeptWords(QObject):
         return warns
 
     def _unsaved_text(self) -> BannerText:
-        sentence = self.tr("Quitting now loses unsaved text.")
+        sentence = self.tr("Quitting now may lose unsaved text.")
         hint = self.tr("Free some space and wait, or quit again.")
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
