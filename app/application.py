@@ -46,7 +46,7 @@ from app.system.qt_imports import import_in_steps
 from app.system.secrets import Secrets, system_keychain
 from app.system.services import offer_service
 from app.system.unix_signals import Interrupts, end_process_after
-from app.system.worker import Worker
+from app.system.worker import Worker, ignore
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
 from app.views.shell.applications_offer import AppOffer, MoveOffer
@@ -247,9 +247,9 @@ class Application(QObject):
         if self._is_ending:
             return
         self.mark = SessionMark(self.paths.data / "running")
-        self._files.ask(self.mark.begin, _ignore, _ignore)
+        self._files.ask(self.mark.begin, ignore, ignore)
         for folder in (self.paths.data, self.paths.cache):
-            self._files.ask(partial(remove_unfinished, folder), _ignore, _ignore)
+            self._files.ask(partial(remove_unfinished, folder), ignore, ignore)
         retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
         records = PairRecords(self.paths.pairs, machine_name(), self._files, retry.start)
         retry.timeout.connect(records.try_again)
@@ -299,7 +299,7 @@ class Application(QObject):
         if rescued is not None and self.storage.keeps:
             figures = rescued.saved_messages, rescued.from_copies
             problem = partial(start_notices.repaired, *figures, rescued.damaged_file, str(self.paths.data))
-            self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
+            self.storage.write(lambda stores: stores.forget_rescue(), ignore, ignore)
         start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, self.help.show_report)
 
     # While it runs
@@ -456,6 +456,3 @@ def look_for_updates(application: Application) -> None:
         application.ending.connect(asked.close)
         UpdateOffer(application.window.parts, application.theme, asked, channel, application.translation)
         asked.start()
-
-
-def _ignore(_outcome: object) -> None: ...

@@ -38,7 +38,7 @@ from app.option_checks import (
 )
 from app.system.secrets import Secrets
 from app.system.small_file import read_small
-from app.system.worker import IN_PLACE, Asked
+from app.system.worker import IN_PLACE, JobQueue
 from engine import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
@@ -303,7 +303,7 @@ class Settings(QObject):
     app_offered = Option(False, flag)  # to write a Hunch.app
 
     def __init__(
-        self, file: Path, secrets: Secrets | Path, parent: QObject | None = None, writer: Asked = IN_PLACE
+        self, file: Path, secrets: Secrets | Path, parent: QObject | None = None, writer: JobQueue = IN_PLACE
     ) -> None:
         """`writer` saves what changes."""
         super().__init__(parent)

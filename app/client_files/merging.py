@@ -52,7 +52,7 @@ def is_named(items: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def index_of(item: dict[str, Any], items: Sequence[dict[str, Any]]) -> int:
-    """Where the one of its name is; after the last where none is."""
+    """The index of the item with the same name; the length where there is none."""
     if "name" not in item:
         return len(items)
     return next((at for at, each in enumerate(items) if each.get("name") == item["name"]), len(items))

@@ -25,7 +25,7 @@ from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.reading import kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
 from app.system.limited_child import Stop, Stopped
-from app.system.worker import Deliver, Worker
+from app.system.worker import Deliver, Worker, ignore
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
 from app.view_models.model_list import PairState
 from engine import ChatEngine, CountId, Event, PictureDetail, TokensCounted, picture_tokens
@@ -217,7 +217,7 @@ class AttachmentController(QObject):
         for chat_id, attachments in self._storage.read.unsent.attachments().items():
             self._rows.put(chat_id, attachments)
         self._on_pair()
-        self._storage.write(lambda stores: self._storage.pictures.sweep(stores.database), _ignore, _ignore)
+        self._storage.write(lambda stores: self._storage.pictures.sweep(stores.database), ignore, ignore)
 
     def open_chat(self, chat_id: int) -> None:
         self._chat_id = chat_id
@@ -432,10 +432,6 @@ def _not_attached(path: str, place: int, error: Refused) -> NotAttached:
 def _name(path: str) -> str:
     """Of a file; what was pasted has none."""
     return name_of(Path(path)) if path else ""
-
-
-def _ignore(_outcome: object) -> None:
-    """For an outcome that is not needed."""
 
 
 def _content(attachment: Attachment) -> tuple[str, str, str]:

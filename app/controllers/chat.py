@@ -24,6 +24,7 @@ from app.controllers.replies import Replies
 from app.controllers.titles import Titles
 from app.settings import Settings
 from app.storage import Asked, ChatSummary, Storage, StoredMessage
+from app.system.worker import ignore
 from app.view_models.attached import AttachedRow
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
@@ -166,7 +167,7 @@ class ChatController(QObject):
         chat_id = self.shown_id
 
         def keep(leaf: int) -> None:
-            self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
+            self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), ignore)
 
         self._shown.show_with(chat_id, message_id, keep)
 

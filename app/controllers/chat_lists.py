@@ -13,12 +13,13 @@ from app.controllers.messages import storable
 from app.controllers.replies import Replies
 from app.storage import ChatSummary, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE
+from app.system.worker import ignore
 from app.view_models.conversation_list import ConversationListModel
 from app.words.chat_groups import copy_titles, folder_names
 
 
 def folder_of(storage: Storage, chat_id: int) -> int | None:
-    """The one that a chat is in, wherever it is listed."""
+    """The folder that a chat is in; None where it is in none."""
     summary = storage.read.chats.summary(chat_id)
     return None if summary is None else summary.folder_id
 
@@ -108,9 +109,7 @@ class Folders(QObject):
     def set_opened(self, folder_id: int, opened: bool) -> None:
         """Shown at once: looking needs no room on the disk."""
         self._listed.set_opened(folder_id, opened)
-        self._storage.write(
-            lambda stores: stores.folders.set_opened(folder_id, opened), self._refresh, lambda _problem: None
-        )
+        self._storage.write(lambda stores: stores.folders.set_opened(folder_id, opened), self._refresh, ignore)
 
     def folder_of(self, chat_id: int) -> int | None:
         return folder_of(self._storage, chat_id)
@@ -166,11 +165,7 @@ class Places:
         """A refusal is not reported: no words are lost by it."""
         if chat_id and place != self.of(chat_id):
             self._known[chat_id] = place
-            self._storage.write(lambda stores: stores.states.put_place(chat_id, place), _ignore, _ignore)
-
-
-def _ignore(_outcome: object) -> None:
-    """For an outcome that is not needed."""
+            self._storage.write(lambda stores: stores.states.put_place(chat_id, place), ignore, ignore)
 
 
 # What the user or the end of the app has cut short is not news.
@@ -238,7 +233,7 @@ class Unseen(QObject):
             self._listed.refresh()
             self.count()
 
-        self._storage.write(lambda stores: stores.chats.set_unseen(chat_id, unseen), done, lambda _problem: None)
+        self._storage.write(lambda stores: stores.chats.set_unseen(chat_id, unseen), done, ignore)
 
     def count(self) -> None:
-        self._storage.write(lambda stores: stores.chats.unseen(), self.counted.emit, lambda _problem: None)
+        self._storage.write(lambda stores: stores.chats.unseen(), self.counted.emit, ignore)

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.keeping import Changes
 from app.settings import Settings
 from app.storage import Storage
+from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
 from engine import Acceptance, PictureDetail, Sampling, Speculation, SpeculationMode
@@ -24,7 +25,7 @@ _KEEP_DELAY_MS = 400
 _SHORT_TOKENS = 512  # of thinking
 _NO_PICTURES = "without_pictures"  # beside the options: models that do not see are not asked to
 _PRESET = "preset"  # beside the options: the id of the chat's preset
-_ON_ITS_WAY = -1  # the new chat whose first message is on its way to the disk, once it was left
+_ON_ITS_WAY = -1  # stands for the id of a new chat that is not stored yet, once another chat is open
 _NOT_SET = object()
 
 # With the names and the limits of the settings. What is stored of a chat or a preset may come from another version or
@@ -324,7 +325,7 @@ class ChatOptions(QObject):
                 own.update(values | known(own))
         self._settings.new_chat_options = dict(self._own(0))
         self.presets.drop([preset_id])
-        self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), lambda _: None)
+        self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), ignore)
         self.changed.emit()
 
     def presets_of(self, chat_id: int | None) -> tuple[dict[str, Any], ...]:
@@ -353,7 +354,7 @@ class ChatOptions(QObject):
             self._keep.start()
 
     def _store(self, chat_id: int, values: Mapping[str, Any], dropped: set[str]) -> None:
-        self._changes.write(lambda stores: stores.states.put_options(chat_id, values, dropped), lambda _: None)
+        self._changes.write(lambda stores: stores.states.put_options(chat_id, values, dropped), ignore)
 
     def _own(self, chat_id: int) -> dict[str, Any]:
         if chat_id not in self._known:

@@ -387,7 +387,7 @@ def _names(row: _Row) -> tuple[str, ...]:
 
 
 def _sizes(halves: Iterable[_Half]) -> Iterator[bool]:
-    """Whether the size of each is known; an earlier run's finished half has none that counts."""
+    """Whether the size of each is known. A half that an earlier run finished needs none."""
     return (half.total_bytes > 0 or half.state is DownloadState.FINISHED for half in halves)
 
 

@@ -20,7 +20,7 @@ from app.portable.writing import BytesOf, write_json, write_markdown, write_mark
 from app.storage import Pictures, Storage, portable
 from app.storage.portable import PortableChat
 from app.system.limited_child import Stop, Stopped
-from app.system.worker import Deliver, Worker
+from app.system.worker import Deliver, Worker, ignore
 
 _CLOSE_S = 5.0
 _TELL_S = 0.1
@@ -88,7 +88,7 @@ class ExportController(QObject):
         self._worker = Worker("exporter", deliver)
         self._stop: Stop | None = None
         self._unfinished = Unfinished(storage.path.parent)
-        self._worker.ask(self._unfinished.remove, _ignore, _ignore)
+        self._worker.ask(self._unfinished.remove, ignore, ignore)
 
     def export(self, wanted: Wanted, words: MarkdownWords) -> None:
         """One at a time."""
@@ -163,6 +163,3 @@ class ExportController(QObject):
         self.cancelled.emit()
         if not isinstance(error, Stopped):
             raise error  # our own mistake, reported like any other
-
-
-def _ignore(_outcome: object) -> None: ...

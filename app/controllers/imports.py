@@ -25,7 +25,7 @@ from app.portable.reading import Found, find_chats
 from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, portable
 from app.storage.portable import Grown, Importing, Known, PortableChat, PortableMessage, shrink
 from app.system.limited_child import Stop, Stopped
-from app.system.worker import Deliver, Worker
+from app.system.worker import Deliver, Worker, ignore
 
 _CLOSE_S = 5.0
 _PREFIX, _PREFIX_ELSEWHERE = "import-", "hunch-import-"  # of folders with what waits to be imported
@@ -77,7 +77,7 @@ class ImportController(QObject):
         self._presets: tuple[dict[str, Any], ...] = ()  # of what is imported
         self._total = 0
         self._wants_end = False
-        self._worker.ask(lambda: _remove_unfinished(storage.path.parent), _ignore, _ignore)
+        self._worker.ask(lambda: _remove_unfinished(storage.path.parent), ignore, ignore)
 
     # Looking
 
@@ -256,9 +256,6 @@ def _count_here(found: Found, known: Known) -> int:
             known.may_have(origin) and known.has(chat_of(line))
             for origin, line in zip(found.origins, lines, strict=False)
         )
-
-
-def _ignore(_outcome: object) -> None: ...
 
 
 _SIGN = b'"kind": "picture"'  # as a line of ours has it

@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.replies import Replies
 from app.storage import NotStored, Storage, Stores
 from app.storage.left_words import Left
+from app.system.worker import ignore
 
 RETRY_INTERVAL_MS = 2000
 _PATIENCE_S = 1.0  # with the disk, at the end
@@ -66,7 +67,7 @@ class Keeping(QObject):
     def try_now(self, timeout_s: float) -> bool:
         """Waits until all of it has been tried, so that `has_refused` knows. False: the disk takes longer."""
         tried = threading.Event()
-        self._storage.write(lambda _stores: tried.set(), lambda _: None, lambda _: None)
+        self._storage.write(lambda _stores: tried.set(), ignore, ignore)
         return tried.wait(timeout_s)
 
     def close(self) -> None:

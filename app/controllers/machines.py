@@ -20,7 +20,7 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
-from app.system.worker import Worker, ask_once
+from app.system.worker import Worker, ask_once, ignore
 from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
 from app.view_models.model_list import PairState
@@ -123,7 +123,7 @@ class MachinesController(QObject):
 
     def look(self) -> None:
         """At the machines that are paired, and how far each is."""
-        self._worker.ask(lambda: _known(self._identity), self._on_machines, lambda _error: None)
+        self._worker.ask(lambda: _known(self._identity), self._on_machines, ignore)
         if self.plan.may_change:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
@@ -177,7 +177,7 @@ class MachinesController(QObject):
             self._worker.ask(
                 lambda: Identity(self._identity).move(fingerprint, found.address),
                 lambda _done: self.look(),
-                lambda _error: None,
+                ignore,
             )
 
     def _show(self, entries: list[MachineEntry]) -> None:

@@ -340,7 +340,7 @@ class PairLoading(QObject):
             self._engine.unload(self._bridge.post)
 
     def make_way(self, *, main_stays: bool = False) -> bool:
-        """Rest until `wake`; False: it was not loaded. What is loaded in its place, or nothing, the caller says."""
+        """Rest until `wake`; False: it was not loaded. The caller loads another in its place, or nothing."""
         self._loaded.main_stays = main_stays
         if self._loaded.state is not PairState.READY:
             return False
@@ -433,7 +433,7 @@ class PairLoading(QObject):
     # Small parts
 
     def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
-        """Of a model in place of which another, or none, was requested before this arrived."""
+        """Whether the event is about a model that has been replaced, by another or none, before it arrived."""
         if isinstance(event, ModelUnloaded):
             return False
         if event.role is ModelRole.DRAFT and self._loaded.state is PairState.LOADING:
@@ -512,7 +512,7 @@ class LoadedPair:
         self.outdated.clear()
 
     def regain(self, state: EngineState) -> bool:
-        """Whether the engine still has what rests."""
+        """Take the unloaded pair as loaded again if the engine has not dropped it; whether it has not."""
         if self.state is not PairState.UNLOADED or state.main is None or state.main.folder != self.main_folder:
             return False
         self.main_stays = False

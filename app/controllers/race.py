@@ -39,6 +39,9 @@ MOST_TOKENS = 400
 _READING = 1  # tokens of the lap that only reads
 _LAPS = 2
 
+RaceRequest = Request | None  # of a reply, and None where it has none; views import no `Request`
+RequestOf = Callable[[int, Callable[[RaceRequest], None]], None]
+
 
 class Race(QObject):
     changed = Signal()
@@ -184,7 +187,3 @@ class Race(QObject):
         if own is not None:
             self._engine.cancel(own)
         self.changed.emit()
-
-
-Asked = Request | None  # the request of a reply, and None without one
-RequestOf = Callable[[int, Callable[[Asked], None]], None]

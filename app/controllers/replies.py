@@ -15,6 +15,7 @@ from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
 from app.storage.exchange import end_reply
 from app.system.energy import Strain
+from app.system.worker import ignore
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -269,7 +270,7 @@ class Replies(QObject):
     def _drop(self, message_id: int) -> None:
         """One that is not started yet."""
         chat_id = self._put_off.pop(message_id)
-        self._storage.write(lambda stores: stores.messages.mark_stopped(message_id), lambda _: None, lambda _: None)
+        self._storage.write(lambda stores: stores.messages.mark_stopped(message_id), ignore, ignore)
         self._change(message_id, status=ReplyStatus.STOPPED)
         self.changed.emit()
         self.ended.emit(chat_id, message_id, ReplyStatus.STOPPED)

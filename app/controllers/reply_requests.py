@@ -15,6 +15,7 @@ from app.controllers.replies import Replies
 from app.documents.picture_values import rgb_of
 from app.storage import Attachment, Attachments, Pictures, Question, Storage, StoredMessage, Stores
 from app.system.energy import Strain
+from app.system.worker import ignore
 from engine import Message, Picture, Request, Speculation, SpeculationMode
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ class ReplyRequests:
     def start(self, reply_id: int) -> None:
         reply = self._storage.read.messages.message(reply_id)
         if reply is None:  # it was deleted before it could be asked for
-            self._storage.write(lambda stores: stores.messages.mark_stopped(reply_id), _ignore, _ignore)
+            self._storage.write(lambda stores: stores.messages.mark_stopped(reply_id), ignore, ignore)
             return
         self._models.wake()
 
@@ -148,7 +149,3 @@ def _picture(pictures: Pictures, attachment: Attachment) -> Picture | None:
 def conversation_of(chat_id: int) -> str:
     """A chat's name to the engine."""
     return str(chat_id)
-
-
-def _ignore(_outcome: object) -> None:
-    """For an outcome that is not needed."""

@@ -317,7 +317,7 @@ class ProgramRequests(QObject):
 
 
 def _request_of(event: Event) -> RequestId:
-    """0: it is of none."""
+    """The request that the event belongs to; 0 if to none."""
     return RequestId(getattr(event, "request", 0))
 
 

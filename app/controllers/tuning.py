@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.storage.pair_records import Measured, PairRecord, PairRecords
+from app.system.worker import ignore
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.view_models.tuning import WAYS, Content, Reading, TuningState, TuningView, Way, best_way, longer_length
 from engine import (
@@ -160,7 +161,7 @@ class TuningController(QObject):
             file.parent.stat()
             write_atomically(file, text, private=False)
 
-        self._records.writer.ask(write, lambda _outcome: None, failed)
+        self._records.writer.ask(write, ignore, failed)
 
     # What arrives
 

@@ -73,7 +73,6 @@ class Splitter:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.frozen = 0
-        self.parsed_chars = 0  # in all, by every parse so far
         self._source: list[str] = []
         self._tail = ""
         self._taken = 0  # characters of the text that the tail ends with
@@ -134,7 +133,6 @@ class Splitter:
         return first
 
     def _read(self, source: str, *, streaming: bool) -> list[Block]:
-        self.parsed_chars += len(source)
         return self._placed(split(source, streaming=streaming))
 
     @property
@@ -166,7 +164,6 @@ class Splitter:
         if not complete.strip(" \t\n"):  # Python takes more for a space than Markdown does
             complete, self._tail = "", self._tail[len(complete) :]
         if complete and grew_by_line:
-            self.parsed_chars += len(complete)
             parts = _split_with_lines(complete, streaming=True)
             last_line = parts[-1][1] if parts else 0
             self._freeze([block for block, line in parts if line < last_line], last_line, joined=False)
@@ -189,7 +186,6 @@ class Splitter:
         complete = self._tail[: self._tail.rfind("\n") + 1]
         if len(complete) < LONG_LIST_CHARS and complete.count("\n") < LONG_LIST_LINES:
             return
-        self.parsed_chars += len(complete)
         tokens = parse(complete, streaming=True)
         items = [token.map[0] for token in tokens if token.type == "list_item_open" and token.level == 1 and token.map]
         if len(items) > 1:

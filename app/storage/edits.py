@@ -118,7 +118,7 @@ class UnsentStore:
         """What no field can show at once waits as an attachment, as a long text that is pasted; none of it is lost."""
         sql = "SELECT chat_id, text FROM unsent WHERE length(text) > ?"
         for number, text in [(row["chat_id"], as_text(row["text"])) for row in self._db.rows(sql, (LONGEST,))]:
-            chat_id = NEW_CHAT if number == QUICK_ASK else number  # which takes none
+            chat_id = NEW_CHAT if number == QUICK_ASK else number  # Quick Ask has no attachments
             long = Attachment("", AttachmentKind.PASTED, text, len(text.encode("utf-8", "replace")))
             self.put_attachments(chat_id, (*self.attachments().get(chat_id, ()), long))
             self.put(number, "")

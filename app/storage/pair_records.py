@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from app.system.small_file import read_small
-from app.system.worker import IN_PLACE, Asked
+from app.system.worker import IN_PLACE, JobQueue
 from engine import write_atomically
 
 _MOST = 200  # pairs; the ones measured longest ago go first
@@ -56,7 +56,7 @@ class PairRecords:
     """Of a main model's folder and a draft's. `writer` puts what changes on the disk."""
 
     def __init__(
-        self, file: Path, machine: str, writer: Asked = IN_PLACE, refused: Callable[[], None] = lambda: None
+        self, file: Path, machine: str, writer: JobQueue = IN_PLACE, refused: Callable[[], None] = lambda: None
     ) -> None:
         """`refused` is called each time that the disk refuses something; then `try_again` may be."""
         self.writer = writer  # also for what is exported

@@ -26,12 +26,19 @@ from app.storage.database import Reason, reason_of
 from app.storage.records import Purged
 from app.storage.salvage import FAULTS, Merge, Pages, Rows, carved, log_frames, read_rows
 from app.storage.tree import PASS_OVER
+from engine import sync_folder
 
 log = logging.getLogger(__name__)
 
 _LOG, _INDEX = "-wal", "-shm"  # what SQLite keeps beside a database
 _READ_BYTES = 1 << 20
 _STAMP, _STAMP_CHARS = "%Y%m%d-%H%M%S", 15
+_KEPT = 3  # daily copies
+_DAY_S = 86_400
+_BUSY_S = 1.0
+_PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}  # not the copy's own fault
+_LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
+_DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +96,7 @@ def rebuild(path: Path, make_tables: Callable[[sqlite3.Connection], None]) -> No
             connection.execute("INSERT INTO notes VALUES ('identity', ?)", (identity,))
         connection.execute("COMMIT")
     fresh.replace(path.with_name(f"{path.stem}-ready-{stamp}.db"))
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
     log.warning("the database was damaged: %d messages saved, %d of copies", merged.messages, merged.from_copies)
     finish(path)
 
@@ -105,7 +112,7 @@ def finish(path: Path) -> None:
                 part.replace(_beside(damaged, suffix))
         _beside(path, _INDEX).unlink(missing_ok=True)
         ready.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     _sweep(path.with_name(f"{path.stem}-rescue"))
 
 
@@ -117,7 +124,7 @@ def _sweep(work: Path) -> None:
 
 
 def forget_old(path: Path, overdue: Callable[[Iterable[float]], Iterable[float]]) -> None:
-    """Deletes damaged files that were set aside longer ago: what was deleted from the chats is still in them."""
+    """Deletes damaged files whose dates are `overdue`: what was deleted from the chats is still in them."""
     damaged: dict[float, list[Path]] = {}
     for file in damaged_files(path):
         when = _set_aside_at(file.stem.removeprefix(f"{path.stem}-damaged-"))
@@ -188,22 +195,6 @@ def _free_stamp(path: Path) -> str:
     stamp = time.strftime(_STAMP)
     taken = len(list(path.parent.glob(f"{path.stem}-damaged-{stamp}*.db")))
     return f"{stamp}-{taken}" if taken else stamp
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-_KEPT = 3  # daily copies
-_DAY_S = 86_400
-_BUSY_S = 1.0
-_PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}  # not the copy's own fault
-_LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
-_DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
 
 
 def copies_of(path: Path) -> list[Path]:

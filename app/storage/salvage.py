@@ -278,7 +278,7 @@ def _is_tree(data: bytes, at: int, page_bytes: int) -> bool:
 
 
 def _page(data: bytes, number: int, page_bytes: int, shifts: list[Shift]) -> bytes:
-    """Between two shifts a page is where it looks like one, or like a piece of a long text."""
+    """The bytes of a page. Near a shift it is taken where it looks like a page, or like a piece of a long text."""
     begun = max(n for n, (shift, first, _) in enumerate(shifts) if number * page_bytes + shift >= first)
     near = [number * page_bytes + shift for shift, _, _ in shifts[begun : begun + 2]]
     if near[0] <= shifts[begun][2]:
@@ -288,7 +288,7 @@ def _page(data: bytes, number: int, page_bytes: int, shifts: list[Shift]) -> byt
 
 
 def _is_piece(data: bytes, at: int) -> bool:
-    """It begins with the number of the next one."""
+    """Whether an overflow page may begin there: it begins with the number of the next one."""
     return 0 <= at <= len(data) - 4 and int.from_bytes(data[at : at + 4], "big") <= len(data) // 512
 
 

@@ -30,7 +30,7 @@ from app.storage.requests import RequestStore
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, can_be_damage
 from app.storage.searching import ChangedChats, KnownChats, Searching
 from app.storage.trash import KEPT_S, Ages, Trash
-from app.system.worker import Deliver, Worker
+from app.system.worker import Deliver, Worker, ignore
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ class Storage:
 
     def open_in_memory(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
         """For a run that may not write to the disk: the file stays as it is, and nothing is kept."""
-        self._ask(self._writer, self._close_database, _ignore, _ignore)  # it may be open, and refuse every change
+        self._ask(self._writer, self._close_database, ignore, ignore)  # it may be open, and refuse every change
         self._address = f"file:/hunch-{id(self)}?vfs=memdb&"
         self.pictures.keep_in_memory()
         self.open(done, refused)
@@ -130,8 +130,8 @@ class Storage:
         if self._read is not None:  # before the writer, which then can end the log
             self._read.database.close()
             self._read = None
-        self._ask(self._writer, self._close_database, _ignore, _ignore)
-        self._ask(self._searcher, self._index.leave, _ignore, _ignore)
+        self._ask(self._writer, self._close_database, ignore, ignore)
+        self._ask(self._searcher, self._index.leave, ignore, ignore)
         workers = (self._searcher, self._copier, self._writer)
         ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in workers]
         return all(ended)
@@ -153,9 +153,9 @@ class Storage:
 
         def note(are_clean: bool) -> None:
             if are_clean:
-                self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
+                self.write(lambda stores: stores.trash.forget_traces(), ignore, ignore)
 
-        self._ask(self._copier, self._clean_copies, note, _ignore)
+        self._ask(self._copier, self._clean_copies, note, ignore)
 
     def _clean_copies(self) -> bool:
         """By the thread that makes them, so that none is being made."""
@@ -217,7 +217,7 @@ class Storage:
             index.know_blocks()
 
     def _drop_index(self) -> None:
-        self._ask(self._searcher, self._index.drop, _ignore, _ignore)
+        self._ask(self._searcher, self._index.drop, ignore, ignore)
 
     def _read_for_index(self) -> None:
         """A few messages at a time, so that a search comes between."""
@@ -225,7 +225,7 @@ class Storage:
         def read(progress: Progress) -> None:
             if progress.rewritten:
                 forget = progress.rewritten
-                self._ask(self._writer, lambda: self._forget_rewritten(forget), _ignore, _ignore)
+                self._ask(self._writer, lambda: self._forget_rewritten(forget), ignore, ignore)
             if progress.more and self._read is not None:
                 self._read_for_index()
 
@@ -290,20 +290,20 @@ class Storage:
 
         def forgotten(purged: Purged) -> None:
             def sweep(_are_clean: bool) -> None:
-                self._ask(self._writer, lambda: self.pictures.sweep(self._database), lambda _: done(purged), _ignore)
+                self._ask(self._writer, lambda: self.pictures.sweep(self._database), lambda _: done(purged), ignore)
 
-            clean = partial(self._ask, self._copier, self._clean_copies, sweep, _ignore)
+            clean = partial(self._ask, self._copier, self._clean_copies, sweep, ignore)
             self._ask(self._searcher, self._index.drop, lambda _dropped: clean(), lambda _error: clean())
 
         self.write(change, forgotten, refused)
 
     def settle(self) -> None:
         """Puts what was written into the database itself and the search index, and makes the copy of the day."""
-        self._ask(self._writer, self._checkpoint, _ignore, _ignore)
+        self._ask(self._writer, self._checkpoint, ignore, ignore)
         if self.keeps:
-            self._ask(self._searcher, self._know_chats, _ignore, _ignore)
+            self._ask(self._searcher, self._know_chats, ignore, ignore)
             self._read_for_index()
-            self._ask(self._copier, self._copies.make, _ignore, _ignore)
+            self._ask(self._copier, self._copies.make, ignore, ignore)
 
     def _checkpoint(self) -> None:
         if self._database is not None:
@@ -412,10 +412,6 @@ class _Search:
             # What it can do without was at fault.
             self.met_damage = index is not None and not self.cancelled and can_be_damage(error)
             return found
-
-
-def _ignore(_outcome: object) -> None:
-    """For an outcome that is not needed."""
 
 
 def _name(error: Exception) -> str:

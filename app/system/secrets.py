@@ -64,7 +64,7 @@ class Secrets:
         return self._known(address).get(origin_of(address), "")
 
     def server_key(self, address: str) -> str:
-        """What other programs must send to us; empty where any may ask. `address`: the hub's in use now."""
+        """The key that other programs must send; empty if none is needed. `address`: the hub's in use now."""
         return self._known(address).get(_SERVER, "")
 
     def keep_server_key(self, key: str, address: str) -> None:

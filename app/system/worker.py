@@ -13,7 +13,11 @@ T = TypeVar("T")
 Deliver = Callable[[Callable[[], None]], None]  # has a call made on the owner's thread
 
 
-class Asked(Protocol):
+def ignore(_outcome: object) -> None:
+    """For an outcome that nobody needs."""
+
+
+class JobQueue(Protocol):
     """Does a job, then calls `done` or `failed` on the owner's thread."""
 
     def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None: ...

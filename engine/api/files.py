@@ -55,6 +55,15 @@ def write_atomically(path: Path, data: bytes | str, *, private: bool = True, mod
         raise
 
 
+def sync_folder(folder: Path) -> None:
+    """Makes renames in `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def remove_unfinished(folder: Path, of: str = "") -> None:
     """Deletes what `write_atomically` left in this folder if the process was killed; raises OSError.
 

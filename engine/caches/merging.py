@@ -125,7 +125,7 @@ def _rotating(window: WindowCache) -> Any:
 
 def _newest(window: WindowCache, held: mx.array) -> mx.array:
     """The newest entries, a window's width of them; older ones are never attended to."""
-    entries = held[..., : window._end, :]  # noqa: SLF001  its module says what it promises
+    entries = held[..., : window.offset - window.start_position, :]
     wanted = min(window.offset, window.max_size)
     missing = max(0, wanted - entries.shape[2])
     return mx.pad(entries, [(0, 0), (0, 0), (missing, 0), (0, 0)])[..., -wanted:, :]

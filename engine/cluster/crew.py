@@ -243,7 +243,7 @@ class Crew:
             if word is not None:
                 return word[0]
             yield
-        raise AssertionError  # not reached: the last word is one, or a rank is lost
+        raise AssertionError  # not reached: `_words` ends with a word or raises RankLost
 
     def _answer(self, rank: int, patience_s: float) -> tuple[Value, bytearray]:
         """The next word of a rank that is no Pong."""

@@ -57,7 +57,7 @@ class FoundMachine:
 
 
 def announced_text(fingerprint: str) -> bytes:
-    """A TXT record. Its id is another one each time, which only those recognize who know the certificate."""
+    """A TXT record. Its id differs each time; only a machine that knows the certificate can recognize it."""
     fields = f"protocol={PROTOCOL}", f"id={_id(secrets.token_hex(_NONCE_BYTES), fingerprint)}"
     return b"".join(bytes([len(each)]) + each.encode() for each in fields)
 

@@ -47,7 +47,7 @@ from engine.models.watch import Question, never
 DEFAULT_PORT = 7791
 _PINGS = 5
 _LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
-_LATER_S = 1.5  # than the first address of a machine that answers
+_LATER_S = 1.5  # after one address of a machine has answered, a slower one is given so long
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
 _Kind = TypeVar("_Kind", Answer, Offer, Pong)
 _Answers = queue.SimpleQueue[tuple[str, socket.socket | EngineError]]

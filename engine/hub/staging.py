@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.api.errors import DiskFull
-from engine.api.files import write_atomically
+from engine.api.files import sync_folder, write_atomically
 from engine.api.types import DeleteRefusal
 from engine.hub.repository import (
     MANIFEST,
@@ -32,7 +32,7 @@ from engine.hub.repository import (
     is_source,
     parts_of,
 )
-from engine.hub.writer import part_path, sync_folder
+from engine.hub.writer import part_path
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,

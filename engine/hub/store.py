@@ -71,7 +71,6 @@ class ModelStore:
         starter: Path | None = None,
         hub_cache: Path | None = None,
         endpoint: str | None = None,
-        token: str | None = None,
     ) -> None:
         self._root = Path(folder)
         self._sink = sink
@@ -85,7 +84,7 @@ class ModelStore:
         self._leftovers_reported = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
-        self.set_hub(HubAccess(endpoint or "", token or ""))
+        self.set_hub(HubAccess(endpoint or "", ""))
         self._clerk.start()
 
     def scan(self) -> None:

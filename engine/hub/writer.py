@@ -86,15 +86,6 @@ def _checksum(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[in
     return digest.hexdigest()
 
 
-def sync_folder(folder: Path) -> None:
-    """Makes renames in `folder` survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 class _Part:
     """The growing file and the hash of its content."""
 

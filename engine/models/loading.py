@@ -139,18 +139,8 @@ class Progress:
 Slices = Generator[Any, None, LoadedModel]
 
 
-def load_model(folder: Path | str) -> LoadedModel:
-    """Load a model's folder, or raise a ModelError that says why it cannot be used."""
-    return at_once(loading(folder))
-
-
-def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
-    """The same, for a model that is to draft for `main`."""
-    return at_once(loading_draft(folder, main))
-
-
 def loading_draft(folder: Path | str, main: LoadedModel, aborted: Question = never) -> Slices:
-    """In slices, between which the main model's replies may go on."""
+    """Load one that is to draft for `main`, in slices, between which the main model's replies may go on."""
     path = Path(folder).absolute()
     inspect_model(path)
     yield
@@ -173,7 +163,9 @@ def loading(
     on_try: Callable[[], None] = lambda: None,
     front: Front | None = None,
 ) -> Slices:
-    """In slices. A draft has to fit beside `main`, and shares its tokenizer. `front`: some of its layers are elsewhere.
+    """Load a model's folder, in slices, or raise a ModelError that says why it cannot be used.
+
+    A draft has to fit beside `main`, and shares its tokenizer. `front`: some of its layers are elsewhere.
 
     A slice raises Aborted soon after `aborted` returns True. With `first_use`, a tokenizer that is new here is tried in
     another process first; `on_try` is called when that begins.
@@ -261,15 +253,6 @@ def reading(
         yield progress
         read(partial(mx.eval, weights))
     return Part(network, make_caches, need, identity)
-
-
-def at_once(slices: Slices) -> LoadedModel:
-    while True:
-        try:
-            next(slices)
-        except StopIteration as done:
-            loaded: LoadedModel = done.value
-            return loaded
 
 
 def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:

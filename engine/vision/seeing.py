@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
 _EYES = "eyes"
-LOOK_S = 0.03  # that a look goes on while others, and Stop, wait
+LOOK_S = 0.03  # of computing a picture's features without a look at other work and at Stop
 _TOWERS = {
     Tower.QWEN: qwen,
     Tower.QWEN2: qwen2,

@@ -8,7 +8,7 @@ from corpus import Guide
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 PAD, TURN, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
-PAD_ID, TURN_ID, END_ID = 0, 1, 2
+PAD_ID, END_ID = 0, 2  # 1 begins a turn
 VOCABULARY = 5120
 LONGEST_PIECE_BYTES = 12  # four Chinese characters: longer pieces would be phrases that a paraphrase breaks
 WORDS = (

@@ -13,12 +13,13 @@ from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, 
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
-from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.models.loading import LoadedModel
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.bench.opponents import interleaved
 from tests.bench.rows import Compared, Measure, Row
 from tests.bench.setup import BenchSetup
+from tests.helpers.loading import load_draft, load_model
 
 _DRAFTED = 4
 _LENGTH = 160

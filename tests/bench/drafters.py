@@ -17,12 +17,12 @@ from mlx.utils import tree_flatten
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, RequestStats, Sampling, Speculation
 from engine.drafting.drafters import loading_any_draft
-from engine.models.loading import at_once, load_model
 from tests.bench import pairs
 from tests.bench.opponents import Ours, Run, interleaved
 from tests.bench.rows import GREEDY, LENGTH, SAMPLED, Measure, Row, total_rate
 from tests.bench.setup import LANGUAGES, BenchSetup
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import at_once, load_model
 
 Rates = dict[str, list[dict[str, float]]]  # tokens a second by sampling, side and content
 

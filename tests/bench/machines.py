@@ -21,10 +21,11 @@ from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
 from engine.cluster.loading import loading_over_ranks
-from engine.models.loading import LoadedModel, at_once, load_model
+from engine.models.loading import LoadedModel
 from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Measure, Row, total_rate
 from tests.bench.setup import BenchSetup
+from tests.helpers.loading import at_once, load_model
 
 GB = 10**9
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)  # of forwards, in tokens

@@ -22,12 +22,12 @@ from unittest.mock import patch
 from engine import Event, Request, RequestId, Sampling, Speculation
 from engine.decoding.round import Round
 from engine.drafting.costs import Account, RoundCosts, Took
-from engine.models.loading import load_draft, load_model
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from tests.bench import pairs
 from tests.bench.setup import BenchSetup
+from tests.helpers.loading import load_draft, load_model
 
 FILE = Path("tests/unit/recorded_rounds.json")
 _TOKENS = 112

@@ -21,11 +21,12 @@ from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.bench import pairs
 from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup
+from tests.helpers.loading import load_draft, load_model
 
 REPLY_TOKENS = 500
 REPLIES = 24

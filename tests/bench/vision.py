@@ -17,7 +17,6 @@ import numpy as np
 
 from engine import Message, MessageRole, Request, Speculation
 from engine.decoding.text import prompt_tokens
-from engine.models.loading import load_model
 from engine.vision.pixels import patches_of
 from engine.vision.values import readable, spans_in
 from tests.bench import pairs
@@ -25,6 +24,7 @@ from tests.bench.opponents import Ours, Run, interleaved
 from tests.bench.pairs import HEADS, HIDDEN, INTERMEDIATE, LAYERS
 from tests.bench.rows import GREEDY, Measure, Row
 from tests.bench.setup import BenchSetup
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
 _SIDE, _PICTURES = 256, 2  # pixels; a thousand tokens each

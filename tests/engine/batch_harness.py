@@ -15,7 +15,7 @@ from mlx.utils import tree_map
 from engine import Event, Failed, Finished, Request, RequestId, Sampling, Speculation, TextDelta
 from engine.caches.making import CacheMaker
 from engine.drafting.controller import History
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
@@ -23,6 +23,7 @@ from engine.runtime.scheduler import Scheduler
 from tests.families import harness as families
 from tests.families.configs import VOCABULARY, config
 from tests.helpers.engine_client import Ended
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import make_pair
 
 GREEDY = Sampling(temperature=0)

@@ -20,9 +20,10 @@ from engine import Engine, ModelReady
 from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
 from engine.models import first_use
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.models.watch import watched
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import build, byte_tokenizer, make_pair, noised, qwen3_config, save
 

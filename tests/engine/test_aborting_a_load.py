@@ -24,7 +24,7 @@ from engine import (
     RequestId,
 )
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, at_once, load_model, loading
+from engine.models.loading import LoadedModel, loading
 from engine.models.watch import Aborted, Question, watched
 from engine.runtime.commands import Load, SetDraft, Submit
 from engine.runtime.scheduler import Scheduler
@@ -32,6 +32,7 @@ from engine.runtime.worker import Worker
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
 from tests.helpers.engine_client import Recorder
+from tests.helpers.loading import at_once, load_model
 
 PATIENCE_S = 60.0
 STAGES = ("_build_network", "CacheMaker", "memory_need", "_logit_width", "_load_tokenizer")

@@ -32,7 +32,6 @@ from engine import (
 )
 from engine.models import encoding
 from engine.models.encoding import _calls_the_library, apart, encode
-from engine.models.loading import load_model
 from engine.models.templates import ChatTemplate
 from engine.models.watch import Aborted, watched
 from engine.prefix.memory import PrefixStore
@@ -41,6 +40,7 @@ from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import Recorder
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_families import save_family
 
 PATIENCE_S = 60.0

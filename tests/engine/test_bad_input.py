@@ -45,9 +45,10 @@ from engine import (
     TokenizerBroken,
 )
 from engine.decoding.sampling import Sampler
-from engine.models.loading import _load_tokenizer, at_once, loading
+from engine.models.loading import _load_tokenizer, loading
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import at_once
 from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, save_tokenizer
 
 GOOD = Request(tokens=(65, 66, 67), sampling=Sampling(temperature=0), max_tokens=4, speculation=Speculation.off())

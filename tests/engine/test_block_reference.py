@@ -21,9 +21,10 @@ from engine.drafting.plans import Plan
 from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, Lattice, Selector, drafter_config
-from engine.models.loading import LoadedModel, at_once
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
+from tests.helpers.loading import at_once
 from tests.helpers.tiny_models import build, qwen3_config
 
 Rows = Any  # a numpy array

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from engine import CountId, EngineClosed, NoModelLoaded, TokensCounted
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.runtime.commands import Count
 from engine.runtime.counting import SLICE_CHARACTERS, Counting
 from tests.engine.conftest import Zoo
+from tests.helpers.loading import load_model
 
 LONG = "word\n" * SLICE_CHARACTERS
 

@@ -15,8 +15,9 @@ from engine import SpanKind
 from engine.decoding.text import ReplyText, encode
 from engine.decoding.tool_calls import ToolSyntax
 from engine.models.declared import adopt_declared
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from tests.engine.conftest import Zoo
+from tests.helpers.loading import load_model
 
 TOOL: dict[str, Any] = {
     "type": "function",

@@ -17,7 +17,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.models.token_map import TokenMap
 from engine.models.translation import Translation
 from engine.models.vocabulary import Spelling, TokenTable
@@ -25,6 +25,7 @@ from engine.prefix.memory import PrefixStore
 from tests.engine.batch_harness import model as family
 from tests.engine.batch_harness import prompt
 from tests.engine.conftest import Zoo
+from tests.helpers.loading import load_model
 
 PROMPT = list(range(40, 80))
 LIMIT = 12

@@ -41,7 +41,7 @@ from engine.drafting.drafters import KINDS, loading_any_draft, proposer_of
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.features import Context
-from engine.models.loading import LoadedModel, at_once, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_draft
 from engine.runtime.sharing import Way
@@ -49,6 +49,7 @@ from engine.runtime.writing import Writing
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS
+from tests.helpers.loading import at_once, load_model
 from tests.helpers.round_check import check_rounds
 from tests.helpers.samples import fair, sampled
 from tests.helpers.tiny_families import FAMILIES, STATE_SPACE, save_family

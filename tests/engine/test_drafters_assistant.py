@@ -22,9 +22,9 @@ from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import AssistantConfig, drafter_config
-from engine.models.loading import at_once, load_model
 from engine.models.model_files import FileError
 from tests.helpers import tiny_assistants as tiny
+from tests.helpers.loading import at_once, load_model
 from tests.helpers.tiny_drafters import gemma_block_config, save_drafter
 from tests.helpers.tiny_models import VOCABULARY
 

@@ -38,12 +38,13 @@ from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import EagleConfig, MtpConfig, drafter_config
-from engine.models.loading import LoadedModel, at_once, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import at_once, load_model
 from tests.helpers.tiny_models import VOCABULARY, build, qwen3_config
 
 DEPTH, PROMPT = 4, tuple(range(40, 80))

@@ -15,9 +15,10 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.models.loading import LoadedModel, at_once
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
+from tests.helpers.loading import at_once
 
 MASK, READ = 260, 9
 CONFIGS: dict[str, dict[str, Any]] = {

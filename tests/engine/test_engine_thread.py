@@ -40,12 +40,13 @@ from engine import (
     Speculation,
     TextDelta,
 )
-from engine.models.loading import LoadedModel, load_draft
+from engine.models.loading import LoadedModel
 from engine.models.loading import loading as really_loading
 from engine.models.watch import Question
 from engine.runtime.commands import Load, SetDraft, Submit
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome, Recorder
+from tests.helpers.loading import load_draft
 from tests.helpers.tiny_eyes import asked, picture, save_seeing, save_text_draft
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import VOCABULARY

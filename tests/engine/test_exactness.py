@@ -24,9 +24,10 @@ from engine import (
     SpeculationMode,
     TextDelta,
 )
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.loading import load_model
 from tests.helpers.samples import sampled
 
 PROMPTS = [tuple(range(40, 80)), (5,), (200, 3, 3, 3, 90, 41, 5, 250, 18)]

@@ -18,12 +18,13 @@ from engine.models import first_use
 from engine.models.first_use import FirstUse
 from engine.models.first_use_child import TOO_LONG
 from engine.models.kept_files import write_kept
-from engine.models.loading import at_once, loading
+from engine.models.loading import loading
 from engine.models.model_files import FileError
 from engine.models.numbers import check_growth
 from tests.engine.conftest import Zoo
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import at_once
 from tests.helpers.samples import fair
 
 pytestmark = pytest.mark.usefixtures("whole_engine")

@@ -9,8 +9,8 @@ import mlx.core as mx
 import pytest
 from mlx.utils import tree_flatten
 
-from engine.models.loading import load_model
 from tests.engine.conftest import Zoo
+from tests.helpers.loading import load_model
 
 
 @pytest.mark.costly

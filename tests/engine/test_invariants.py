@@ -30,7 +30,7 @@ from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, load_draft, load_model, loading_draft
+from engine.models.loading import LoadedModel, loading_draft
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.queued import QueuedReply
@@ -38,6 +38,7 @@ from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import load_draft, load_model
 from tests.helpers.rounding import same_logits
 from tests.helpers.samples import sampled
 

@@ -21,13 +21,14 @@ from engine.models import loading
 from engine.models.access import ModelAccess
 from engine.models.drafter_tensors import unplaced, usual
 from engine.models.drafters import drafter_config
-from engine.models.loading import LoadedModel, at_once, handfuls, load_model
+from engine.models.loading import LoadedModel, handfuls
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
 from tests.families import harness as families
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
+from tests.helpers.loading import at_once, load_model
 
 Weights = dict[str, mx.array]
 KINDS = {

@@ -20,10 +20,10 @@ from engine import (
     TokenScore,
     TokensScored,
 )
-from engine.models.loading import load_model
 from tests.engine.batch_harness import Harness
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient, Outcome
+from tests.helpers.loading import load_model
 
 TEXT = "A draft model guesses, and the main model"
 CLOSE = 2e-3  # nats; a wide forward rounds differently from a narrow one

@@ -32,12 +32,13 @@ from engine import (
 from engine.decoding.sequence import Sequence
 from engine.models import fit, loading, memory
 from engine.models.fit import LEAST_CONTEXT_TOKENS
-from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.loading import load_draft, load_model
 from tests.helpers.tiny_families import FAMILIES, WINDOW
 from tests.helpers.tiny_models import build, qwen3_config, save
 

@@ -19,12 +19,12 @@ from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models import mtp_families
 from engine.models.access import ModelAccess
 from engine.models.drafters import BODY, MtpConfig, drafter_config, own_drafter_config
-from engine.models.loading import at_once, load_model
 from engine.models.model_files import FileError, Tensor
 from engine.models.mtp_families import FAMILIES, family_of, head_to_leave_out
 from tests.families.configs import WINDOW
 from tests.helpers import tiny_drafters
 from tests.helpers import tiny_heads as heads
+from tests.helpers.loading import at_once, load_model
 from tests.helpers.samples import fair
 
 _EPS = 1e-5

@@ -22,11 +22,11 @@ from engine import (
     Sampling,
     Speculation,
 )
-from engine.models.loading import load_draft, load_model
 from engine.models.token_map import TokenMap
 from engine.models.translation import Translation
 from tests.engine.test_exactness import SAMPLINGS
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import load_draft, load_model
 from tests.helpers.samples import fair
 from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save, shuffled
 from tests.unit.test_token_map import table

@@ -11,7 +11,7 @@ import mlx.nn as nn
 import pytest
 
 from engine import ModelDamaged
-from engine.models.loading import load_model
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import build, qwen3_config, save
 
 _STEM = "model.layers.0.mlp.up_proj"

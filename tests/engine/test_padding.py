@@ -11,10 +11,10 @@ import pytest
 from engine import Event, Finished, PromptProgress, Request, RequestId, Sampling, Speculation
 from engine.caches.base import CacheSet
 from engine.drafting.controller import History
-from engine.models.loading import load_draft, load_model
 from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
+from tests.helpers.loading import load_draft, load_model
 from tests.helpers.samples import sampled
 from tests.helpers.tiny_families import FAMILIES
 

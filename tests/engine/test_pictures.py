@@ -44,7 +44,7 @@ from engine.decoding import sequence as sequences
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting.costs import Calibration
-from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.models.loading import LoadedModel
 from engine.models.sight import Tower
 from engine.models.templates import ChatTemplate
 from engine.vision import seeing as seeing_module
@@ -55,6 +55,7 @@ from engine.vision.values import FIRST_NAME, spans_in, without_names
 from tests.engine.batch_harness import Harness, Recorder
 from tests.helpers import tiny_assistants, tiny_drafters
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
+from tests.helpers.loading import load_draft, load_model
 from tests.helpers.tiny_eyes import (
     CONFIGS,
     PLACEHOLDER,

@@ -12,9 +12,10 @@ import pytest
 
 from engine.caches.checkpoints import bytes_in
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_families import FAMILIES
 
 SYSTEM = list(range(100, 140))

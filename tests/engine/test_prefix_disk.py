@@ -16,12 +16,13 @@ import pytest
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
 from engine.caches.checkpoints import arrays_in, rows_between
 from engine.decoding.sequence import Sequence
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.models.model_files import FileError
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.file import Segment, read_index, read_segment, write_segment
 from engine.prefix.memory import PrefixStore
 from tests.helpers.engine_client import EngineClient, Outcome
+from tests.helpers.loading import load_model
 from tests.helpers.samples import fair
 from tests.helpers.tiny_families import FAMILIES
 
@@ -374,7 +375,7 @@ def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, P
     child = (
         "import os, signal, sys, pathlib\n"
         "from tests.engine.test_prefix_disk import CHAT\n"
-        "from engine.models.loading import load_model\n"
+        "from tests.helpers.loading import load_model\n"
         "from engine.prefix.disk import PrefixDisk\n"
         "from engine.decoding.sequence import Sequence\n"
         "model = load_model(sys.argv[1])\n"

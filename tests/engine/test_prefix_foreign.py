@@ -12,10 +12,11 @@ import mlx.core as mx
 import pytest
 
 from engine.decoding.sequence import Sequence
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from tests.engine.test_prefix_disk import CHAT, cached, files, write
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import build, save
 

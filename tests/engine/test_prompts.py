@@ -12,8 +12,9 @@ from tokenizers import processors
 
 from engine import EmptyConversation, Message, MessageRole, Request, TemplateFailed, TokenizerBroken
 from engine.decoding.text import encode, prompt_tokens, spared_tokens, turn_end
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, save
 
 BEGINNING = "<|endoftext|>"

@@ -13,10 +13,11 @@ from tokenizers import normalizers, processors
 
 from engine import ChatEngine, Engine, Event, Failed, Finished, FinishReason, PromptFits, Request, RequestId
 from engine.decoding.text import encode
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.runtime.queued import QueuedReply
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.loading import load_model
 
 ID = RequestId(1)
 

@@ -21,9 +21,10 @@ from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, load_draft
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
+from tests.helpers.loading import load_draft
 from tests.helpers.samples import fair
 
 EPSILON = 0.2

@@ -23,7 +23,7 @@ _PROGRAM = """
 import sys
 import mlx.core as mx
 from engine.decoding.sequence import Sequence
-from engine.models.loading import load_model
+from tests.helpers.loading import load_model
 from mlx_lm.models.activations import swiglu
 mx.eval(swiglu(mx.ones((4, 4)), mx.ones((4, 4))))
 sequence = Sequence(load_model(sys.argv[1]), list(range(40, 60)))

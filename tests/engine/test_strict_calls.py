@@ -17,10 +17,11 @@ from engine import InvalidRequest, Request, Sampling, Speculation, ToolCalled
 from engine.decoding.accept import Draft
 from engine.decoding.guide import Guide
 from engine.decoding.text import ReplyText, grammar_of
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import Recorder, written
 from tests.engine.conftest import WIDTH
 from tests.engine.test_tool_calls import TEMPLATE
+from tests.helpers.loading import load_model
 from tests.helpers.round_check import check_rounds
 from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save
 

@@ -14,9 +14,10 @@ from tokenizers import AddedToken, Tokenizer, decoders, models
 
 from engine import Message, MessageRole, Request, Sampling, SpanKind, TextDelta
 from engine.decoding.text import ReplyText, encode
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.engine.batch_harness import Harness
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import CHAT_TEMPLATE, build, byte_tokenizer, qwen3_config, save
 
 

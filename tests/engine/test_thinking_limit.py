@@ -17,11 +17,12 @@ from engine import InvalidRequest, Request, Sampling, SpanKind, Speculation, Tex
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import compiled, part_of
 from engine.decoding.guide import Guide, Thinking
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.runtime.requests import check_request
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, written
 from tests.engine.conftest import WIDTH
 from tests.engine.test_constraints import JSON, is_person
+from tests.helpers.loading import load_model
 from tests.helpers.round_check import check_rounds
 
 SAMPLED = Sampling(temperature=0.8, seed=5, top_p=0.9, repetition_penalty=1.2)

@@ -26,8 +26,9 @@ from engine import (
 )
 from engine.decoding.text import ReplyText, encode, grammar_of, prompt_tokens
 from engine.decoding.tool_calls import ToolSyntax
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
 
 TEMPLATE = (

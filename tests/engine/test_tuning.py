@@ -31,12 +31,13 @@ from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.drafting.drafters import loading_any_draft
 from engine.models.kept_files import read_kept, write_kept
-from engine.models.loading import LoadedModel, at_once, load_draft, load_model
+from engine.models.loading import LoadedModel
 from engine.runtime.scheduler import Scheduler
 from tests.engine import batch_harness as batches
 from tests.engine.conftest import Zoo
 from tests.families import harness as families
 from tests.helpers import tiny_drafters
+from tests.helpers.loading import at_once, load_draft, load_model
 from tests.helpers.samples import fair
 
 

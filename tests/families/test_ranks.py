@@ -12,9 +12,10 @@ import pytest
 from engine.cluster.loading import loading_over_ranks
 from engine.cluster.plan import SHARDABLE, plan_ranks
 from engine.models import loading
-from engine.models.loading import LoadedModel, at_once, load_model
+from engine.models.loading import LoadedModel
 from tests.families.examine import EVERY_LENGTH, LEAST_VARIETY
 from tests.families.harness import GREEDY, PROMPT, WARM, Errant, Told, reply, says_next
+from tests.helpers.loading import at_once, load_model
 from tests.helpers.ranks import rank_folder
 
 TOKENS = 20

@@ -21,9 +21,9 @@ from typing import Any
 import mlx.core as mx
 
 from engine import EngineError, TokenizerBroken
-from engine.models.loading import load_model
 from tests.families.configs import config
 from tests.families.harness import build
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import save
 
 MORE_BYTES = 3 << 30  # than the process has when it begins

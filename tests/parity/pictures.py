@@ -22,12 +22,13 @@ from engine import PictureDetail, Request
 from engine.decoding.accept import integers
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.models.sight import Sight, read_sight
 from engine.vision.pixels import patches_of
 from engine.vision.seeing import Eyes, View
 from engine.vision.towers import siglip2
 from engine.vision.values import FIRST_NAME, Span, spans_in
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
 _PICTURES = (picture(40, 30), picture(70, 30, seed=1))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.controllers.race import Asked, Race, RequestOf
+from app.controllers.race import Race, RaceRequest, RequestOf
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.views.widgets.buttons import Emphasis, PillButton
@@ -227,7 +227,7 @@ class RaceWindow(Translated, SideWindow):
         self._show()
         self._request_of(self._message_id, partial(self._begin, self._asked))
 
-    def _begin(self, asked: int, request: Asked) -> None:
+    def _begin(self, asked: int, request: RaceRequest) -> None:
         if asked != self._asked:
             return
         self._is_there = request is not None

@@ -86,7 +86,7 @@ class NameField(LineField):
 class PresetRow(Translated, QWidget):
     chosen = Signal(str)  # the id; "": none
     saved = Signal(str)  # under this name
-    updated = Signal()  # the chosen one takes over what was changed
+    updated = Signal()  # the chosen preset is to be saved with the changed values
     renamed = Signal(str, str)
     deleted = Signal(str)
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.settings import Settings
 from app.system import build, licences
-from app.system.worker import Asked
+from app.system.worker import JobQueue
 from app.theme import Theme
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets import clipboard
@@ -38,7 +38,7 @@ class HelpWiring(QObject):
         theme: Theme,
         settings: Settings,
         logs: Path,
-        reader: Asked,
+        reader: JobQueue,
         translation: Translation,
     ) -> None:
         super().__init__(parts.window)

@@ -125,12 +125,12 @@ class FoundPlaces:
         return self._above + before + place.number + 1
 
     def first_of(self, message_id: int, address: Address, number: int = 0) -> Place | None:
-        """The first one of a message from a place on, which need not be there."""
+        """The first match in a message at or after an address and a number."""
         places = self._places(message_id, 1)
         return next((place for place in places if (place.address, place.number) >= (address, number)), None)
 
     def first(self) -> Place | None:
-        """Of those that are known."""
+        """The first match of the messages that were searched so far."""
         found = (message.id for message in self._model.messages if message.id in self._counts)
         return next((place for number in found for place in self._places(number, 1)), None)
 

@@ -235,7 +235,7 @@ class MessageItem:
         self._attached: list[Part] = []
         self._head: list[Part] = []
         self._foot: list[Part] = []
-        self._before: list[Part] = []  # a field, for another message or in place of this one
+        self._before: list[Part] = []  # the field that this message is edited in, or another is written in
         self._after: list[Part] = []
 
     # A chat opens with an item for each of its messages, and most of them are never looked at.
