@@ -14,7 +14,7 @@ Deliver = Callable[[Callable[[], None]], None]  # has a call made on the owner's
 
 
 def ignore(_outcome: object) -> None:
-    """For an outcome that nobody needs."""
+    """For an outcome that is not needed."""
 
 
 class JobQueue(Protocol):

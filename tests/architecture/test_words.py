@@ -66,6 +66,8 @@ def test_comments_use_the_words_of_the_field() -> None:
     assert [(name, line, problem) for name, line, text in found for problem in problems_in(text)] == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "engine").rglob("*.md")), ids=name_of)
+@pytest.mark.parametrize(
+    "path", [page for name in ("app", "engine") for page in sorted((ROOT / name).rglob("*.md"))], ids=name_of
+)
 def test_pages_use_them_too(path: Path) -> None:
     assert problems_in(path.read_text(encoding="utf-8")) == []

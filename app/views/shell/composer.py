@@ -531,7 +531,7 @@ class UnseenNote(Translated, QWidget):
     ) -> None:
         """`installed`: a name and folder; `offer` may be installed, and `coming` says how far that is.
 
-        `only_sees`: `chosen` can read pictures but cannot answer well.
+        `only_sees`: `chosen` only describes pictures, and answers nothing else.
         """
         if (shown := (chosen, installed, offer, coming, only_sees)) != self._shown:
             self._shown = shown
