@@ -90,6 +90,13 @@ def test_what_the_store_takes_to_give_is_of_reading_not_of_the_line(monkeypatch:
     assert (heard.finished.stats.queued_s, heard.finished.stats.prefill_s) == (0, 5)
 
 
+def test_each_main_model_is_asked_whether_it_can_batch() -> None:
+    pair = Harness(model("qwen3")).scheduler.pair
+    assert (pair.can_batch, pair.can_draft) == (True, True)
+    pair.set_main(model(UNMERGED_FAMILY))
+    assert (pair.can_batch, pair.can_draft) == (False, False)
+
+
 @pytest.mark.parametrize("family", fair(EVERY_FAMILY, "gemma3_text"))
 @pytest.mark.parametrize("sampling", fair(SAMPLINGS, "penalised"))
 def test_tokens_are_those_written_alone(family: str, sampling: str) -> None:

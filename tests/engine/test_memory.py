@@ -220,6 +220,17 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
     assert end.reason is FinishReason.LENGTH
 
 
+def test_no_more_caches_are_dropped_than_needed(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = scheduler.pair.store
+    run(scheduler, PROMPT)
+    one = store.nbytes
+    run(scheduler, tuple(reversed(PROMPT)))
+    assert store.nbytes > one > 0
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: store.nbytes > one)
+    assert scheduler.pair.make_room(0) == (False, False)
+    assert 0 < store.nbytes <= one
+
+
 def test_other_machines_memory_counts_as_this_ones(models: dict[str, LoadedModel]) -> None:
     """What frees it there, by the caches that are dropped with those here, is known with the next step only."""
     scheduler = Scheduler()
