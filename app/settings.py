@@ -64,28 +64,6 @@ STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
 _RETRY_INTERVAL_MS = 2000  # of what the disk refused
 _MOST_ASIDE = 5  # files that were put aside; older ones are deleted
-
-
-def comes_with_app(stored: str) -> bool:
-    return stored.partition("/")[0] == STARTER_FOLDER
-
-
-def from_setting(stored: str, starter: Path) -> str:
-    """The folder; `starter`: what the bare name stands for, and what is used where another is missing."""
-    if not comes_with_app(stored):
-        return stored
-    named = starter.parent / stored.partition("/")[2] if stored != STARTER_FOLDER else starter
-    return next((str(each) for each in (named, starter) if each.is_dir()), "")
-
-
-def as_setting(folder: str, starter: Path) -> str:
-    """What comes with the app is stored by name: what is beside `starter` with its place there."""
-    if folder == str(starter):
-        return STARTER_FOLDER
-    path, root = Path(folder), starter.parent
-    return f"{STARTER_FOLDER}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else folder
-
-
 # What "reset all settings" leaves as it is.
 KEPT = frozenset(
     {
@@ -109,8 +87,27 @@ KEPT = frozenset(
         "settings_geometry",
     }
 )
-
 T = TypeVar("T")
+
+
+def comes_with_app(stored: str) -> bool:
+    return stored.partition("/")[0] == STARTER_FOLDER
+
+
+def from_setting(stored: str, starter: Path) -> str:
+    """The folder; `starter`: what the bare name stands for, and what is used where another is missing."""
+    if not comes_with_app(stored):
+        return stored
+    named = starter.parent / stored.partition("/")[2] if stored != STARTER_FOLDER else starter
+    return next((str(each) for each in (named, starter) if each.is_dir()), "")
+
+
+def as_setting(folder: str, starter: Path) -> str:
+    """What comes with the app is stored by name: what is beside `starter` with its place there."""
+    if folder == str(starter):
+        return STARTER_FOLDER
+    path, root = Path(folder), starter.parent
+    return f"{STARTER_FOLDER}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else folder
 
 
 class Option(Generic[T]):

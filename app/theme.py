@@ -37,6 +37,22 @@ MOTION_MS = 150  # of whatever fades or slides
 SCALE_MIN = 0.85
 SCALE_MAX = 2.0
 SCALES = (SCALE_MIN, 1.0, 1.15, 1.3, 1.5, 1.75, SCALE_MAX)  # that are offered
+# Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides.
+_MAC_CJK = {"ko": "Apple SD Gothic Neo", "ja": "Hiragino Sans", "zh": "PingFang SC"}
+_LINUX_CJK = {"ko": "Noto Sans CJK KR", "ja": "Noto Sans CJK JP", "zh": "Noto Sans CJK SC"}
+_LINUX_MONO_CJK = {"ko": "Noto Sans Mono CJK KR", "ja": "Noto Sans Mono CJK JP", "zh": "Noto Sans Mono CJK SC"}
+_APART = {"ko": 1, "ja": 2, "zh": 3}  # in weight
+_SCROLL_BAR = """
+QScrollBar { background: transparent; border: none; }
+QScrollBar:vertical { width: 10px; }
+QScrollBar:horizontal { height: 10px; }
+QScrollBar::handle { background: THUMB; border-radius: 3px; margin: 2px; min-width: 32px; min-height: 32px; }
+QScrollBar::handle:hover { background: OVER; }
+QScrollBar::handle:disabled { background: transparent; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: none; }
+"""
+_SYSTEM_STYLE = "system_style"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +127,6 @@ DARK = Palette(
     code_name=QColor("#9DB0FF"),
     found=QColor("#5C4A14"),
 )
-
-# Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides.
-_MAC_CJK = {"ko": "Apple SD Gothic Neo", "ja": "Hiragino Sans", "zh": "PingFang SC"}
-_LINUX_CJK = {"ko": "Noto Sans CJK KR", "ja": "Noto Sans CJK JP", "zh": "Noto Sans CJK SC"}
-_LINUX_MONO_CJK = {"ko": "Noto Sans Mono CJK KR", "ja": "Noto Sans Mono CJK JP", "zh": "Noto Sans Mono CJK SC"}
-_APART = {"ko": 1, "ja": 2, "zh": 3}  # in weight
-
-_SCROLL_BAR = """
-QScrollBar { background: transparent; border: none; }
-QScrollBar:vertical { width: 10px; }
-QScrollBar:horizontal { height: 10px; }
-QScrollBar::handle { background: THUMB; border-radius: 3px; margin: 2px; min-width: 32px; min-height: 32px; }
-QScrollBar::handle:hover { background: OVER; }
-QScrollBar::handle:disabled { background: transparent; }
-QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
-QScrollBar::add-page, QScrollBar::sub-page { background: none; }
-"""
-
-
-_SYSTEM_STYLE = "system_style"
 
 
 class Theme(QObject):

@@ -17,6 +17,9 @@ from app.system.worker import ignore
 from app.view_models.conversation_list import ConversationListModel
 from app.words.chat_groups import copy_titles, folder_names
 
+# What the user or the end of the app has cut short is not news.
+_NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
+
 
 def folder_of(storage: Storage, chat_id: int) -> int | None:
     """The folder that a chat is in; None where it is in none."""
@@ -166,10 +169,6 @@ class Places:
         if chat_id and place != self.of(chat_id):
             self._known[chat_id] = place
             self._storage.write(lambda stores: stores.states.put_place(chat_id, place), ignore, ignore)
-
-
-# What the user or the end of the app has cut short is not news.
-_NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
 
 
 class Sight(NamedTuple):

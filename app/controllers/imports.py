@@ -30,6 +30,7 @@ from app.system.worker import Deliver, Worker, ignore
 _CLOSE_S = 5.0
 _PREFIX, _PREFIX_ELSEWHERE = "import-", "hunch-import-"  # of folders with what waits to be imported
 _OLD_S = 86_400
+_SIGN = b'"kind": "picture"'  # as a line of ours has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +257,6 @@ def _count_here(found: Found, known: Known) -> int:
             known.may_have(origin) and known.has(chat_of(line))
             for origin, line in zip(found.origins, lines, strict=False)
         )
-
-
-_SIGN = b'"kind": "picture"'  # as a line of ours has it
 
 
 def keep_pictures(

@@ -25,6 +25,8 @@ _PATIENCE_S = 1.0  # with the disk, at the end
 
 Change = Callable[[Stores], object]
 What = tuple[str, int]  # a kind of thing, and its chat or message
+T = TypeVar("T")
+ASIDE = -1  # in place of a chat's number: what is asked beside the open chat; 0 stands for a new one
 
 
 class Keeping(QObject):
@@ -103,11 +105,6 @@ class Keeping(QObject):
         if self._latest.get(what) is change:
             self._refused[what] = change
             self._retry.start()
-
-
-T = TypeVar("T")
-
-ASIDE = -1  # in place of a chat's number: what is asked beside the open chat; 0 stands for a new one
 
 
 class Changes(QObject):

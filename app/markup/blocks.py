@@ -60,6 +60,13 @@ _NOTE_START = re.compile(r" {0,3}\[\^[^\]\s]{0,40}\]?:?[ \t]*$")
 _OPEN_FORMULA = re.compile(r"(?:(?<![\w$\\])\$(?=[^\s\d$])[^$]{0,300}|\\\((?:(?!\\\)).){0,300})$")
 _NOT_YET = (_MARKS_ONLY, _FENCE_START, _NOTE_START)
 _ZWJ = "\u200d"
+_KINDS = {
+    "bullet_list_open": LIST,
+    "ordered_list_open": LIST,
+    "blockquote_open": QUOTE,
+    "footnote_reference_open": NOTE,
+}
+_CONTAINER_TYPES = frozenset(f"{name}_{end}" for name in _CONTAINERS for end in ("open", "close"))
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
@@ -364,15 +371,6 @@ def _text_piece(
 
 def _line_of(tokens: list[Token]) -> int:
     return next((token.map[0] for token in tokens if token.map), 0)
-
-
-_KINDS = {
-    "bullet_list_open": LIST,
-    "ordered_list_open": LIST,
-    "blockquote_open": QUOTE,
-    "footnote_reference_open": NOTE,
-}
-_CONTAINER_TYPES = frozenset(f"{name}_{end}" for name in _CONTAINERS for end in ("open", "close"))
 
 
 def _track(opened: list[Token], token: Token) -> None:

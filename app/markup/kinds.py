@@ -7,6 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+# A reply explains its code, so much less than half of it makes it one.
+_CODE_SHARE = 0.3
+_LIST_SHARE = 0.5
+# Japanese is recognised by its kana, which Chinese lacks: even dense text has more of them than that.
+_KANA_SHARE = 0.1
+_CHARS_OF_A_WORD = 2
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s|\s*\|")
+_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
+_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
+
 
 class Language(StrEnum):
     ENGLISH = "en"  # and whatever else is written in Latin letters
@@ -26,21 +39,6 @@ class Content(StrEnum):
 class TextKind:
     language: Language
     content: Content
-
-
-# A reply explains its code, so much less than half of it makes it one.
-_CODE_SHARE = 0.3
-_LIST_SHARE = 0.5
-# Japanese is recognised by its kana, which Chinese lacks: even dense text has more of them than that.
-_KANA_SHARE = 0.1
-_CHARS_OF_A_WORD = 2
-
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s|\s*\|")
-_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
-_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 
 
 def kind_of(text: str) -> TextKind:

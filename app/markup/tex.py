@@ -53,6 +53,16 @@ _MODULO = re.compile(r"\\bmod(?![A-Za-z])")
 _NEGATED = re.compile(r"\\not\s*([=<>])")
 _NEGATIONS = {"=": r"\neq ", "<": r"\nless ", ">": r"\ngtr "}
 UNKNOWN_COMMAND = re.compile(r"\\[A-Za-z]")
+# Korean, Japanese and Chinese: ziamath's font has no such characters and cannot be given a collection that has. Each is
+# replaced by an em dash, which is as wide as such a character is; where the dashes land in the drawing, Qt paints the
+# text. A dash is known by its proportions (colours do not do: ziamath loses them beside phantoms).
+_CJK = "\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
+_RUN = re.compile(f"[{_CJK}]+")
+_TEXT_COMMAND = re.compile(r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|operatorname|mbox)\{([^{}]*)\}")
+_BAR = re.compile(r'<path d="M ([-\d.]+) ([-\d.]+) L \1 \2 L ([-\d.]+) \2 L \3 ([-\d.]+) L \1 \4 Z " fill="[^"]*" />')
+# Of the em dash in ziamath's font: width to height, and in ems its right edge, bottom edge and width.
+_PROPORTION, _TOLERANCE = 16.5, 0.4
+_RIGHT_EM, _BOTTOM_EM, _WIDTH_EM = 0.97, 0.222, 0.94
 
 
 class NotWhole(ValueError):
@@ -133,18 +143,6 @@ def _closed(opened: list[tuple[str, int]], name: str) -> int:
 def _written(environment: str) -> tuple[str, str]:
     usual = (rf"\begin{{{environment}}}", rf"\end{{{environment}}}")
     return _SAME_AS.get(environment, usual)
-
-
-# Korean, Japanese and Chinese: ziamath's font has no such characters and cannot be given a collection that has. Each is
-# replaced by an em dash, which is as wide as such a character is; where the dashes land in the drawing, Qt paints the
-# text. A dash is known by its proportions (colours do not do: ziamath loses them beside phantoms).
-_CJK = "\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
-_RUN = re.compile(f"[{_CJK}]+")
-_TEXT_COMMAND = re.compile(r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|operatorname|mbox)\{([^{}]*)\}")
-_BAR = re.compile(r'<path d="M ([-\d.]+) ([-\d.]+) L \1 \2 L ([-\d.]+) \2 L \3 ([-\d.]+) L \1 \4 Z " fill="[^"]*" />')
-# Of the em dash in ziamath's font: width to height, and in ems its right edge, bottom edge and width.
-_PROPORTION, _TOLERANCE = 16.5, 0.4
-_RIGHT_EM, _BOTTOM_EM, _WIDTH_EM = 0.97, 0.222, 0.94
 
 
 class Letter(NamedTuple):

@@ -19,6 +19,10 @@ from app.storage.portable import PortableChat, PortableMessage
 _ROLES = ("user", "assistant")
 _LANGUAGES = {"unknown": "", "json": "json"}
 _SAID_TO_ALL = ("", "all", "assistant")
+_CREATE, _UPDATE = "canmore.create_textdoc", "canmore.update_textdoc"
+_CODE = "code/"
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_MARKS = re.compile(r"([\\`*_\[\]<>&])")
 
 
 def is_chatgpt(found: dict[str, Any]) -> bool:
@@ -163,12 +167,6 @@ def _parts(parts: list[Any], *, is_user: bool) -> _Said:
             texts += [] if is_user else [f"[{name}]"]
     text = "\n\n".join(filter(None, (each.strip() for each in texts)))
     return _Said(text, attachments=(*pictures, *(notes if is_user else ())))
-
-
-_CREATE, _UPDATE = "canmore.create_textdoc", "canmore.update_textdoc"
-_CODE = "code/"
-_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
-_MARKS = re.compile(r"([\\`*_\[\]<>&])")
 
 
 def is_for_canvas(message: dict[str, Any]) -> bool:

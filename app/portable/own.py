@@ -26,14 +26,12 @@ _BEGIN = f'{{"format": "{FORMAT}"'.encode()
 MOST_PRESETS = 500
 MOST_PICTURE_BYTES = 150_000_000  # of one chat: as base64 they and its words are less than an import reads of a chat
 _LONGEST_NAME = 100
+TAIL = "\n]}\n"
 
 
 def head(presets: Sequence[dict[str, Any]] = ()) -> str:
     kept = f'"presets": {json.dumps(list(presets), ensure_ascii=False, allow_nan=False)}, ' if presets else ""
     return f'{_BEGIN.decode()}, "version": {VERSION}, {kept}"chats": ['
-
-
-TAIL = "\n]}\n"
 
 
 def is_export(path: Path) -> bool:

@@ -19,17 +19,15 @@ from app.system.limited_child import Stop
 Progress = Callable[[int], None]  # chats that are written
 BytesOf = Callable[[str], bytes | None]  # of a picture, by its digest
 _MOST_FOLDERS = 1000  # of one name
-
-
-def _nothing(_digest: str) -> bytes | None:
-    return None
-
-
 _MOST_BYTES = 120  # of UTF-8; systems take 255
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _NAMELESS = "Chat"
 _MARKDOWN = ".md"
+
+
+def _nothing(_digest: str) -> bytes | None:
+    return None
 
 
 def safe_name(title: str) -> str:

@@ -10,6 +10,10 @@ from enum import StrEnum
 
 from app.storage.codec import LARGEST, as_name, as_text
 
+_OF_PICTURES = ("digest", "width", "height", "thumbnail")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_MOST_THUMBNAIL = 64_000
+
 
 class AttachmentKind(StrEnum):
     TEXT = "text"  # text or code, from a file
@@ -43,9 +47,6 @@ class Attachment:
 Attachments = tuple[Attachment, ...]
 
 _USUAL = asdict(Attachment("", AttachmentKind.TEXT, "", 0))
-_OF_PICTURES = ("digest", "width", "height", "thumbnail")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_MOST_THUMBNAIL = 64_000
 
 
 def attachments_to_json(attachments: Sequence[Attachment]) -> str | None:

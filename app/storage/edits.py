@@ -14,6 +14,10 @@ from app.storage.database import Connection
 from app.storage.salvage import LARGEST_NUMBER
 from engine import MessageRole
 
+NEW_CHAT = 0  # the one that has no message
+LONGEST = 1_000_000  # characters of a text that a field gets at a start
+QUICK_ASK = LARGEST_NUMBER  # in place of a chat's: one that a rescue keeps, and that no chat will have
+
 
 class EditKind(StrEnum):
     EDIT = "edit"  # the message itself
@@ -76,11 +80,6 @@ def _kind(value: object) -> EditKind:
 
 def _role(value: object) -> MessageRole:
     return MessageRole.ASSISTANT if value == MessageRole.ASSISTANT else MessageRole.USER
-
-
-NEW_CHAT = 0  # the one that has no message
-LONGEST = 1_000_000  # characters of a text that a field gets at a start
-QUICK_ASK = LARGEST_NUMBER  # in place of a chat's: one that a rescue keeps, and that no chat will have
 
 
 class UnsentStore:

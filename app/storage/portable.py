@@ -38,6 +38,8 @@ IMPORTED = "imported"  # among a chat's options: its origin, and when it was cha
 _OURS = "hunch:"  # such a chat may come from several Macs, each with other messages: no single time says what is here
 
 AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
+STEP_CHATS = 50
+STEP_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,9 +517,6 @@ def _in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
     for at in range(0, len(numbers), _SOME):
         yield numbers[at : at + _SOME]
 
-
-STEP_CHATS = 50
-STEP_BYTES = 4_000_000
 
 ChatOf = Callable[[bytes], PortableChat]
 

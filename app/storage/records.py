@@ -9,6 +9,8 @@ from enum import StrEnum
 from app.storage.attachments import Attachments
 from engine import EngineError, MessageRole, RequestStats
 
+_ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "UNSAVED", "UNREADABLE")
+
 
 class ReplyStatus(StrEnum):
     """How far a reply is: stored as text, and the same value up to the screen. The user's own messages are DONE.
@@ -47,7 +49,6 @@ class ReplyStatus(StrEnum):
         return self in (ReplyStatus.QUEUED, ReplyStatus.READING, ReplyStatus.STREAMING, ReplyStatus.STOPPING)
 
 
-_ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "UNSAVED", "UNREADABLE")
 _STORED: dict[object, ReplyStatus] = {each.value: each for each in ReplyStatus if each.name not in _ONLY_SHOWN}
 
 

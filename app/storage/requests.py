@@ -18,6 +18,24 @@ from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText
 from engine import MAX_DRAFT_TOKENS, RequestStats
 
+# The first round and token of a reply are not counted in its rates, so they are left out of the sums.
+_BEHIND_THE_FIRST = ("generated_tokens", "rounds")
+_SUMMED = tuple(
+    field.name
+    for field in fields(RequestStats)
+    if field.type in ("int", "float")
+    and field.name not in ("stretch_rounds", "draft_speed", "plain_rounds_error", "plain_passes", "context_tokens")
+)
+_PLAIN, _DRAFTED, _JUDGED = range(3)
+# Than the request with that id; of 0, all.
+_OLDER = "(? = 0 OR (requests.created_at, requests.id) < (SELECT created_at, id FROM requests WHERE id = ?))"
+# Each number is taken out of the JSON once; text is above all numbers, so it is beyond the largest.
+_READ = (
+    "WITH counters AS MATERIALIZED (SELECT main_name, draft_name, language, content, "
+    + ", ".join(f"json_extract(stats, '$.{name}') AS {name}" for name in (*_SUMMED, "plain_rounds_error"))
+    + " FROM requests WHERE json_valid(stats))"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
@@ -55,17 +73,6 @@ _KEYS = {
     Grouping.LANGUAGE: ("''", "language"),
     Grouping.CONTENT: ("''", "content"),
 }
-# The first round and token of a reply are not counted in its rates, so they are left out of the sums.
-_BEHIND_THE_FIRST = ("generated_tokens", "rounds")
-_SUMMED = tuple(
-    field.name
-    for field in fields(RequestStats)
-    if field.type in ("int", "float")
-    and field.name not in ("stretch_rounds", "draft_speed", "plain_rounds_error", "plain_passes", "context_tokens")
-)
-_PLAIN, _DRAFTED, _JUDGED = range(3)
-# Than the request with that id; of 0, all.
-_OLDER = "(? = 0 OR (requests.created_at, requests.id) < (SELECT created_at, id FROM requests WHERE id = ?))"
 
 
 class RequestStore:
@@ -145,12 +152,6 @@ def _sum_of(name: str) -> str:
     return f"total({value}) AS {name}"
 
 
-# Each number is taken out of the JSON once; text is above all numbers, so it is beyond the largest.
-_READ = (
-    "WITH counters AS MATERIALIZED (SELECT main_name, draft_name, language, content, "
-    + ", ".join(f"json_extract(stats, '$.{name}') AS {name}" for name in (*_SUMMED, "plain_rounds_error"))
-    + " FROM requests WHERE json_valid(stats))"
-)
 _DEGREE = (
     f"CASE WHEN {_counter('drafted')} = 0 THEN {_PLAIN}"
     f" WHEN {_counter('plain_rounds')} = 0 THEN {_DRAFTED} ELSE {_JUDGED} END"

@@ -25,6 +25,21 @@ _IS_MAC = sys.platform == "darwin"
 _MOUNTED = ("AppTranslocation", "Volumes")
 _OPEN = "/usr/bin/open"
 _XATTR = "/usr/bin/xattr"
+# The app of a Hunch that is installed as a package: a script, because nothing can be compiled here. By the variable
+# macOS takes the process, which is Python's, for the app: else Dock and menu bar would name that. A Hunch that was
+# installed elsewhere since then is found by its command; `-I` keeps other packages of that name away.
+_LAUNCHER = """#!/bin/sh
+start() {{
+    CFProcessPath="$0" exec "$python" -I -m app "$@"
+}}
+python={python}
+if [ -x "$python" ] && [ -e {mark} ]; then start "$@"; fi
+command="$HOME/.local/bin/hunch"
+python=$(dirname "$(readlink -f "$command")")/python
+if [ -x "$command" ] && "$python" -I -c 'import app.system.bundle_files' 2>/dev/null; then start "$@"; fi
+/bin/sh "$(dirname "$0")/../Resources/{alert}" gone
+exit 1
+"""
 
 
 def own_bundle(executable: str = sys.executable) -> Path | None:
@@ -78,23 +93,6 @@ def start(bundle: Path) -> None:
     """A process of its own, which waits until this one has ended."""
     if sys.platform == "darwin":
         subprocess.Popen([_OPEN, "-n", str(bundle)])
-
-
-# The app of a Hunch that is installed as a package: a script, because nothing can be compiled here. By the variable
-# macOS takes the process, which is Python's, for the app: else Dock and menu bar would name that. A Hunch that was
-# installed elsewhere since then is found by its command; `-I` keeps other packages of that name away.
-_LAUNCHER = """#!/bin/sh
-start() {{
-    CFProcessPath="$0" exec "$python" -I -m app "$@"
-}}
-python={python}
-if [ -x "$python" ] && [ -e {mark} ]; then start "$@"; fi
-command="$HOME/.local/bin/hunch"
-python=$(dirname "$(readlink -f "$command")")/python
-if [ -x "$command" ] && "$python" -I -c 'import app.system.bundle_files' 2>/dev/null; then start "$@"; fi
-/bin/sh "$(dirname "$0")/../Resources/{alert}" gone
-exit 1
-"""
 
 
 def can_write_app() -> bool:

@@ -44,6 +44,19 @@ _SERVICE = {
     "NSSendTypes": [TEXT, "NSStringPboardType"],
     "NSRequiredContext": {},  # without it the entry is there only after it was switched on in System Settings
 }
+_TYPES = {
+    b"ic04": 16,
+    b"ic05": 32,
+    b"ic07": 128,
+    b"ic08": 256,
+    b"ic09": 512,
+    b"ic10": 1024,
+    b"ic11": 32,  # for screens of twice the density
+    b"ic12": 64,
+    b"ic13": 256,
+    b"ic14": 512,
+}
+_PACKED = (b"ic04", b"ic05")  # as Apple's iconutil has them: a PNG of this size is not drawn for an app
 
 
 def write(app: Path, version: str) -> None:
@@ -93,21 +106,6 @@ def _write_words(resources: Path) -> None:
         (folder / "InfoPlist.strings").write_bytes(plistlib.dumps(strings))
         (folder / "ServicesMenu.strings").write_bytes(plistlib.dumps({_ASK["en"]: _ASK[ours]}))
         shutil.copyfile(_ALERTS / f"{ours}.txt", folder / "Alerts.txt")
-
-
-_TYPES = {
-    b"ic04": 16,
-    b"ic05": 32,
-    b"ic07": 128,
-    b"ic08": 256,
-    b"ic09": 512,
-    b"ic10": 1024,
-    b"ic11": 32,  # for screens of twice the density
-    b"ic12": 64,
-    b"ic13": 256,
-    b"ic14": 512,
-}
-_PACKED = (b"ic04", b"ic05")  # as Apple's iconutil has them: a PNG of this size is not drawn for an app
 
 
 def write_icns(drawing: Path, target: Path) -> None:

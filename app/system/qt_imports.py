@@ -16,17 +16,6 @@ from PySide6.QtCore import QObject, QTimer
 
 _FEATURES = "shibokensupport.feature"
 _READS = "_mod_uses_pyside"
-
-
-def read_no_sources() -> bool:
-    """Have every module count as one that uses Qt and no feature. Whether this version of PySide6 could be asked to."""
-    features = sys.modules.get(_FEATURES)
-    if not hasattr(features, _READS):
-        return False
-    setattr(features, _READS, lambda _module: True)
-    return True
-
-
 # MEASURED: with what they import themselves, up to 60 ms each.
 _PARTS = (
     "markdown_it",
@@ -38,6 +27,15 @@ _PARTS = (
     "app.views.shell.overlay_wiring",
     "app.views.shell.find_bar",
 )
+
+
+def read_no_sources() -> bool:
+    """Have every module count as one that uses Qt and no feature. Whether this version of PySide6 could be asked to."""
+    features = sys.modules.get(_FEATURES)
+    if not hasattr(features, _READS):
+        return False
+    setattr(features, _READS, lambda _module: True)
+    return True
 
 
 def import_in_steps(owner: QObject, done: Callable[[], None], at: int = 0) -> None:

@@ -23,6 +23,8 @@ from app.words.requests import (
 from app.words.speculation import time_words
 from engine import RequestStats
 
+MOST_ROWS = 1000
+
 
 class RequestRole(IntEnum):
     RUNNING = Qt.ItemDataRole.UserRole
@@ -41,9 +43,6 @@ class RequestRow:
     message_id: int = 0
     of_program: bool = False  # another program's, over the server
     pauses: bool = False  # for the user's requests
-
-
-MOST_ROWS = 1000
 
 
 class RequestTableModel(QAbstractTableModel):

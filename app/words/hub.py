@@ -11,6 +11,8 @@ from app.words.formats import fill, number, size
 from app.words.pairs import drafter_text, fit_text, parameters_text, seeing_text
 from engine import DrafterKind, FitLevel, HubModel
 
+_MOST_COUNTED = 2**31 - 1  # Qt's plural forms know no more; a list is painted, where an exception ends the process
+
 
 def hub_line(model: HubModel, fit: FitLevel | None) -> str:
     """ "8.2 B parameters · 4-bit · 4.6 GB · sees pictures · fits this Mac"; what is not known is left out."""
@@ -44,9 +46,6 @@ def long_lines() -> tuple[str, str]:
     )  # fmt: skip
     long = (replace(model, drafter=DrafterKind.EAGLE3), replace(model, sees=True))
     return max((hub_line(each, level) for each in long for level in FitLevel), key=len), hub_record(model)
-
-
-_MOST_COUNTED = 2**31 - 1  # Qt's plural forms know no more; a list is painted, where an exception ends the process
 
 
 class _Counts(QObject):

@@ -23,6 +23,8 @@ from app.words.notices_for_downloads import DOWNLOAD_TABLE
 from engine import DeleteFailed, DeleteRefusal, DrafterExamined, EngineError
 
 Problem = EngineError | DeleteFailed | DrafterExamined | StorageProblem
+_MOST_NAMED = 4
+_ROUND = 1_000_000  # pixels that are named as the most
 
 
 def _notices_for_storage_because(*reasons: Reason) -> Callable[[Any], bool]:
@@ -690,10 +692,6 @@ def _value(error: Any, name: str) -> str:
     if name.endswith("_tokens"):
         return count(value)
     return as_name(listed(*value) if isinstance(value, tuple) else str(value))
-
-
-_MOST_NAMED = 4
-_ROUND = 1_000_000  # pixels that are named as the most
 
 
 def not_attached(problems: Sequence[NotAttached]) -> Notice:

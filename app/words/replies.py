@@ -28,6 +28,44 @@ _TENTHS_BELOW, _HALVES_BELOW = 1.75, 3.25  # of a speed-up that is only roughly 
 _LEAST_PLAIN_PASSES = 4  # fewer are not what a figure rests on
 _LEAST_LOSS = 0.01  # a smaller loss is not given as a figure
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
+# By how a reply ended. One with no words that was cut short is not continued but tried again.
+_ENDS = {
+    ReplyStatus.INTERRUPTED: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Reply interrupted"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch quit before it finished."),
+        action=NoticeAction.CONTINUE,
+    ),
+    ReplyStatus.UNSAVED: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Not saved yet"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch keeps trying to save this reply."),
+        QT_TRANSLATE_NOOP("Messages", "Free some space and keep Hunch open."),
+    ),
+    ReplyStatus.UNREADABLE: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Message unreadable"),
+        QT_TRANSLATE_NOOP("Messages", "The chat file is damaged here."),
+    ),
+    ReplyStatus.MODEL_CHANGED: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Model changed"),
+        QT_TRANSLATE_NOOP("Messages", "Its model was unloaded."),
+        action=NoticeAction.CONTINUE,
+    ),
+    ReplyStatus.MEMORY: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Memory full"),
+        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a smaller model."),
+        action=NoticeAction.NEW_CHAT,
+    ),
+    ReplyStatus.CONTEXT: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Context full"),
+        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
+        action=NoticeAction.NEW_CHAT,
+    ),
+    ReplyStatus.LENGTH: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Reply limit reached"),
+        QT_TRANSLATE_NOOP("Messages", "Continue, or raise it in Settings."),
+        action=NoticeAction.CONTINUE,
+    ),
+}
+_CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.MODEL_CHANGED)
 
 
 class Tone(StrEnum):
@@ -233,46 +271,6 @@ def why_undrafted(stats: RequestStats) -> str:
 def _tooltip(stats: RequestStats) -> str:
     lines = [details_text(stats), source_sentence(stats), against_text(stats)]
     return "\n".join(line for line in lines if line)
-
-
-# By how a reply ended. One with no words that was cut short is not continued but tried again.
-_ENDS = {
-    ReplyStatus.INTERRUPTED: Notice(
-        QT_TRANSLATE_NOOP("Messages", "Reply interrupted"),
-        QT_TRANSLATE_NOOP("Messages", "Hunch quit before it finished."),
-        action=NoticeAction.CONTINUE,
-    ),
-    ReplyStatus.UNSAVED: Notice(
-        QT_TRANSLATE_NOOP("Messages", "Not saved yet"),
-        QT_TRANSLATE_NOOP("Messages", "Hunch keeps trying to save this reply."),
-        QT_TRANSLATE_NOOP("Messages", "Free some space and keep Hunch open."),
-    ),
-    ReplyStatus.UNREADABLE: Notice(
-        QT_TRANSLATE_NOOP("Messages", "Message unreadable"),
-        QT_TRANSLATE_NOOP("Messages", "The chat file is damaged here."),
-    ),
-    ReplyStatus.MODEL_CHANGED: Notice(
-        QT_TRANSLATE_NOOP("Messages", "Model changed"),
-        QT_TRANSLATE_NOOP("Messages", "Its model was unloaded."),
-        action=NoticeAction.CONTINUE,
-    ),
-    ReplyStatus.MEMORY: Notice(
-        QT_TRANSLATE_NOOP("Messages", "Memory full"),
-        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a smaller model."),
-        action=NoticeAction.NEW_CHAT,
-    ),
-    ReplyStatus.CONTEXT: Notice(
-        QT_TRANSLATE_NOOP("Messages", "Context full"),
-        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
-        action=NoticeAction.NEW_CHAT,
-    ),
-    ReplyStatus.LENGTH: Notice(
-        QT_TRANSLATE_NOOP("Messages", "Reply limit reached"),
-        QT_TRANSLATE_NOOP("Messages", "Continue, or raise it in Settings."),
-        action=NoticeAction.CONTINUE,
-    ),
-}
-_CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.MODEL_CHANGED)
 
 
 def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool) -> Notice | None:

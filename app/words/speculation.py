@@ -26,6 +26,41 @@ MOST_POSITIONS = 8
 _LEAST_PASSES = 3  # that a chart is drawn of
 _LEAST_SAVED_S = 0.05  # less is no figure
 NOT_KNOWN = "–"
+_MEANINGS = (
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Pass"),
+        QT_TRANSLATE_NOOP(
+            "Inspector",
+            "One check: the main model keeps the guesses before the first mismatch and adds a token.",
+        ),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Accept rate"),
+        QT_TRANSLATE_NOOP("Inspector", "Share of guesses kept."),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Tokens per pass"),
+        QT_TRANSLATE_NOOP("Inspector", "Without a draft: 1."),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Break-even"),
+        QT_TRANSLATE_NOOP(
+            "Inspector",
+            "Above this, replies are faster.",
+        ),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Faster, slower"),
+        QT_TRANSLATE_NOOP(
+            "Inspector",
+            "Speed with the draft against without, on this Mac.",
+        ),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Accepted by position"),
+        QT_TRANSLATE_NOOP("Inspector", "Share kept, once all before were."),
+    ),
+)
 
 
 def headline(stats: RequestStats | None, *, running: bool) -> str:
@@ -186,43 +221,6 @@ def saved_text(stats: RequestStats) -> str:
 
 def question() -> str:
     return QCoreApplication.translate("Inspector", "What do these mean?")
-
-
-_MEANINGS = (
-    (
-        QT_TRANSLATE_NOOP("Inspector", "Pass"),
-        QT_TRANSLATE_NOOP(
-            "Inspector",
-            "One check: the main model keeps the guesses before the first mismatch and adds a token.",
-        ),
-    ),
-    (
-        QT_TRANSLATE_NOOP("Inspector", "Accept rate"),
-        QT_TRANSLATE_NOOP("Inspector", "Share of guesses kept."),
-    ),
-    (
-        QT_TRANSLATE_NOOP("Inspector", "Tokens per pass"),
-        QT_TRANSLATE_NOOP("Inspector", "Without a draft: 1."),
-    ),
-    (
-        QT_TRANSLATE_NOOP("Inspector", "Break-even"),
-        QT_TRANSLATE_NOOP(
-            "Inspector",
-            "Above this, replies are faster.",
-        ),
-    ),
-    (
-        QT_TRANSLATE_NOOP("Inspector", "Faster, slower"),
-        QT_TRANSLATE_NOOP(
-            "Inspector",
-            "Speed with the draft against without, on this Mac.",
-        ),
-    ),
-    (
-        QT_TRANSLATE_NOOP("Inspector", "Accepted by position"),
-        QT_TRANSLATE_NOOP("Inspector", "Share kept, once all before were."),
-    ),
-)
 
 
 def meanings() -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ import mlx.core as mx
 
 NO_TOKENS = mx.array([], dtype=mx.uint32)
 NO_TOKEN = 2**32 - 1  # in place of a token where none could be drawn
+_NEARLY_NOTHING = 2.0**-40
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,6 @@ class Draft:
 
 
 NO_DRAFT = Draft()
-_NEARLY_NOTHING = 2.0**-40
 
 
 def accepted_tokens(drafted: Sequence[int], verdicts: Sequence[int]) -> int:

@@ -46,6 +46,10 @@ NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
 
 _READING = 3  # version of inspect_model's results: increment it when more is read out of the same files
+_MOST_FOLDERS = 20
+_LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
+_LM_STUDIO_FOLDERS = (".lmstudio/models", ".cache/lm-studio/models")
+_OMLX_MOVED_TO = "Library/Application Support/oMLX/base-path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,12 +377,6 @@ def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[P
 
 
 # Folders where other programs of this user keep models: found in their settings, only ever read.
-
-
-_MOST_FOLDERS = 20
-_LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
-_LM_STUDIO_FOLDERS = (".lmstudio/models", ".cache/lm-studio/models")
-_OMLX_MOVED_TO = "Library/Application Support/oMLX/base-path"
 
 
 def neighbours(home: Path) -> tuple[tuple[ModelSource, Path], ...]:

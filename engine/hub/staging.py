@@ -47,6 +47,20 @@ FILES = "files"
 RECORD = "download.json"
 FORMER = "former"  # the model that is being replaced, until the new one is in place
 TRASH = "trash-"
+ENDING = ".lock"
+_TRIES = 20
+_BETWEEN_S = 0.1
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_log = logging.getLogger(__name__)
+_REASONS = {
+    errno.ENOENT: DeleteRefusal.GONE,
+    errno.ENOTDIR: DeleteRefusal.GONE,
+    errno.EACCES: DeleteRefusal.FORBIDDEN,
+    errno.EPERM: DeleteRefusal.FORBIDDEN,
+    errno.EROFS: DeleteRefusal.READ_ONLY,
+    errno.EBUSY: DeleteRefusal.LOCKED,
+    errno.ETXTBSY: DeleteRefusal.LOCKED,
+}
 
 
 # hunch.json: what we installed into a folder, from where, with which checksums. Not trusted when read, written
@@ -207,12 +221,6 @@ def _ignore_missing(_: Callable[..., object], __: str, raised: tuple[object, Bas
 # same file.
 
 
-ENDING = ".lock"
-_TRIES = 20
-_BETWEEN_S = 0.1
-_OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
 class Busy(Exception):
     """Another process, or another thread of this one, holds the lock."""
 
@@ -369,9 +377,6 @@ class Ahead:
 # process works on is left alone.
 
 
-_log = logging.getLogger(__name__)
-
-
 def clean_up(root: Path) -> None:
     """Finishes installations that lacked only the last step, and deletes what was being deleted."""
     for trash in root.glob(f"{STAGING}/{TRASH}*"):
@@ -425,17 +430,6 @@ def _recorded(root: Path) -> Iterator[str]:
 
 
 # Deletes an installed model, and nothing else: nothing outside our own folder, nothing that is not a model.
-
-
-_REASONS = {
-    errno.ENOENT: DeleteRefusal.GONE,
-    errno.ENOTDIR: DeleteRefusal.GONE,
-    errno.EACCES: DeleteRefusal.FORBIDDEN,
-    errno.EPERM: DeleteRefusal.FORBIDDEN,
-    errno.EROFS: DeleteRefusal.READ_ONLY,
-    errno.EBUSY: DeleteRefusal.LOCKED,
-    errno.ETXTBSY: DeleteRefusal.LOCKED,
-}
 
 
 class CannotDelete(Exception):

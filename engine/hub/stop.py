@@ -22,6 +22,11 @@ from enum import IntEnum
 from engine.api.errors import HubSilence, HubUnreachable
 from engine.api.hub import Retry
 
+LEAST_BYTES_PER_S = 256  # of a connection; a slower one counts as silent
+_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
+BEFORE_ANY_ANSWER = frozenset({HubSilence.NAME, HubSilence.NO_ROUTE, HubSilence.REFUSED})
+_LOOK_S = 0.1  # delay until a request is noticed
+
 
 class StopKind(IntEnum):
     """Ascending by priority: a later request counts only if its priority is higher."""
@@ -151,11 +156,6 @@ def _shut_down(connection: socket.socket) -> None:
 # Why a hub cannot be reached: an error of a library or the system as a HubSilence.
 
 
-LEAST_BYTES_PER_S = 256  # of a connection; a slower one counts as silent
-_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
-BEFORE_ANY_ANSWER = frozenset({HubSilence.NAME, HubSilence.NO_ROUTE, HubSilence.REFUSED})
-
-
 class TryAgain(Exception):
     """A failure that may pass: of the connection, or a busy hub. `asked_s`: the wait that the hub asked for."""
 
@@ -211,9 +211,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 # How long a hub is waited for, and the waits between tries: shown to the user, who can skip them.
-
-
-_LOOK_S = 0.1  # delay until a request is noticed
 
 
 @dataclass(frozen=True, slots=True)

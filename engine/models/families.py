@@ -32,6 +32,41 @@ SAME_AS = {
     "deepseek_v41_text": "deepseek_v41",
     "bailing_hybrid": "bailing_moe_v3",
 }
+_BY_NAME = (  # the longer prefix first
+    ("deepseek-r1-distill", "DeepSeek R1"),
+    ("qwen2.5", "Qwen2.5"),
+    ("qwen3.5", "Qwen3.5"),
+    ("qwen3.6", "Qwen3.6"),
+    ("qwen3.8", "Qwen3.8"),
+    ("llama-3", "Llama 3"),
+    ("smollm3", "SmolLM3"),
+    ("smollm2", "SmolLM2"),
+    ("smollm", "SmolLM"),
+    ("devstral", "Devstral"),
+    ("ministral", "Ministral"),
+    ("mistral", "Mistral"),
+    ("lfm2.5", "LFM2.5"),
+)
+_GEMMA3 = {
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "head_dim": 256,
+    "sliding_window": 512,
+    "sliding_window_pattern": 6,
+}
+_GEMMA4 = {
+    "num_attention_heads": 8,
+    "num_key_value_heads": 1,
+    "head_dim": 256,
+    "global_head_dim": 512,
+    "sliding_window": 512,
+    "sliding_window_pattern": 5,
+    "num_kv_shared_layers": 20,
+}
+_LATENT = {"kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128}
+_LATENT_INDEXED = {**_LATENT, "index_head_dim": 128}
+_DELTA = {"full_attention_interval": 4, "linear_conv_kernel_dim": 4}
+_FALCON = {"mamba_d_conv": 4, "mamba_n_groups": 1}
 
 
 class Caches(Enum):
@@ -76,44 +111,6 @@ def family_name(model_type: str, name: str) -> str:
     named = next((family for sign, family in _BY_NAME if sign in plain), "")
     return named or (family_for(model_type).name if model_type else "")
 
-
-_BY_NAME = (  # the longer prefix first
-    ("deepseek-r1-distill", "DeepSeek R1"),
-    ("qwen2.5", "Qwen2.5"),
-    ("qwen3.5", "Qwen3.5"),
-    ("qwen3.6", "Qwen3.6"),
-    ("qwen3.8", "Qwen3.8"),
-    ("llama-3", "Llama 3"),
-    ("smollm3", "SmolLM3"),
-    ("smollm2", "SmolLM2"),
-    ("smollm", "SmolLM"),
-    ("devstral", "Devstral"),
-    ("ministral", "Ministral"),
-    ("mistral", "Mistral"),
-    ("lfm2.5", "LFM2.5"),
-)
-
-
-_GEMMA3 = {
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-    "head_dim": 256,
-    "sliding_window": 512,
-    "sliding_window_pattern": 6,
-}
-_GEMMA4 = {
-    "num_attention_heads": 8,
-    "num_key_value_heads": 1,
-    "head_dim": 256,
-    "global_head_dim": 512,
-    "sliding_window": 512,
-    "sliding_window_pattern": 5,
-    "num_kv_shared_layers": 20,
-}
-_LATENT = {"kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128}
-_LATENT_INDEXED = {**_LATENT, "index_head_dim": 128}
-_DELTA = {"full_attention_interval": 4, "linear_conv_kernel_dim": 4}
-_FALCON = {"mamba_d_conv": 4, "mamba_n_groups": 1}
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {

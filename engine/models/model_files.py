@@ -25,6 +25,16 @@ TEMPLATE_LIMIT_BYTES = 256 * KIB
 INDEX_LIMIT_BYTES = 32 * MIB
 
 JsonObject = dict[str, object]
+HEADER_LIMIT_BYTES = 32 * MIB
+MAX_DIMENSIONS = 8
+BITS = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 8),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 16),
+    **dict.fromkeys(("U32", "I32", "F32"), 32),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
+    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
+    "F4": 4,
+}
 
 
 class FileError(Exception):
@@ -123,18 +133,6 @@ def real(config: Mapping[str, Any], key: str, default: float) -> float:
 
 # The header of a safetensors file, checked against the file's size. The body is not read. The rules of the format:
 # names and shapes in a JSON header; tensors follow each other without gap, overlap or rest.
-
-
-HEADER_LIMIT_BYTES = 32 * MIB
-MAX_DIMENSIONS = 8
-BITS = {
-    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 8),
-    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 16),
-    **dict.fromkeys(("U32", "I32", "F32"), 32),
-    **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
-    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
-    "F4": 4,
-}
 
 
 @dataclass(frozen=True, slots=True)

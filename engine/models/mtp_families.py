@@ -25,6 +25,13 @@ from typing import Any
 
 from engine.models.families import SAME_AS
 
+_SPECULATORS = {  # their name for the head of any main model, in a folder of its own
+    "input_proj": "join",
+    "token_layernorm": "token_norm",
+    "hidden_layernorm": "state_norm",
+    "final_layernorm": "norm",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -49,12 +56,6 @@ class Family:
     factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of weights of its layer, by ends of names
 
 
-_SPECULATORS = {  # their name for the head of any main model, in a folder of its own
-    "input_proj": "join",
-    "token_layernorm": "token_norm",
-    "hidden_layernorm": "state_norm",
-    "final_layernorm": "norm",
-}
 _QWEN = Family(
     prefixes=("mtp.", "language_model.mtp."),
     own_prefixes=("mtp_layers.#.", "mtp.", ""),

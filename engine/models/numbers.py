@@ -33,6 +33,15 @@ _OTHER_LIMITS = (-(2**24), 2**24)
 _LIST_LIMIT = 512
 _LONGEST = 10_000  # of any list that a family reads
 _INDICES = {"altup_active_idx": "altup_num_inputs"}  # index: size of its array; a device would read out of bounds
+MOST_GROWTH = 4096.0  # factor; real tokenizers have about ten
+MOST_TEXT = 65_536  # characters of one token or one replacement
+MOST_PIECES = 64  # pieces around a text
+MOST_PADDING = 2**16  # tokens
+MOST_ADDED = 72_000  # tokens beside the vocabulary; models with speech have up to 66,000
+MOST_PARTS = 128  # one after the other; real tokenizers have about ten
+MOST_WORD = 4096  # characters: WordPiece compares each part of a word with the vocabulary
+_GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # in a chain, each applies again
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
 def check_numbers(config: JsonObject) -> None:
@@ -100,17 +109,6 @@ def _within(value: object, low: int, high: int) -> bool:
 # How much a tokenizer.json can expand a text, and in how many steps: bounded by its parts, before it gets a text. A
 # chain of forty replacements that each write two letters for one makes a terabyte. It cannot be stopped once it runs,
 # and may need a letter that no test has tried.
-
-
-MOST_GROWTH = 4096.0  # factor; real tokenizers have about ten
-MOST_TEXT = 65_536  # characters of one token or one replacement
-MOST_PIECES = 64  # pieces around a text
-MOST_PADDING = 2**16  # tokens
-MOST_ADDED = 72_000  # tokens beside the vocabulary; models with speech have up to 66,000
-MOST_PARTS = 128  # one after the other; real tokenizers have about ten
-MOST_WORD = 4096  # characters: WordPiece compares each part of a word with the vocabulary
-_GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # in a chain, each applies again
-_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
 def check_growth(content: JsonObject) -> None:

@@ -34,6 +34,22 @@ _LARGEST_PATCH, _LARGEST_MERGE = 64, 8
 _WIDEST, _MOST_HEADS, _DEEPEST = 16_384, 256, 256
 _MOST_PIXELS = 1 << 26
 _STEEPEST = 200  # sides of a picture to one another, as in Qwen's own code
+_OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
+_EMBEDDERS = ("model.vision_embedder.", "vision_embedder.", "model.embed_vision.", "embed_vision.")
+_WITH_PROJECTOR = (
+    *("model.vision_tower.vision_model.", "vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
+    *("model.multi_modal_projector.", "multi_modal_projector."),
+)
+_WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
+_QUERIES, _ALIKE = 512, 64  # at once, where attention is not fused: at most, and a multiple of
+_SCORES = _QUERIES * 5120  # of a head at once: of the largest picture of normal detail
+_DEPTHS = ("depth", "num_hidden_layers")
+_TILES = {"tile_size": 512, "min_tiles": 2, "max_tiles": 10}
+_MOST_TILES = 64
+_AS_CLIP = {
+    "image_mean": (0.48145466, 0.4578275, 0.40821073),
+    "image_std": (0.26862954, 0.26130258, 0.27577711),
+}
 
 
 class Tower(StrEnum):
@@ -76,12 +92,6 @@ _TOWERS: Mapping[str, Tower] = MappingProxyType(
         "lfm2-vl": Tower.SIGLIP2,
     }
 )
-_OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
-_EMBEDDERS = ("model.vision_embedder.", "vision_embedder.", "model.embed_vision.", "embed_vision.")
-_WITH_PROJECTOR = (
-    *("model.vision_tower.vision_model.", "vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
-    *("model.multi_modal_projector.", "multi_modal_projector."),
-)
 _PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
     {
         **dict.fromkeys((Tower.QWEN, Tower.QWEN2, Tower.QWEN25), _OF_QWEN),
@@ -100,9 +110,6 @@ _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
         Tower.PIXTRAL: "patch_conv.weight",
     }
 )
-_WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
-_QUERIES, _ALIKE = 512, 64  # at once, where attention is not fused: at most, and a multiple of
-_SCORES = _QUERIES * 5120  # of a head at once: of the largest picture of normal detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +411,6 @@ def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight
     return Sight(*sight, _filter(given, Filter.BILINEAR), tiling=tiling)
 
 
-_DEPTHS = ("depth", "num_hidden_layers")
 _WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # not "hidden_size"
 _USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
     Tower.GEMMA4_UNIFIED: {"num_heads": 1, "depth": 1},
@@ -415,12 +421,6 @@ _USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
         "patch_size": 16,
         "image_size": 1024,
     },
-}
-_TILES = {"tile_size": 512, "min_tiles": 2, "max_tiles": 10}
-_MOST_TILES = 64
-_AS_CLIP = {
-    "image_mean": (0.48145466, 0.4578275, 0.40821073),
-    "image_std": (0.26862954, 0.26130258, 0.27577711),
 }
 _OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], Sight]] = {
     **{tower: partial(_qwen, tower) for tower in (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)},

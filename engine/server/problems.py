@@ -27,6 +27,17 @@ from engine.api.errors import (
 from engine.api.types import FinishReason
 
 _MOST_NAMES = 20  # of models, in a sentence
+_ANTHROPIC_KINDS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "invalid_request_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    503: "overloaded_error",
+}
 
 
 class Dialect(StrEnum):
@@ -74,19 +85,6 @@ class Problem(Exception):
                 return {"error": self.message}
         error = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
         return {"error": error}
-
-
-_ANTHROPIC_KINDS = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    409: "invalid_request_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    500: "api_error",
-    503: "overloaded_error",
-}
 
 
 def invalid(message: str, param: str | None = None, code: str = "invalid_value") -> Problem:

@@ -17,6 +17,8 @@ from engine.server.pictures import SentPictures
 from engine.server.problems import Dialect, Problem
 from engine.server.replies import Outcome
 
+CUT = frozenset({FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY})  # ends of answers that go on
+
 
 @dataclass(frozen=True, slots=True)
 class House:
@@ -30,9 +32,6 @@ class House:
     def draft(self) -> str | None:
         """The loaded draft's name."""
         return None if self.state.draft is None else identifier(self.state.draft.name)
-
-
-CUT = frozenset({FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY})  # ends of answers that go on
 
 
 class Shape(ABC):

@@ -29,6 +29,12 @@ from app.words.requests import group_name, grouping_name, show_more, total_cells
 REQUESTS, TOTALS = "requests", "totals"
 _SIDE_PX = 20
 _LEAST_PX = (560, 360)
+_MOST_ROWS = 12
+_POSITIONS = 2  # number of the figure that is bars
+_SPEED_UP = 3  # of the first one that is in the colour of a gain or loss
+_BARS_PX = 52, 18
+_BETWEEN_PX = 18
+_NO_SIDE = Qt.AlignmentFlag(0)
 
 
 class ActivityWindow(Translated, SideWindow):
@@ -108,13 +114,6 @@ class ActivityWindow(Translated, SideWindow):
         self.table.setAccessibleName(self.tr("Requests"))
         self._show_older()
         self._nothing.setText(self.tr("Replies appear here as they are written."))
-
-
-_MOST_ROWS = 12
-_POSITIONS = 2  # number of the figure that is bars
-_SPEED_UP = 3  # of the first one that is in the colour of a gain or loss
-_BARS_PX = 52, 18
-_BETWEEN_PX = 18
 
 
 class TotalsCard(Translated, Card):
@@ -228,6 +227,3 @@ class _PositionBars(QWidget):
         painter = QPainter(self)
         paint_positions(painter, QRectF(self.rect()), self._stats, self._theme)
         painter.end()
-
-
-_NO_SIDE = Qt.AlignmentFlag(0)

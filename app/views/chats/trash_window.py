@@ -36,6 +36,9 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.trash import deletion_detail, deletion_title, restore_words
 
+_GAP_PX = 8  # between the buttons
+SHOW_ALL = "show_all"
+
 
 def ask_to_forget(
     theme: Theme, parent: QWidget, words: Callable[[], tuple[str, str]], act: Callable[[], None]
@@ -246,9 +249,6 @@ class TrashWindow(Translated, SideWindow):
         self.list.setFocus()
 
 
-_GAP_PX = 8  # between the buttons
-
-
 class TrashBar(Translated, QWidget):
     """In place of the composer while a chat in the Trash is read: where it is, and the ways out."""
 
@@ -347,9 +347,6 @@ class TrashBar(Translated, QWidget):
         top = self.sentence.y() + (self.sentence.fontMetrics().lineSpacing() - side) // 2
         icon("trash-2", colors.secondary).paint(painter, QRect(self._theme.px(16), top, side, side))
         painter.end()
-
-
-SHOW_ALL = "show_all"
 
 
 class TrashMenu(QObject):

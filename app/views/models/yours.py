@@ -32,6 +32,8 @@ from app.words.model_names import human_name
 
 _MOST_ROWS = 40  # until the user asks for the rest
 _FEW = 6  # a list so short needs no search
+_WIDTH_PX = 720
+_HEIGHT_PX = 420
 
 
 class ModelsPage(Translated, Page):
@@ -317,10 +319,6 @@ class FilterButton(PillButton):
 
     def _show_state(self, on: bool) -> None:
         self.set_emphasis(Emphasis.PRIMARY if on else Emphasis.PLAIN)
-
-
-_WIDTH_PX = 720
-_HEIGHT_PX = 420
 
 
 class TemplateDialog(Dialog):

@@ -25,6 +25,9 @@ from app.words.options import detail_words, empty_words, thinking_words
 
 STEPS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
+_LIMIT = "limit"
+_USUAL_LIMIT = 1024
+_TOKENS_PX = 76
 
 
 def make_field(theme: Theme, name: str) -> Field:
@@ -154,11 +157,6 @@ class DetailField(Translated, Segments):
 
     def _retranslate(self) -> None:
         self.set_choices([(each, detail_words(each)) for each in ("low", "normal", "high")])
-
-
-_LIMIT = "limit"
-_USUAL_LIMIT = 1024
-_TOKENS_PX = 76
 
 
 class ThinkingField(Translated, QWidget):

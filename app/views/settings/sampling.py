@@ -20,6 +20,9 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill, rounded_up, sentences
 from app.words.options import option_name, value_words
 
+_DRAWING = (*STEPS, "top_k", "seed", "fastest")
+_REPLY = ("max_tokens", "context_tokens", "thinking", "picture_detail")
+
 
 class ChatCard(Translated, Card):
     def __init__(self, theme: Theme, settings: Settings) -> None:
@@ -53,10 +56,6 @@ class ChatCard(Translated, Card):
         self._words_row.set_words(self.tr("Show previews"))
         both = "⌘↩" if sys.platform == "darwin" else self.tr("Ctrl+Return")
         self.send_key.set_choices((("return", self.tr("Return")), ("control_return", both)))
-
-
-_DRAWING = (*STEPS, "top_k", "seed", "fastest")
-_REPLY = ("max_tokens", "context_tokens", "thinking", "picture_detail")
 
 
 class SamplingPage(Translated, Page):

@@ -41,6 +41,9 @@ _KEPT_MINUTES = (5, 15, 60, 240)
 _COPIED_MS = 1400
 _SPARE_PX = FramedText.MARGIN_PX + 2  # Qt scrolls by a line where less than a margin is left below the last one
 _HIDDEN = "••••••••"
+_WIDTH_PX = 620
+_MOST_LINES = 16  # in sight at once
+_STRENGTH = 36  # of the ground of lines that come or go, of 255
 
 
 class ServerPage(Translated, Page):
@@ -327,11 +330,6 @@ class PastedText(WheelPasses, FramedText):
             block = block.next()
         self.setFixedHeight(ceil(height) + _SPARE_PX)
         self.verticalScrollBar().setValue(0)
-
-
-_WIDTH_PX = 620
-_MOST_LINES = 16  # in sight at once
-_STRENGTH = 36  # of the ground of lines that come or go, of 255
 
 
 class ClientFileDialog(Dialog):

@@ -24,6 +24,9 @@ from app.words.notices_for_errors import notice_for
 from app.words.portable import not_exported
 from app.words.replies import SEPARATOR
 
+_HEIGHT = 190
+_SHAPES = {Content.CODE: "square", Content.PROSE: "circle", Content.LANGUAGE: "triangle"}
+
 
 class TuneCard(Translated, Card):
     def __init__(self, theme: Theme, tuning: TuningController) -> None:
@@ -159,10 +162,6 @@ def _result(view: TuningView) -> str:
 def chart_sentence(view: TuningView) -> str:
     """All of the chart, for those who do not see it."""
     return listed(*(labelled(way_text(way), exact_times(gain)) for way, gain in mean_gains(view.readings).items()))
-
-
-_HEIGHT = 190
-_SHAPES = {Content.CODE: "square", Content.PROSE: "circle", Content.LANGUAGE: "triangle"}
 
 
 class TuneChart(QWidget):

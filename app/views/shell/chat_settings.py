@@ -42,6 +42,8 @@ _ROWS = (
     *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
     *("max_tokens", "context_tokens", "thinking", "picture_detail"),
 )
+SHORTCUT = "Ctrl+Alt+,"
+_DOT_PX = 6
 
 
 class OptionField(Translated, QWidget):
@@ -370,10 +372,6 @@ def _options_of(name: str) -> tuple[str, ...]:
 
 def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:11] + "…" + name[-12:]
-
-
-SHORTCUT = "Ctrl+Alt+,"
-_DOT_PX = 6
 
 
 class SettingsButton(Translated, IconButton):

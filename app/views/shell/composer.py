@@ -37,6 +37,7 @@ from app.words.model_names import human_name, question_hint
 
 _GROWS_TO = 0.4  # of the window's height
 _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
+_WORDS_NEED_PX = 180  # beside the buttons
 
 
 class UnsentWords(QObject):
@@ -489,7 +490,6 @@ class ComposerWiring(QObject):
         self._composer.unsent.end_reply(chat_id, status, at_end=at_end)
 
 
-_WORDS_NEED_PX = 180  # beside the buttons
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 

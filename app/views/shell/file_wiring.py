@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 _OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
 _LEAST_ROOM = 100  # tokens; in a chat with less, the end would be no more than some words
+SCHEME, _ASK = "hunch", "ask"
+_MOST_CHARACTERS = 20_000  # in an address, which any program may send, and in the composer
+_MOST_FIELDS = 8
 
 
 class AttachmentWiring(QObject):
@@ -283,11 +286,6 @@ class FileWiring(QObject):
         else:
             again = partial(QTimer.singleShot, 0, self, partial(self._import, path))
             dialog.finished.connect(lambda _result: again())
-
-
-SCHEME, _ASK = "hunch", "ask"
-_MOST_CHARACTERS = 20_000  # in an address, which any program may send, and in the composer
-_MOST_FIELDS = 8
 
 
 class Opener:

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 WIDTH_PX = 300
 _SIDE_PX = 16
 _READING_UPDATES = 10  # words stand for a second while a reply is written, so that they can be read
+SHORTCUT = "Ctrl+Alt+I"
+_CHAT_NEEDS_PX = 400
+_BAR_PX = 6
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class InspectorPanel(Translated, QWidget):
@@ -168,10 +173,6 @@ def _set_color(label: TextLabel, color: QColor) -> None:
         palette = label.palette()
         palette.setColor(QPalette.ColorRole.WindowText, color)
         label.setPalette(palette)
-
-
-SHORTCUT = "Ctrl+Alt+I"
-_CHAT_NEEDS_PX = 400
 
 
 class InspectorWiring(QObject):
@@ -313,11 +314,6 @@ class InspectorWiring(QObject):
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):
             self._fit()
         return super().eventFilter(watched, event)
-
-
-_BAR_PX = 6
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class Chart(Translated, QWidget):

@@ -43,6 +43,45 @@ _SLACK_PX = 4
 _MOST_SHOWN = 60
 _MOST_RECENT = 12
 _PAGE_ROWS = 8
+_MOST_CHATS = 500
+_ICONS = {
+    # of entries
+    "new_chat": "pencil",
+    "new_folder": "folder-plus",
+    "quick_ask": "zap",
+    "attach": "paperclip",
+    "export_chat": "external-link",
+    "export_all": "external-link",
+    "import_chats": "download",
+    "close_window": "x",
+    "settings": "settings",
+    "quit": "x",
+    "copy": "copy",
+    "sidebar": "panel-left",
+    "write": "corner-down-left",
+    "stop": "square",
+    "pair": "box",
+    "pin": "pin",
+    "activity": "activity",
+    "models": "box",
+    "next_chat": "arrow-down",
+    "previous_chat": "arrow-up",
+    "delete": "trash-2",
+    "show_log": "file-text",
+    "copy_diagnostics": "copy",
+    "server_switch": "globe",
+    "server_settings": "globe",
+    # of all others in a menu
+    "edit": "pencil",
+    "find": "search",
+    "view": "panel-right",
+    "chat": "message-square",
+    "message": "message-square",
+    "move": "folder",
+    "deleted": "trash-2",
+    "window": "square",
+    "help": "info",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,47 +281,6 @@ class PaletteField(SearchField):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.focus_lost.emit()
-
-
-_MOST_CHATS = 500
-_ICONS = {
-    # of entries
-    "new_chat": "pencil",
-    "new_folder": "folder-plus",
-    "quick_ask": "zap",
-    "attach": "paperclip",
-    "export_chat": "external-link",
-    "export_all": "external-link",
-    "import_chats": "download",
-    "close_window": "x",
-    "settings": "settings",
-    "quit": "x",
-    "copy": "copy",
-    "sidebar": "panel-left",
-    "write": "corner-down-left",
-    "stop": "square",
-    "pair": "box",
-    "pin": "pin",
-    "activity": "activity",
-    "models": "box",
-    "next_chat": "arrow-down",
-    "previous_chat": "arrow-up",
-    "delete": "trash-2",
-    "show_log": "file-text",
-    "copy_diagnostics": "copy",
-    "server_switch": "globe",
-    "server_settings": "globe",
-    # of all others in a menu
-    "edit": "pencil",
-    "find": "search",
-    "view": "panel-right",
-    "chat": "message-square",
-    "message": "message-square",
-    "move": "folder",
-    "deleted": "trash-2",
-    "window": "square",
-    "help": "info",
-}
 
 
 class PaletteCommands(QObject):

@@ -30,6 +30,8 @@ WIDTH = 248
 _SEARCH_DELAY_MS = 150
 _INSET_PX = 12  # as the rows of the list
 _SLOW_MS = 400  # a search that takes longer says that it goes on
+_ASKS_PX = 560  # the question that has three buttons
+_SIDE_PX = 16
 
 
 class Sidebar(Translated, QWidget):
@@ -180,9 +182,6 @@ class Sidebar(Translated, QWidget):
         painter.end()
 
 
-_ASKS_PX = 560  # the question that has three buttons
-
-
 class SidebarWiring(QObject):
     """What the sidebar and the Chat menu ask for: chats, folders, search, the Trash."""
 
@@ -329,9 +328,6 @@ class SidebarWiring(QObject):
         if self._trash is not None:
             self._trash.close()
         self._window.activateWindow()
-
-
-_SIDE_PX = 16
 
 
 class DownloadRing(Translated, PaintedButton):

@@ -21,6 +21,8 @@ from app.words.formats import count, fill
 from app.words.languages import Translation, compiled_sentences
 
 _PATIENCE_MS = 1500
+_SILENT_MS = 1000  # an end takes about that long
+_LOOK_MS = 100
 
 
 class Opening(QTimer):
@@ -142,10 +144,6 @@ def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> C
 def crashed() -> BannerText:
     sentence = QCoreApplication.translate("Application", "Hunch quit unexpectedly. Your chats are safe.")
     return BannerText(sentence, button=QCoreApplication.translate("Application", "Show Report"))
-
-
-_SILENT_MS = 1000  # an end takes about that long
-_LOOK_MS = 100
 
 
 class WaitingStart(QObject):

@@ -19,6 +19,11 @@ MARGIN_PX = 24
 _AFTER_USER_PX = 0
 _AFTER_REPLY_PX = 24
 _SEGMENT = 256  # messages
+_OUTSIDE_PX = 100  # one character of the gaps between messages
+_ROUNDS = 4  # the parts above turn out to be of another height, the section that was meant to be of several parts
+_ABOVE_MATCH = 0.3  # of the page
+_WORD = re.compile(r"\s*(\w{1,24}|\S)")
+STICK_PX = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +226,6 @@ class Sight(Protocol):
     def arrange(self) -> None: ...
 
 
-_OUTSIDE_PX = 100  # one character of the gaps between messages
-_ROUNDS = 4  # the parts above turn out to be of another height, the section that was meant to be of several parts
-_ABOVE_MATCH = 0.3  # of the page
-_WORD = re.compile(r"\s*(\w{1,24}|\S)")
-
-
 class ReadingPlace(NamedTuple):
     """It outlives the window. Pixels would mean another place after a change of width, text size or what is folded, and
     in a long reply that is read by sections. So it is a message and an offset in characters of its text, with a
@@ -389,9 +388,6 @@ def _offset_at(marks: list[_Mark], y_px: float) -> float:
     if below.y_px == above.y_px:
         return above.offset
     return above.offset + (y_px - above.y_px) / (below.y_px - above.y_px) * (below.offset - above.offset)
-
-
-STICK_PX = 48
 
 
 class Hold:

@@ -43,6 +43,7 @@ _THINKING = 1  # first number of an address
 _GAP_PX = 6
 _BELOW_PX = 4  # the base line
 _TINT_LIGHT, _TINT_DARK = 0.15, 0.24
+_STYLES = (TextStyle.FINE, TextStyle.BODY, TextStyle.FINE, TextStyle.HEADING, TextStyle.FINE)
 
 
 class OverlayCard(QWidget):
@@ -122,9 +123,6 @@ class OverlayCard(QWidget):
         painter.setPen(QPen(self._theme.palette.hairline, 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
         painter.end()
-
-
-_STYLES = (TextStyle.FINE, TextStyle.BODY, TextStyle.FINE, TextStyle.HEADING, TextStyle.FINE)
 
 
 class OverlayMode(StrEnum):

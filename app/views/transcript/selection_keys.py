@@ -44,6 +44,8 @@ _BACK = frozenset(
 _ALONG_LINES = frozenset({_Move.StartOfLine, _Move.EndOfLine})
 _BY_LINES = frozenset({_Move.Up, _Move.Down})
 _END = 1 << 40  # of a text whose length is not known yet
+_SCROLL_MS = 30
+_MOST_SCROLL_PX = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +243,6 @@ class SelectionKeys:
     def _bottom_of(self, caret: _Caret) -> int:
         item = self._column.items[caret.row]
         return item.top_px + item.top_of(item.parts.index(caret.part) + 1)
-
-
-_SCROLL_MS = 30
-_MOST_SCROLL_PX = 60
 
 
 class SelectionPointer(QObject):

@@ -26,6 +26,9 @@ from app.words.replies import install_notice, reply_notice
 
 ANSWER_NOW = "answer_now"  # what a click on it asks for
 _MINUTE_S = 60
+_GAP_PX = 6
+_BELOW_PX = 6
+_SHARE = 0.8  # of the column's width, as of bubbles
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,11 +255,6 @@ class NoticePart(Hovered, QWidget):
         shown = icon("alert-triangle", colors.fault) if self._is_fault else icon("info", colors.secondary)
         shown.paint(painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side))
         painter.end()
-
-
-_GAP_PX = 6
-_BELOW_PX = 6
-_SHARE = 0.8  # of the column's width, as of bubbles
 
 
 class AttachmentsPart(Hovered, QWidget):

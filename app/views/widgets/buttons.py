@@ -33,6 +33,9 @@ from app.views.widgets.plain_words import PlainWords
 from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 
+STOP = "square"  # drawn solid: an outline in a disc reads as a window
+_DISABLED = 0.45  # of the usual strength
+
 
 class MeantClicks(BeforeButton):
     """Comes before the Qt class of a button: a click does what the user meant, or nothing.
@@ -71,11 +74,6 @@ class MeantClicks(BeforeButton):
         """What it is shown for next may be something else of the same name."""
         self._pressed_as = None
         super().hideEvent(event)
-
-
-STOP = "square"  # drawn solid: an outline in a disc reads as a window
-
-_DISABLED = 0.45  # of the usual strength
 
 
 class Emphasis(StrEnum):

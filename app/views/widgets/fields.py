@@ -36,6 +36,9 @@ from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import is_held_return, presses
 from app.views.widgets.plain_words import PlainWords
 
+NUMBER_PX = 116  # a number's field; wide enough for what an empty one says in any language
+_DISABLED = 0.45  # of the usual strength
+
 
 def field_style(theme: Theme) -> str:
     colors = theme.palette
@@ -50,10 +53,6 @@ def field_style(theme: Theme) -> str:
         f" {{ border: 1px solid {colors.ink.name()}; }}"
         f" QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{ color: {colors.faint.name()}; }}"
     )
-
-
-NUMBER_PX = 116  # a number's field; wide enough for what an empty one says in any language
-_DISABLED = 0.45  # of the usual strength
 
 
 class FieldStyler(QObject):

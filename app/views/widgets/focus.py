@@ -19,6 +19,7 @@ _BY_KEY = (
 )
 # A menu or another window that has the focus for a while: how it came here stays as it was.
 _FOR_A_WHILE = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
+_SAME_LINE_PX = 6  # between the middles of what is beside one another
 
 
 class FocusRing(BeforeWidget):
@@ -71,9 +72,6 @@ class FocusBefore:
             widget.setFocus(Qt.FocusReason.OtherFocusReason)
         elif widget is not None:
             self._otherwise()
-
-
-_SAME_LINE_PX = 6  # between the middles of what is beside one another
 
 
 def put_in_tab_order(before: QWidget, page: QWidget) -> None:

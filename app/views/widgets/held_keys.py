@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QMenu, QStyleOptionMenuItem
 RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _PRESS_KEYS = (*RETURN_KEYS, Qt.Key.Key_Space, Qt.Key.Key_Select)
+MENU_KEY = "Meta+Return" if sys.platform == "darwin" else "Shift+F10"  # Qt's Meta is a Mac's Control
 
 
 def is_held(event: QKeyEvent) -> bool:
@@ -54,9 +55,6 @@ class Menu(QMenu):
         super().initStyleOption(option, action)
         if self.style().name() == "fusion":
             option.maxIconWidth = max(option.maxIconWidth, option.fontMetrics.height())
-
-
-MENU_KEY = "Meta+Return" if sys.platform == "darwin" else "Shift+F10"  # Qt's Meta is a Mac's Control
 
 
 def asks_for_menu(event: QKeyEvent) -> bool:

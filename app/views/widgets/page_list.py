@@ -34,6 +34,8 @@ from app.views.widgets.search_field import SearchField
 from app.views.widgets.tooltips import set_tooltip, show_item_tooltips
 
 _ENTRY = Qt.ItemDataRole.UserRole
+SIDE_PX = 10
+_ANY_PX = 16_777_215
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +138,6 @@ class _EntryDelegate(QStyledItemDelegate):
         place = QRect(words.right() - width + 1, words.top(), width, words.height())
         paint_line(painter, place, aside, font, self._list.theme.palette.faint)
         return width + self._list.theme.px(12)
-
-
-SIDE_PX = 10
-_ANY_PX = 16_777_215
 
 
 class PagesSide(QWidget):
