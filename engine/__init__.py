@@ -134,6 +134,7 @@ from engine.api.types import (
     MAX_SEED,
     SAMPLING_LIMITS,
     Acceptance,
+    AddressProblem,
     CacheSizes,
     Constraint,
     ConstraintKind,

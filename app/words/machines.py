@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from app.words.formats import fill, number, size
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
+from app.words.server import port_words
 from engine import (
     EngineError,
     FoundMachine,
@@ -32,12 +33,9 @@ def lending_words(state: LendingState, address: str, port: int) -> str:
         case LendingPhase.READY:
             offered = QCoreApplication.translate("Machines", "Up to %1 for paired Macs, at %2.")
             return fill(offered, size(state.offered_bytes), address)
-        case LendingPhase.FAILED if state.error == "AddressInUse":
-            return fill(QCoreApplication.translate("Server", "Port %1 is taken by another program."), str(port))
-        case LendingPhase.FAILED if state.error == "AddressUnusable":
-            return fill(QCoreApplication.translate("Server", "The system does not allow port %1."), str(port))
         case LendingPhase.FAILED:
-            return QCoreApplication.translate("Machines", "Lending ended by itself. Turn it on again.")
+            ended = QCoreApplication.translate("Machines", "Lending ended by itself. Turn it on again.")
+            return port_words(state.error, port) or ended
     return QCoreApplication.translate("Machines", "Lends this Mac’s memory to Macs that you pair with it.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.words.formats import fill
-from engine import ServerPhase, ServerState
+from engine import AddressProblem, ServerPhase, ServerState
 
 
 def state_words(state: ServerState, address: str, port: int) -> str:
@@ -23,14 +23,19 @@ def state_words(state: ServerState, address: str, port: int) -> str:
 
 
 def failure_words(state: ServerState, port: int) -> str:
-    number = str(port)
-    if state.error == "AddressInUse":
-        return fill(QCoreApplication.translate("Server", "Port %1 is taken by another program."), number)
-    if state.error == "AddressUnusable":
-        return fill(QCoreApplication.translate("Server", "The system does not allow port %1."), number)
-    return QCoreApplication.translate("Server", "The server could not start. The log says why.")
+    could_not = QCoreApplication.translate("Server", "The server could not start. The log says why.")
+    return port_words(state.error, port) or could_not
+
+
+def port_words(error: str, port: int) -> str:
+    """Why nothing can listen at a port; "" where that is not the error."""
+    words = {
+        AddressProblem.IN_USE: QCoreApplication.translate("Server", "Port %1 is taken by another program."),
+        AddressProblem.UNUSABLE: QCoreApplication.translate("Server", "The system does not allow port %1."),
+    }
+    return fill(words[AddressProblem(error)], str(port)) if error in words else ""
 
 
 def is_port_problem(state: ServerState) -> bool:
     """Another port may help."""
-    return state.phase is ServerPhase.FAILED and state.error in ("AddressInUse", "AddressUnusable")
+    return state.phase is ServerPhase.FAILED and state.error in tuple(AddressProblem)

@@ -83,7 +83,7 @@ class LendingPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LendingState:
-    """What this machine lends to others now. `error`: AddressInUse, AddressUnusable, or "" where only the log helps."""
+    """What this machine lends to others now. `error`: an AddressProblem, or "" where only the log helps."""
 
     phase: LendingPhase = LendingPhase.OFF
     error: str = ""

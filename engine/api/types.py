@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +18,17 @@ MAX_DRAFT_TOKENS = 32
 MOST_LOGPROBS = 20
 BACKGROUND_RANK = 2
 LARGEST_PICTURE_SIDE = 8192
+
+
+class AddressProblem(StrEnum):
+    """Why nothing can listen at an address."""
+
+    IN_USE = "AddressInUse"
+    UNUSABLE = "AddressUnusable"
+
+    @classmethod
+    def of(cls, error: OSError) -> AddressProblem:
+        return cls.IN_USE if error.errno == errno.EADDRINUSE else cls.UNUSABLE
 
 
 class ModelRole(StrEnum):

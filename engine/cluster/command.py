@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import json
 import signal
 import sys
@@ -18,6 +17,7 @@ import platformdirs
 from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
+from engine.api.types import AddressProblem
 from engine.cluster.discovery import announce
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
@@ -141,8 +141,7 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     try:
         port = lender.start(host, port)
     except OSError as error:
-        name = "AddressInUse" if error.errno == errno.EADDRINUSE else "AddressUnusable"
-        say(json.dumps({"error": name, "detail": error.strerror}))
+        say(json.dumps({"error": AddressProblem.of(error), "detail": error.strerror}))
         return 1
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

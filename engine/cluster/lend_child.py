@@ -7,7 +7,6 @@ machine supplies is downloaded from a hub on loopback, which is here too.
 from __future__ import annotations
 
 import ctypes
-import errno
 import hmac
 import json
 import os
@@ -26,6 +25,7 @@ from urllib.parse import unquote, urlsplit
 
 from engine.api.errors import InvalidRequest
 from engine.api.ranks import HubSource, LendingPhase, LendingState
+from engine.api.types import AddressProblem
 from engine.cluster.discovery import announce
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
@@ -49,8 +49,7 @@ def run(identity: str, address: str) -> int:
         _post(LendingState(LendingPhase.FAILED))
         return 1
     except OSError as error:
-        in_use = error.errno == errno.EADDRINUSE
-        _post(LendingState(LendingPhase.FAILED, "AddressInUse" if in_use else "AddressUnusable"))
+        _post(LendingState(LendingPhase.FAILED, AddressProblem.of(error)))
         return 1
     with suppress(OSError):  # nothing reads the states any more
         child.post_states()

@@ -54,7 +54,7 @@ class ServerState:
     phase: ServerPhase = ServerPhase.OFF
     addresses: tuple[str, ...] = ()  # "http://127.0.0.1:4862"
     requests: int = 0  # of other programs, queued and running
-    error: str = ""  # why it FAILED: "KeyMissing", "AddressInUse" or "AddressUnusable"
+    error: str = ""  # why it FAILED: "KeyMissing", "InternalError" or an AddressProblem
     detail: str = ""
 
 

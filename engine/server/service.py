@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.api.protocols import ChatEngine
+from engine.api.types import AddressProblem
 from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, ServerPhase, ServerState
 
 if TYPE_CHECKING:
@@ -101,8 +102,7 @@ class Server:
             sockets = _listening(self._options.host, self._options.port)
             asyncio.run(self._serve(sockets))
         except OSError as error:
-            name = "AddressInUse" if error.errno == errno.EADDRINUSE else "AddressUnusable"
-            last = ServerState(ServerPhase.FAILED, error=name, detail=error.strerror or "")
+            last = ServerState(ServerPhase.FAILED, error=AddressProblem.of(error), detail=error.strerror or "")
         except Exception as error:  # noqa: BLE001  said in the state, whatever it is
             _log.exception("the server failed")
             last = ServerState(ServerPhase.FAILED, error="InternalError", detail=type(error).__name__)
