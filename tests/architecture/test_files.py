@@ -81,7 +81,7 @@ def test_the_lines_of_every_page_are_short() -> None:
 
 
 def test_what_a_page_names_is_there() -> None:
-    """Links, and files of ours in backquotes."""
+    """Links, and files of ours in backquotes; those in docstrings and comments too."""
     pages = [path for path in project_files() if path.suffix == ".md"]
     names = {path.name for path in project_files()}
     lost = [
@@ -92,7 +92,7 @@ def test_what_a_page_names_is_there() -> None:
     ]
     named = [
         (name_of(page), name)
-        for page in pages
+        for page in (*pages, *_SOURCES)
         for name in _NAMED_FILE.findall(page.read_text(encoding="utf-8"))
         if name.rpartition("/")[2] not in names
     ]

@@ -39,7 +39,7 @@ class SideLines:
     """The line beside opened thinking, one for each message, and those of quotes beside cards and between parts.
 
     They are where no part is, so nothing but itself has them painted again when parts move. Beside a quote's words
-    its lines are painted with these (`text_decorations.py`).
+    its lines are painted with these (`text_parts.py`).
     """
 
     def __init__(self, viewport: QWidget) -> None:

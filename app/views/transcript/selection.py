@@ -2,7 +2,7 @@
 
 Here: where it begins and ends, and how much of a part lies in it. It holds places in the text, no widgets, so it
 survives that text grows, or scrolls out of sight and gets another widget.
-Not here: the pointer (`pointer.py`), drawing (the parts), the selected words (`copied_text.py`).
+Not here: pointer and keys (`selection_keys.py`), drawing (the parts), the selected words (`copier.py`).
 """
 
 from dataclasses import dataclass
