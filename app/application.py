@@ -46,7 +46,7 @@ from app.system.qt_imports import import_in_steps
 from app.system.secrets import Secrets, system_keychain
 from app.system.services import offer_service
 from app.system.unix_signals import Interrupts, end_process_after
-from app.system.worker import Worker, ignore
+from app.system.worker import RETRY_INTERVAL_MS, Worker, ignore
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
 from app.views.shell.applications_offer import AppOffer, MoveOffer
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 
 END_S = 30.0  # the steps of the end have limits of their own; this is for one that hangs all the same
-_RETRY_MS = 2000  # of what the disk refused
 STORE_END_S = 1.5  # what it is at then, the next start goes on with: a deletion of gigabytes, say
 
 _log = logging.getLogger(__name__)
@@ -250,7 +249,7 @@ class Application(QObject):
         self._files.ask(self.mark.begin, ignore, ignore)
         for folder in (self.paths.data, self.paths.cache):
             self._files.ask(partial(remove_unfinished, folder), ignore, ignore)
-        retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
+        retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         records = PairRecords(self.paths.pairs, machine_name(), self._files, retry.start)
         retry.timeout.connect(records.try_again)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)

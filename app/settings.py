@@ -38,7 +38,7 @@ from app.option_checks import (
 )
 from app.system.secrets import Secrets
 from app.system.small_file import read_small
-from app.system.worker import IN_PLACE, JobQueue
+from app.system.worker import IN_PLACE, RETRY_INTERVAL_MS, JobQueue
 from engine import (
     MAX_DRAFT_TOKENS,
     MAX_SEED,
@@ -62,7 +62,6 @@ STARTER_EYES = f"{STARTER_FOLDER}/eyes/main"  # the tiny model beside it, which 
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
-_RETRY_INTERVAL_MS = 2000  # of what the disk refused
 _MOST_ASIDE = 5  # files that were put aside; older ones are deleted
 # What "reset all settings" leaves as it is.
 KEPT = frozenset(
@@ -311,7 +310,7 @@ class Settings(QObject):
         self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
         self._timer.timeout.connect(self._save_soon)
-        self._retry = QTimer(self, singleShot=True, interval=_RETRY_INTERVAL_MS)
+        self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self._save_soon)
         self._refused = False
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.controllers.keeping import Changes
+from app.controllers.keeping import KEEP_DELAY_MS, Changes
 from app.settings import Settings
 from app.storage import Storage
 from app.system.worker import ignore
@@ -21,7 +21,6 @@ from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
 from engine import Acceptance, PictureDetail, Sampling, Speculation, SpeculationMode
 
-_KEEP_DELAY_MS = 400
 _SHORT_TOKENS = 512  # of thinking
 _NO_PICTURES = "without_pictures"  # beside the options: models that do not see are not asked to
 _PRESET = "preset"  # beside the options: the id of the chat's preset
@@ -166,7 +165,7 @@ class ChatOptions(QObject):
         self._known: dict[int, dict[str, Any]] = {}  # by chat, as far as they were asked for in this run
         self._unkept: dict[int, set[str]] = {}  # which of it are not on disk yet
         self._asked: dict[str, Any] | None = None  # what went with that message
-        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         settings.changed.connect(self._on_setting)
 

@@ -18,9 +18,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.replies import Replies
 from app.storage import NotStored, Storage, Stores
 from app.storage.left_words import Left
-from app.system.worker import ignore
+from app.system.worker import RETRY_INTERVAL_MS, ignore
 
-RETRY_INTERVAL_MS = 2000
+KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 _PATIENCE_S = 1.0  # with the disk, at the end
 
 Change = Callable[[Stores], object]

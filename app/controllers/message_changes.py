@@ -15,14 +15,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.deletions import Deletions
 from app.controllers.exchanges import Exchanges
-from app.controllers.keeping import Changes, Keeping
+from app.controllers.keeping import KEEP_DELAY_MS, Changes, Keeping
 from app.controllers.messages import storable
 from app.controllers.open_chat import OpenChat
 from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange
 from app.view_models.transcript import MessageEdit, TranscriptMessage
 from engine import MessageRole
 
-_KEEP_DELAY_MS = 400
 _USER, _ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
 
 
@@ -60,7 +59,7 @@ class MessageChanges(QObject):
         self._edits: dict[int, Edit] = {}  # by message; all of this run, and of earlier ones those of opened chats
         self._ended: set[int] = set()  # which were saved or cancelled, whatever the disk still says
         self._unkept: set[int] = set()
-        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
 
     # Edits that are open

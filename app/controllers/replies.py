@@ -15,7 +15,7 @@ from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
 from app.storage.exchange import end_reply
 from app.system.energy import Strain
-from app.system.worker import ignore
+from app.system.worker import RETRY_INTERVAL_MS, ignore
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -38,8 +38,6 @@ from engine import (
 SAVE_INTERVAL_MS = 400  # a crash loses about this much text, more on a slow disk
 NUMBERS_INTERVAL_MS = 100  # the table; whatever the disk does
 FOOTER_EVERY = 10  # of these times: the line under a reply changes once a second, so that it can be read
-# An end that could not be stored is tried again after this long.
-RETRY_INTERVAL_MS = 2000
 
 # The other reasons have the same text in both enums.
 _STATUS_OF = {FinishReason.STOP: ReplyStatus.DONE, FinishReason.CANCELLED: ReplyStatus.STOPPED}

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+RETRY_INTERVAL_MS = 2000  # what the disk has refused is tried again after this long
 _CLOSE_S = 3.0  # for jobs that take no longer than a small file
 
 T = TypeVar("T")

@@ -120,7 +120,7 @@ class FullDisk:
 def test_a_choice_that_a_full_disk_refuses_is_tried_until_it_takes_it(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(application, "_RETRY_MS", 1)
+    monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 1)
     tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         disk = FullDisk(monkeypatch, refusals=3)
@@ -133,7 +133,7 @@ def test_a_choice_that_a_full_disk_refuses_is_tried_until_it_takes_it(
 def test_a_choice_that_the_disk_has_refused_is_kept_at_the_end(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(application, "_RETRY_MS", 2**31 - 1)
+    monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 2**31 - 1)
     tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         FullDisk(monkeypatch, refusals=1)

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
+from app.controllers.keeping import KEEP_DELAY_MS
 from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
@@ -36,7 +37,6 @@ from app.words.hub import install_text
 from app.words.model_names import human_name, question_hint
 
 _GROWS_TO = 0.4  # of the window's height
-_KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 _WORDS_NEED_PX = 180  # beside the buttons
 
 
@@ -59,7 +59,7 @@ class UnsentWords(QObject):
         self._texts: dict[int, str] = {}  # by chat, of those that are not open
         self._on_their_way: set[int] = set()  # the chats of what was sent and is not on disk yet
         self._queued: dict[int, list[AttachedRow]] = {}  # chats whose field is sent when their reply is complete
-        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         for typed in (field.textChanged, field.composition_changed):
             typed.connect(self._keep.start)

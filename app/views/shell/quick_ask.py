@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.asides import Asides
+from app.controllers.keeping import KEEP_DELAY_MS
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.link_dialog import ask_to_open
@@ -37,7 +38,6 @@ from app.words.model_names import question_hint
 _WIDTH_PX, _ANSWER_HEIGHT_PX = 620, 320
 _MOST_LINES = 5
 _FROM_TOP = 0.22  # of the screen's height
-_KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 
 
 class QuickAsk(TakesDrops, Translated, QWidget):
@@ -56,7 +56,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._chat_id = 0
         self._asking = False
         self._main = ""  # as the settings name it
-        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
         self.button = RoundButton(theme, "arrow-up", self)
