@@ -15,8 +15,8 @@ from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.attachments import Attachment, Attachments, attachments_of
-from app.storage.codec import LONGEST_TITLE, as_name, as_title
-from app.storage.portable import LATEST_S, ROLES, Json, PortableChat, PortableMessage
+from app.storage.codec import LATEST_S, LONGEST_TITLE, as_name, as_title
+from app.storage.portable import ROLES, Json, PortableChat, PortableMessage
 from app.storage.records import ReplyStatus
 
 FORMAT = "hunch.chats"

@@ -19,6 +19,7 @@ _USUAL = {field.name: getattr(RequestStats(), field.name) for field in fields(Re
 _RATES = [name for name, value in vars(RequestStats).items() if isinstance(value, property)]
 _UNREADABLE = "unreadable"
 LONGEST_TITLE = 500
+LATEST_S = 4e10  # a later moment has no date
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f")  # letters and signs without any ink
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 LARGEST = 1e15  # of the counters and times of a reply; no sum of them is without end

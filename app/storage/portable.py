@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
-from app.storage.codec import as_json_object, as_text
+from app.storage.codec import LATEST_S, as_json_object, as_text
 from app.storage.database import Connection
 from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
 ROLES = ("user", "assistant", "system")
-LATEST_S = 4e10  # a later moment has no date
 _IDENTITY = "identity"
 _MOST_DEPTH = 100  # of an object that goes with a chat or message
 _SOME = 500  # values that one statement takes

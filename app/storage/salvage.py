@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from app.storage.attachments import attachments_from_json, attachments_to_json
-from app.storage.codec import as_text
+from app.storage.codec import LATEST_S, as_text
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,6 @@ _ROLES = ("user", "assistant", "system")
 _BETWEEN, _BEHIND = 100_000, 1000
 LARGEST_NUMBER = 1 << 30  # of a row: half of what Qt's signals can name, and no chat has as many
 _INSTEAD = 1 << 29  # the first of the numbers that rows with impossible ones get
-_LATEST_S = 4e10
 _LOST, _LOST_SIGN = re.compile("\0+"), " … "
 # The second is raised where SQLite's own words about a damaged schema are not UTF-8.
 FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -597,7 +596,7 @@ def _kind(values: list[Value]) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value < _LATEST_S
+    return isinstance(value, int | float) and 0 < value < LATEST_S
 
 
 # By what a row of each table is known, besides the number of its columns.

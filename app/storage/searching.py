@@ -17,7 +17,7 @@ from threading import Lock
 
 from app.markup.folding import fold, occurrences
 from app.storage.attachments import searched_texts
-from app.storage.codec import as_text, as_title
+from app.storage.codec import LATEST_S, as_text, as_title
 from app.storage.database import Connection
 from app.storage.records import ChatSummary, Match
 from app.storage.search_index import SearchIndex
@@ -31,7 +31,6 @@ IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
 _MOST_IN_VAIN = 200  # messages that are looked at before the index is asked for common words, which takes as long
 _CREDIT = 10  # more of them for each chat that was found: so many words come in half of the chats only
 _MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
-_LATEST_S = 4e10  # a later moment has no date
 _COLUMNS = "SELECT id, title, pinned, updated_at FROM chats WHERE deleted_at IS NULL"
 _FEW = 500  # chats; where more have changed, all are read again
 _COMMON = 8  # titles for one with the words: then each is looked into
@@ -150,7 +149,7 @@ class Searching:
 
 def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary:
     updated_at = row["updated_at"]
-    when = updated_at if isinstance(updated_at, float) and 0 < updated_at < _LATEST_S else 0.0
+    when = updated_at if isinstance(updated_at, float) and 0 < updated_at < LATEST_S else 0.0
     folder_id = row["folder_id"] if isinstance(row["folder_id"], int) else None
     return ChatSummary(
         row["id"], as_title(row["title"]), row["pinned"] == 1, when, matches, folder_id, row["unseen"] == 1
