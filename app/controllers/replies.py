@@ -64,6 +64,7 @@ class LiveReply:
     thought_s: float = 0.0  # before the request
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
+    refused: bool = False  # its latest save
     shown: RequestStats | None = None  # in the table
     looks: int = 0  # timer ticks since its start
 
@@ -230,6 +231,11 @@ class Replies(QObject):
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
 
+    @property
+    def has_refused(self) -> bool:
+        """Whether the disk has refused words of a reply that it still lacks."""
+        return self.ends.has_refused or any(reply.refused for reply in self._live.values())
+
     def put_off(self, reply: StoredMessage) -> None:
         """It is started in a moment, unless it is stopped before: then it is not awaited any more."""
         self._put_off[reply.id] = reply.chat_id
@@ -332,7 +338,7 @@ class Replies(QObject):
             """What was refused goes with the next save; the end of the reply says so if that is refused too."""
             self._saving = False
             for reply in fresh:
-                reply.unsaved |= refused
+                reply.refused, reply.unsaved = refused, reply.unsaved or refused
 
         for reply in fresh:
             reply.unsaved = False
@@ -393,18 +399,15 @@ class Replies(QObject):
         del self._live[reply.request]
         reply.status, reply.stats, reply.progress = status, stats, None
         self.ends.put(End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted))
-        self._show_end(reply, error)
-
-    def _on_end_refused(self, message_id: int, problem: NotStored) -> None:
-        self._change(message_id, status=ReplyStatus.UNSAVED)
-        self.not_stored.emit(problem)
-
-    def _show_end(self, reply: LiveReply, error: EngineError | None) -> None:
         self._show_numbers(reply, status=reply.status, progress=None, error=error)
         if not self._live:
             self._timer.stop()
             self._numbers.stop()
         self.changed.emit()
+
+    def _on_end_refused(self, message_id: int, problem: NotStored) -> None:
+        self._change(message_id, status=ReplyStatus.UNSAVED)
+        self.not_stored.emit(problem)
 
     def _show_new_numbers(self) -> None:
         for reply in self._live.values():

@@ -281,6 +281,21 @@ def test_a_reply_that_ends_on_a_full_disk_is_marked_until_it_is_saved(harness: C
     assert (stored["text"], stored["status"], harness.chat.has_unsaved) == (long, "done", False)
 
 
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_what_a_full_disk_lacks_of_a_running_reply_is_unsaved(harness: ControllerHarness) -> None:
+    long = "word " * 3000
+    harness.engine.scripts.append(Script(pieces=(long, "ends")))
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    fill_up(harness)
+    harness.engine.gate.let_through(1)
+    harness.qtbot.waitUntil(lambda: harness.chat.has_unsaved)
+    assert (harness.rows[-1].text, harness.rows[-1].status) == (long, ReplyStatus.STREAMING)
+    harness.change(full_disk.make_room)
+    harness.qtbot.waitUntil(lambda: not harness.chat.has_unsaved)
+    harness.engine.gate.open()
+
+
 @pytest.mark.expect_log("was not stored: SQLITE_BUSY")
 def test_a_file_that_another_program_locks_is_refused_without_a_freeze(harness: ControllerHarness) -> None:
     harness.change(lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
