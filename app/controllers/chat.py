@@ -175,8 +175,8 @@ class ChatController(QObject):
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether there are words on the screen that the disk has refused."""
-        return self._replies.has_refused or self.keeping.has_refused
+        """Whether the disk has refused words that are on the screen, or has not come to them yet."""
+        return self._replies.has_unstored or self.keeping.has_refused
 
     def _on_screen(self) -> tuple[int, int]:
         return self.chat_id, self.asides.shown_id

@@ -164,7 +164,7 @@ class ChatOptions(QObject):
         self.chat_id = 0  # the open one; 0: it is not stored yet
         self._known: dict[int, dict[str, Any]] = {}  # by chat, as far as they were asked for in this run
         self._unkept: dict[int, set[str]] = {}  # which of it are not on disk yet
-        self._asked: dict[str, Any] | None = None  # what went with that message
+        self._asked: dict[str, Any] | None = None  # what the new chat's first message took along, until it is stored
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         settings.changed.connect(self._on_setting)

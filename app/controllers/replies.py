@@ -64,7 +64,7 @@ class LiveReply:
     thought_s: float = 0.0  # before the request
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
-    refused: bool = False  # its latest save
+    is_stored: bool = True  # what was saved of it; set by the thread that writes
     shown: RequestStats | None = None  # in the table
     looks: int = 0  # timer ticks since its start
 
@@ -143,7 +143,7 @@ class Ends(QObject):
             self._store(end)
 
     def left(self) -> list[ReplyText]:
-        """Once the storage is closed: the ends that are not on the disk."""
+        """The ends that are not on the disk, as the thread that writes knows it."""
         return [end.text for number, end in self._ends.items() if self._on_disk.get(number) is not end]
 
     def storing(self, message_id: int) -> Callable[[Stores], object]:
@@ -232,9 +232,9 @@ class Replies(QObject):
         bridge.event_arrived.connect(self._on_event)
 
     @property
-    def has_refused(self) -> bool:
-        """Whether the disk has refused words of a reply that it still lacks."""
-        return self.ends.has_refused or any(reply.refused for reply in self._live.values())
+    def has_unstored(self) -> bool:
+        """Whether the disk has refused words of a reply that it was asked to store, or has not come to them yet."""
+        return bool(self.ends.left()) or not all(reply.is_stored for reply in self._live.values())
 
     def put_off(self, reply: StoredMessage) -> None:
         """It is started in a moment, unless it is stopped before: then it is not awaited any more."""
@@ -260,7 +260,7 @@ class Replies(QObject):
             if reply.chat_id == chat_id and only(reply.message_id):
                 self._engine.cancel(reply.request)
                 reply.status = ReplyStatus.STOPPING
-                self._change_row(reply, status=reply.status)
+                self._change(reply.message_id, status=reply.status)
                 self._put_in_table(reply)
         for message_id in [number for number, chat in self._put_off.items() if chat == chat_id and only(number)]:
             self._drop(message_id)
@@ -292,7 +292,7 @@ class Replies(QObject):
         if strain is not self.strain:
             self.strain = strain
             for reply in self._live.values():
-                self._change_row(reply, strain=strain)
+                self._change(reply.message_id, strain=strain)
             self.strained.emit()
 
     def chats(self) -> set[int]:
@@ -327,10 +327,10 @@ class Replies(QObject):
         """Of a reply that is being written, up to now; what the rows show is up to a second old."""
         return next((reply.stats for reply in self._live.values() if reply.message_id == message_id), None)
 
-    def save(self) -> None:
-        """Saves the text that arrived since the last save."""
+    def save(self, *, at_once: bool = False) -> None:
+        """Saves the text that arrived since the last save. A slow disk gets one save at a time, but for `at_once`."""
         fresh = [reply for reply in self._live.values() if reply.unsaved]
-        if not fresh or self._saving:  # a disk that is slow gets one save at a time
+        if not fresh or (self._saving and not at_once):
             return
         texts = [reply.saved_form() for reply in fresh]
 
@@ -338,14 +338,17 @@ class Replies(QObject):
             """What was refused goes with the next save; the end of the reply says so if that is refused too."""
             self._saving = False
             for reply in fresh:
-                reply.refused, reply.unsaved = refused, reply.unsaved or refused
+                reply.unsaved |= refused
+
+        def store(stores: Stores) -> None:
+            stores.messages.save_texts(texts)
+            for reply in fresh:
+                reply.is_stored = True
 
         for reply in fresh:
-            reply.unsaved = False
+            reply.unsaved = reply.is_stored = False
         self._saving = True
-        self._storage.write(
-            lambda stores: stores.messages.save_texts(texts), lambda _: answered(False), lambda _: answered(True)
-        )
+        self._storage.write(store, lambda _: answered(False), lambda _: answered(True))
 
     def close(self) -> None:
         """Cancels all running replies and stores their text so far as interrupted."""
@@ -374,7 +377,7 @@ class Replies(QObject):
         if reply.status is ReplyStatus.QUEUED:
             reply.status = ReplyStatus.READING
         reply.progress = event.done_tokens / event.total_tokens if event.total_tokens else None
-        self._change_row(reply, status=reply.status, progress=reply.progress)
+        self._change(reply.message_id, status=reply.status, progress=reply.progress)
         self._put_in_table(reply)
 
     def _show_line(self) -> None:
@@ -383,7 +386,7 @@ class Replies(QObject):
         for reply in self._live.values():
             if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:
                 reply.waits_for = state.foreground.index(reply.request)
-                self._change_row(reply, waits_for=reply.waits_for)
+                self._change(reply.message_id, waits_for=reply.waits_for)
 
     def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
         began = reply.status is not ReplyStatus.STREAMING
@@ -420,16 +423,13 @@ class Replies(QObject):
                 self._show_in_table(reply)
 
     def _show_numbers(self, reply: LiveReply, **fields: object) -> None:
-        self._change_row(reply, stats=reply.stats, thinking_s=reply.thinking_s, strain=self.strain, **fields)
+        self._change(reply.message_id, stats=reply.stats, thinking_s=reply.thinking_s, strain=self.strain, **fields)
         self._show_in_table(reply)
 
     def _show_in_table(self, reply: LiveReply) -> None:
         reply.shown = reply.stats
         self._put_in_table(reply)
         self.stats_changed.emit(reply.chat_id, reply.stats)
-
-    def _change_row(self, reply: LiveReply, **fields: object) -> None:
-        self._change(reply.message_id, **fields)
 
     def _change(self, message_id: int, **fields: object) -> None:
         for transcript in self._showing(message_id):

@@ -25,10 +25,7 @@ from app.system.limited_child import ChildFailed, Limits, Stop, lines_of
 
 LIMITS = Limits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)
 _MOST_PROBLEMS = 1000  # kept; more are only counted
-# Values out of other apps' JSON: of the kind that was hoped for, or the usual one.
-LONGEST_NAME = 500
-# Where chats may be: files, archives with files, folders of files. Each is read as text, chunk by chunk.
-# No name in an archive is ever used as a path, and of what is packed only pictures get to the disk.
+LONGEST_NAME = 500  # characters
 MOST_BYTES = 4 << 30  # of all that is read, unpacked
 MOST_FILES = 20_000
 _MOST_DEPTH = 12  # of folders
@@ -99,6 +96,9 @@ class _Notes:
             self.problems.append(NotImported(said["file"], WhyNotRead(said["why"]), said.get("chat", "")))
 
 
+# Values out of other apps' JSON: of the kind that was hoped for, or the usual one.
+
+
 def object_at(found: Any, name: str) -> dict[str, Any]:
     value = found.get(name) if isinstance(found, dict) else None
     return value if isinstance(value, dict) else {}
@@ -139,6 +139,10 @@ def note(name: str) -> Attachment:
 def options_with(system_prompt: str) -> dict[str, Any] | None:
     """Options of a chat that has this system prompt, if any."""
     return {"system_prompt": system_prompt} if system_prompt else None
+
+
+# Where chats may be: files, archives with files, folders of files. Each is read as text, chunk by chunk.
+# No name in an archive is ever used as a path, and of what is packed only pictures get to the disk.
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def _attachment(stored: dict[str, object]) -> Attachment:
     values = {field.name: _like(_USUAL[field.name], stored.get(field.name)) for field in fields(Attachment)}
     made = Attachment(**values | {"name": as_name(values["name"]), "kind": AttachmentKind(values["kind"])})  # type: ignore[arg-type]
     whole = _DIGEST.fullmatch(made.digest) and made.width and made.height and len(made.thumbnail) <= _MOST_THUMBNAIL
-    if made.is_picture and not whole:  # it has no valid name of a picture's file
+    if made.is_picture and not whole:  # its digest, size or thumbnail is not valid
         return replace(made, kind=AttachmentKind.NOTE, digest="", width=0, height=0, thumbnail="")
     return made if made.is_picture else replace(made, digest="", width=0, height=0, thumbnail="")
 

@@ -1,6 +1,6 @@
 """The kinds of drafters: for each the network that its folder is loaded into, and the proposer that drafts with it.
 
-What else a new kind needs is in README.md.
+What else a new kind needs is in `engine/drafting/README.md`.
 """
 
 from __future__ import annotations

@@ -40,16 +40,15 @@ _log = logging.getLogger(__name__)
 
 NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
-
-# Cached results of earlier scans, so that a scan opens only files that are new or have changed. The key is the names,
-# sizes, times and inodes of a folder's files. Errors are not cached: such models are read again.
-
-
 _READING = 3  # version of inspect_model's results: increment it when more is read out of the same files
 _MOST_FOLDERS = 20
 _LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
 _LM_STUDIO_FOLDERS = (".lmstudio/models", ".cache/lm-studio/models")
 _OMLX_MOVED_TO = "Library/Application Support/oMLX/base-path"
+
+
+# Cached results of earlier scans, so that a scan opens only files that are new or have changed. The key is the names,
+# sizes, times and inodes of a folder's files. Errors are not cached: such models are read again.
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,9 @@ FILES = "files"
 RECORD = "download.json"
 FORMER = "former"  # the model that is being replaced, until the new one is in place
 TRASH = "trash-"
-ENDING = ".lock"
-_TRIES = 20
-_BETWEEN_S = 0.1
+ENDING = ".lock"  # of the file that a process locks
+_LOCK_TRIES = 20
+_BETWEEN_TRIES_S = 0.1
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _log = logging.getLogger(__name__)
 _REASONS = {
@@ -284,10 +284,10 @@ def _let_go(path: Path, descriptor: int) -> None:
 
 
 def _acquire_in_time(path: Path, wait: Callable[[float], object]) -> int:
-    for _ in range(_TRIES):
+    for _ in range(_LOCK_TRIES):
         with suppress(Busy):
             return _acquire(path)
-        wait(_BETWEEN_S)
+        wait(_BETWEEN_TRIES_S)
     return _acquire(path)
 
 

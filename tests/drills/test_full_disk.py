@@ -148,7 +148,7 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
         qtbot.waitUntil(lambda: harness.chats.generating)
         disk.fill()
         harness.engine.gate.open()
-        qtbot.waitUntil(lambda: harness.chats.has_unsaved)
+        qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.UNSAVED)
         reply = harness.chats.transcript.messages[-1]
         assert (reply.text, reply.status) == (_LONG + "and the end", ReplyStatus.UNSAVED)
         if closes:  # it says what would be lost, and ends all the same when it is asked again

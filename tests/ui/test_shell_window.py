@@ -367,6 +367,32 @@ def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: P
         harness.close()
 
 
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_the_window_asks_also_where_the_disk_refuses_a_running_reply_as_it_closes(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    """What has come since the last save is tried first; nothing is said where the disk takes it."""
+    window = harness.window
+    harness.chats.replies._timer.setInterval(10**6)
+    harness.engine.scripts.append(Script(pieces=("First. ", "word " * 3000, "ends")))
+    harness.engine.gate.hold()
+    type_and_send(harness, "Story")
+    harness.wait_until_stored(qtbot)
+    harness.engine.gate.let_through(1)
+    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].text == "First. ")
+    assert window._kept_words is not None
+    assert not window._kept_words.warn_before_closing()
+    harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
+    harness.engine.gate.let_through(1)
+    qtbot.waitUntil(lambda: "word" in harness.chats.transcript.messages[-1].text)
+    window.close()
+    assert (window.isVisible(), window.banner.title.text()) == (True, "Not everything is saved")
+    harness.application.storage.write(make_room, lambda _: None, lambda _: None)
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    assert not harness.chats.has_unsaved
+
+
 @pytest.mark.expect_log("the database cannot be opened")
 def test_a_start_without_its_chats_keeps_what_is_typed_and_can_be_tried_again(tmp_path: Path, qtbot: QtBot) -> None:
     with AppHarness(tmp_path) as harness:

@@ -29,9 +29,9 @@ from app.words.requests import group_name, grouping_name, show_more, total_cells
 REQUESTS, TOTALS = "requests", "totals"
 _SIDE_PX = 20
 _LEAST_PX = (560, 360)
-_MOST_ROWS = 12
-_POSITIONS = 2  # number of the figure that is bars
-_SPEED_UP = 3  # of the first one that is in the colour of a gain or loss
+_MOST_TOTALS = 12
+_POSITIONS = 2  # number of the total that is bars
+_SPEED_UP = 3  # of the first total that is in the colour of a gain or loss
 _BARS_PX = 52, 18
 _BETWEEN_PX = 18
 _NO_SIDE = Qt.AlignmentFlag(0)
@@ -149,7 +149,7 @@ class TotalsCard(Translated, Card):
         self.nothing.setVisible(not self.totals)
         self._list.setVisible(bool(self.totals))
         self.clear_button.setVisible(bool(self.totals))
-        for total in self.totals[:_MOST_ROWS]:
+        for total in self.totals[:_MOST_TOTALS]:
             self._add(total)
 
     def _add(self, total: Total) -> None:

@@ -32,8 +32,8 @@ from app.words.model_names import human_name
 
 _MOST_ROWS = 40  # until the user asks for the rest
 _FEW = 6  # a list so short needs no search
-_WIDTH_PX = 720
-_HEIGHT_PX = 420
+_TEMPLATE_WIDTH_PX = 720
+_TEMPLATE_HEIGHT_PX = 420
 
 
 class ModelsPage(Translated, Page):
@@ -323,9 +323,9 @@ class FilterButton(PillButton):
 
 class TemplateDialog(Dialog):
     def __init__(self, theme: Theme, parent: QWidget, model: str, template: str) -> None:
-        super().__init__(theme, parent, lambda: self._words(model, template), width_px=_WIDTH_PX)
+        super().__init__(theme, parent, lambda: self._words(model, template), width_px=_TEMPLATE_WIDTH_PX)
         self.text = ShownText(theme, self)
-        self.text.setMinimumHeight(theme.px(_HEIGHT_PX))
+        self.text.setMinimumHeight(theme.px(_TEMPLATE_HEIGHT_PX))
         self.text.setAccessibleName(self.title.text())
         self.text.setVisible(bool(template))
         self.text.set_text(template)

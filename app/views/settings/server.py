@@ -41,8 +41,8 @@ _KEPT_MINUTES = (5, 15, 60, 240)
 _COPIED_MS = 1400
 _SPARE_PX = FramedText.MARGIN_PX + 2  # Qt scrolls by a line where less than a margin is left below the last one
 _HIDDEN = "••••••••"
-_WIDTH_PX = 620
-_MOST_LINES = 16  # in sight at once
+_FILE_WIDTH_PX = 620
+_MOST_FILE_LINES = 16  # in sight at once
 _STRENGTH = 36  # of the ground of lines that come or go, of 255
 
 
@@ -336,7 +336,7 @@ class ClientFileDialog(Dialog):
     """`accepted`: it may be written. `path`: as the user knows it."""
 
     def __init__(self, theme: Theme, parent: QWidget, path: str, lines: list[str], is_new: bool) -> None:
-        super().__init__(theme, parent, lambda: self._words(path, is_new), width_px=_WIDTH_PX)
+        super().__init__(theme, parent, lambda: self._words(path, is_new), width_px=_FILE_WIDTH_PX)
         self.lines = FramedText(theme, self)
         self.content.addWidget(self.lines)
         self._arrange_lines(lines)
@@ -357,7 +357,7 @@ class ClientFileDialog(Dialog):
         self.lines.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _restyle(self) -> None:
-        shown = min(self.lines.blockCount(), _MOST_LINES) + 1
+        shown = min(self.lines.blockCount(), _MOST_FILE_LINES) + 1
         height = shown * self.lines.fontMetrics().lineSpacing() + 2 * FramedText.MARGIN_PX
         self.lines.setFixedHeight(min(height, self.screen().availableSize().height() // 2))
         self.lines.setExtraSelections(self._grounds())

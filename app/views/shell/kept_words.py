@@ -54,6 +54,7 @@ class KeptWords(QObject):
         if self._warned:
             return False
         self._chats.edits.keep()
+        self._chats.replies.save(at_once=True)
         warns = not self._chats.keeping.try_now(_PATIENCE_S) or self._chats.has_unsaved
         if warns:
             self._warned = True
