@@ -64,7 +64,8 @@ class LiveReply:
     thought_s: float = 0.0  # before the request
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
-    is_stored: bool = True  # what was saved of it; set by the thread that writes
+    saved: ReplyText | None = None  # the latest save, refused or not
+    stored: ReplyText | None = None  # the latest that the disk has taken; set by the thread that writes
     shown: RequestStats | None = None  # in the table
     looks: int = 0  # timer ticks since its start
 
@@ -234,7 +235,7 @@ class Replies(QObject):
     @property
     def has_unstored(self) -> bool:
         """Whether the disk has refused words of a reply that it was asked to store, or has not come to them yet."""
-        return bool(self.ends.left()) or not all(reply.is_stored for reply in self._live.values())
+        return bool(self.ends.left()) or any(reply.stored is not reply.saved for reply in self._live.values())
 
     def put_off(self, reply: StoredMessage) -> None:
         """It is started in a moment, unless it is stopped before: then it is not awaited any more."""
@@ -333,6 +334,8 @@ class Replies(QObject):
         if not fresh or (self._saving and not at_once):
             return
         texts = [reply.saved_form() for reply in fresh]
+        for reply, text in zip(fresh, texts, strict=True):
+            reply.unsaved, reply.saved = False, text
 
         def answered(refused: bool) -> None:
             """What was refused goes with the next save; the end of the reply says so if that is refused too."""
@@ -342,11 +345,9 @@ class Replies(QObject):
 
         def store(stores: Stores) -> None:
             stores.messages.save_texts(texts)
-            for reply in fresh:
-                reply.is_stored = True
+            for reply, text in zip(fresh, texts, strict=True):
+                reply.stored = text
 
-        for reply in fresh:
-            reply.unsaved = reply.is_stored = False
         self._saving = True
         self._storage.write(store, lambda _: answered(False), lambda _: answered(True))
 

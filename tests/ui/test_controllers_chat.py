@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.message_changes import Then
 from app.storage import Reason
+from app.system.worker import ignore
 from app.view_models.transcript import ReplyStatus, TranscriptModel
 from app.words.notices import NoticeAction
 from engine import (
@@ -293,6 +295,29 @@ def test_what_a_full_disk_lacks_of_a_running_reply_is_unsaved(harness: Controlle
     assert (harness.rows[-1].text, harness.rows[-1].status) == (long, ReplyStatus.STREAMING)
     harness.change(full_disk.make_room)
     harness.qtbot.waitUntil(lambda: not harness.chat.has_unsaved)
+    harness.engine.gate.open()
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_a_save_that_was_taken_says_nothing_of_a_later_one(harness: ControllerHarness) -> None:
+    """Both were on their way at once."""
+    replies, held = harness.controller.replies, threading.Event()
+    replies._timer.setInterval(10**6)
+    harness.engine.scripts.append(Script(pieces=("First. ", "word " * 3000, "ends")))
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    harness.engine.gate.let_through(1)
+    harness.qtbot.waitUntil(lambda: harness.rows[-1].text == "First. ")
+    harness.storage.write(lambda _: held.wait(), ignore, ignore)
+    replies.save()
+    harness.storage.write(full_disk.fill_up, ignore, ignore)
+    harness.engine.gate.let_through(1)
+    harness.qtbot.waitUntil(lambda: "word" in harness.rows[-1].text)
+    replies.save(at_once=True)
+    held.set()
+    harness.change(lambda _: None)
+    assert (replies.has_unstored, harness.rows[-1].status) == (True, ReplyStatus.STREAMING)
+    harness.change(full_disk.make_room)
     harness.engine.gate.open()
 
 
