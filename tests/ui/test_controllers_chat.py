@@ -292,6 +292,8 @@ def test_what_a_full_disk_lacks_of_a_running_reply_is_unsaved(harness: Controlle
     fill_up(harness)
     harness.engine.gate.let_through(1)
     harness.qtbot.waitUntil(lambda: harness.chat.has_unsaved)
+    harness.change(lambda _: None)  # the save has been tried
+    assert harness.chat.has_unsaved
     assert (harness.rows[-1].text, harness.rows[-1].status) == (long, ReplyStatus.STREAMING)
     harness.change(full_disk.make_room)
     harness.qtbot.waitUntil(lambda: not harness.chat.has_unsaved)
