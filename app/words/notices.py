@@ -94,6 +94,6 @@ def QT_TRANSLATE_NOOP(_context: str, source: str) -> str:  # noqa: N802 - lupdat
     return source
 
 
-def translated(source: str) -> str:
+def translated(source: str, context: str = "Messages") -> str:
     """The words of a row, now that they are shown."""
-    return QCoreApplication.translate("Messages", source) if source else ""
+    return QCoreApplication.translate(context, source) if source else ""

@@ -653,6 +653,66 @@ TABLE = (
 )
 
 
+# Why a file was not attached, and what to do. %1: the limit.
+NOT_ATTACHED = {
+    WhyNot.IMAGE: (
+        QT_TRANSLATE_NOOP("Files", "Not PNG, JPEG, GIF, WebP or BMP."),
+        QT_TRANSLATE_NOOP("Files", "Save it as PNG or JPEG."),
+    ),
+    WhyNot.PICTURE_TOO_LARGE: (
+        QT_TRANSLATE_NOOP("Files", "Too many pixels."),
+        QT_TRANSLATE_NOOP("Files", "Up to %1 pixels."),
+    ),
+    WhyNot.PICTURE_FILE_TOO_LARGE: (
+        QT_TRANSLATE_NOOP("Files", "Larger than %1."),
+        QT_TRANSLATE_NOOP("Files", "Resave it in another app."),
+    ),
+    WhyNot.PICTURE_TOO_NARROW: (
+        QT_TRANSLATE_NOOP("Files", "Too narrow to make out."),
+        QT_TRANSLATE_NOOP("Files", "Attach a part."),
+    ),
+    WhyNot.PICTURE_DAMAGED: (
+        QT_TRANSLATE_NOOP("Files", "Damaged."),
+        QT_TRANSLATE_NOOP("Files", "Resave it in another app."),
+    ),
+    WhyNot.NOT_STORED: (QT_TRANSLATE_NOOP("Files", "Not saved."), QT_TRANSLATE_NOOP("Files", "Check the disk.")),
+    WhyNot.BINARY: (
+        QT_TRANSLATE_NOOP("Files", "No readable text."),
+        QT_TRANSLATE_NOOP("Files", "Attach it as text or PDF."),
+    ),
+    WhyNot.FOLDER: (QT_TRANSLATE_NOOP("Files", "A folder."), QT_TRANSLATE_NOOP("Files", "Attach its files.")),
+    WhyNot.EMPTY: (QT_TRANSLATE_NOOP("Files", "Empty."), ""),
+    WhyNot.TOO_LARGE: (
+        QT_TRANSLATE_NOOP("Files", "Larger than %1."),
+        QT_TRANSLATE_NOOP("Files", "Attach only what you need."),
+    ),
+    WhyNot.TOO_LONG: (
+        QT_TRANSLATE_NOOP("Files", "Longer than %1 characters."),
+        QT_TRANSLATE_NOOP("Files", "Attach only what you need."),
+    ),
+    WhyNot.TOO_MANY: (
+        QT_TRANSLATE_NOOP("Files", "Up to %1 files per message."),
+        QT_TRANSLATE_NOOP("Files", "Send these, or remove some."),
+    ),
+    WhyNot.GONE: (QT_TRANSLATE_NOOP("Files", "Not found."), ""),
+    WhyNot.FORBIDDEN: (
+        QT_TRANSLATE_NOOP("Files", "No permission."),
+        QT_TRANSLATE_NOOP("Files", "Allow access in System Settings."),
+    ),
+    WhyNot.UNREADABLE: (QT_TRANSLATE_NOOP("Files", "Not readable."), QT_TRANSLATE_NOOP("Files", "Check the disk.")),
+    WhyNot.ENCRYPTED: (
+        QT_TRANSLATE_NOOP("Files", "Password-protected."),
+        QT_TRANSLATE_NOOP("Files", "Remove the password."),
+    ),
+    WhyNot.SCANNED: (
+        QT_TRANSLATE_NOOP("Files", "Page images without text."),
+        QT_TRANSLATE_NOOP("Files", "Run text recognition (OCR) first."),
+    ),
+    WhyNot.DAMAGED: (QT_TRANSLATE_NOOP("Files", "Damaged."), QT_TRANSLATE_NOOP("Files", "Resave it in another app.")),
+    WhyNot.TOO_COMPLEX: (QT_TRANSLATE_NOOP("Files", "Too complex."), QT_TRANSLATE_NOOP("Files", "Attach fewer pages.")),
+}
+
+
 def notice_for(error: Problem) -> Notice:
     row = next((row for row in (*TABLE, *STORAGE_TABLE) if isinstance(error, row.kind) and row.when(error)), None)
     if row is None:
@@ -699,7 +759,7 @@ def not_attached(problems: Sequence[NotAttached]) -> Notice:
     if len(problems) == 1:
         return _of_one(problems[0])
     title = fill(QCoreApplication.translate("Files", "Files not attached: %1"), count(len(problems)))
-    lines = [labelled(problem.name, _sentence(problem)) for problem in problems[:_MOST_NAMED]]
+    lines = [labelled(problem.name, _reason_and_hint(problem)[0]) for problem in problems[:_MOST_NAMED]]
     more = len(problems) - _MOST_NAMED
     if more > 0:
         lines.append(fill(QCoreApplication.translate("Files", "And %1 more."), count(more)))
@@ -709,54 +769,11 @@ def not_attached(problems: Sequence[NotAttached]) -> Notice:
 def _of_one(problem: NotAttached) -> Notice:
     title = QCoreApplication.translate("Files", "%1 not attached")
     nameless = QCoreApplication.translate("Files", "Not attached")
-    return Notice(fill(title, problem.name) if problem.name else nameless, _sentence(problem), _hint(problem))
+    return Notice(fill(title, problem.name) if problem.name else nameless, *_reason_and_hint(problem))
 
 
-def _sentence(problem: NotAttached) -> str:
-    sentence = {
-        WhyNot.IMAGE: QCoreApplication.translate("Files", "Not PNG, JPEG, GIF, WebP or BMP."),
-        WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Too many pixels."),
-        WhyNot.PICTURE_FILE_TOO_LARGE: QCoreApplication.translate("Files", "Larger than %1."),
-        WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "Too narrow to make out."),
-        WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "Damaged."),
-        WhyNot.NOT_STORED: QCoreApplication.translate("Files", "Not saved."),
-        WhyNot.BINARY: QCoreApplication.translate("Files", "No readable text."),
-        WhyNot.FOLDER: QCoreApplication.translate("Files", "A folder."),
-        WhyNot.EMPTY: QCoreApplication.translate("Files", "Empty."),
-        WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "Larger than %1."),
-        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Longer than %1 characters."),
-        WhyNot.TOO_MANY: QCoreApplication.translate("Files", "Up to %1 files per message."),
-        WhyNot.GONE: QCoreApplication.translate("Files", "Not found."),
-        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "No permission."),
-        WhyNot.UNREADABLE: QCoreApplication.translate("Files", "Not readable."),
-        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "Password-protected."),
-        WhyNot.SCANNED: QCoreApplication.translate("Files", "Page images without text."),
-        WhyNot.DAMAGED: QCoreApplication.translate("Files", "Damaged."),
-        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "Too complex."),
-    }[problem.why]
+def _reason_and_hint(problem: NotAttached) -> tuple[str, str]:
+    sentence, hint = (translated(source, "Files") for source in NOT_ATTACHED[problem.why])
     of_file = problem.why in (WhyNot.TOO_LARGE, WhyNot.PICTURE_FILE_TOO_LARGE)
     limit = size(problem.limit) if of_file else count(problem.limit)
-    return fill(sentence, limit)
-
-
-def _hint(problem: NotAttached) -> str:
-    hint = {
-        WhyNot.IMAGE: QCoreApplication.translate("Files", "Save it as PNG or JPEG."),
-        WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Up to %1 pixels."),
-        WhyNot.PICTURE_FILE_TOO_LARGE: QCoreApplication.translate("Files", "Resave it in another app."),
-        WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "Attach a part."),
-        WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "Resave it in another app."),
-        WhyNot.NOT_STORED: QCoreApplication.translate("Files", "Check the disk."),
-        WhyNot.BINARY: QCoreApplication.translate("Files", "Attach it as text or PDF."),
-        WhyNot.FOLDER: QCoreApplication.translate("Files", "Attach its files."),
-        WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "Attach only what you need."),
-        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Attach only what you need."),
-        WhyNot.TOO_MANY: QCoreApplication.translate("Files", "Send these, or remove some."),
-        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Allow access in System Settings."),
-        WhyNot.UNREADABLE: QCoreApplication.translate("Files", "Check the disk."),
-        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "Remove the password."),
-        WhyNot.SCANNED: QCoreApplication.translate("Files", "Run text recognition (OCR) first."),
-        WhyNot.DAMAGED: QCoreApplication.translate("Files", "Resave it in another app."),
-        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "Attach fewer pages."),
-    }.get(problem.why, "")
-    return fill(hint, count(problem.limit // _ROUND * _ROUND or problem.limit))
+    return fill(sentence, limit), fill(hint, count(problem.limit // _ROUND * _ROUND or problem.limit))
