@@ -139,9 +139,9 @@ def test_with_a_key_of_apples_the_image_and_the_app_are_notarized_before_their_c
 
 
 @pytest.mark.parametrize("fails", ["", "lint"])
-def test_a_checkout_is_proved_as_the_readme_says_and_then_with_more_fonts(tmp_path: Path, fails: str) -> None:
+def test_a_checkout_is_proved_as_newcomers_are_told_and_then_with_more_fonts(tmp_path: Path, fails: str) -> None:
     """`make` is a stand-in, and so is what installs packages."""
-    for name in (".ci/run", "README.md"):
+    for name in (".ci/run", "tests/README.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     log = tmp_path / "log"

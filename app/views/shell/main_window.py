@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -26,18 +26,18 @@ from app.views.shell.file_wiring import FileWiring
 from app.views.shell.header import Header
 from app.views.shell.inspector import InspectorWiring
 from app.views.shell.kept_words import KeptWords
-from app.views.shell.main_column import MainColumn
+from app.views.shell.main_column import MainColumn, ModelsWiring
 from app.views.shell.menu import MenuBar
-from app.views.shell.models_wiring import ModelsWiring
-from app.views.shell.notice_wiring import NoticeWiring
 from app.views.shell.picker import PairWiring, PickerWiring
 from app.views.shell.sidebar import Sidebar, SidebarWiring
 from app.views.shell.sidebar_visibility import SidebarVisibility
 from app.views.shell.window_parts import ShellWindow, WindowParts
 from app.views.shell.window_tools import WindowTools
-from app.views.widgets.banner import Banner
+from app.views.widgets.banner import Banner, problem_text
 from app.views.widgets.focus import chain, in_reading_order
 from app.views.widgets.translated import Translated
+from app.words.notices import NoticeAction
+from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
     from app.controllers.speculation import SpeculationParts
@@ -224,3 +224,49 @@ class MainWindow(Translated, ShellWindow):
         if not self._was_painted:
             self._was_painted = True
             self.painted_first.emit()
+
+
+class NoticeWiring(QObject):
+    """Notices of the controllers, over the chat and in it: what their buttons lead to."""
+
+    def __init__(
+        self,
+        parts: WindowParts,
+        picker: PickerWiring,
+        models_view: ModelsWiring,
+        chats: ChatController,
+        models: ModelController,
+    ) -> None:
+        super().__init__(parts.window)
+        self._parts, self._picker, self._models_view = parts, picker, models_view
+        self._chats, self._models = chats, models
+        chats.problem_raised.connect(self.show_problem)
+        models.problem_raised.connect(self.show_problem)
+
+    def show_problem(self, problem: Problem) -> None:
+        self._parts.banner.show_warning(lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action))
+
+    def follow(self, action: NoticeAction | None) -> None:
+        if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
+            self._picker.open()
+        elif action == NoticeAction.OPEN_MODELS:
+            self._models_view.show()
+        elif action == NoticeAction.INSTALL_MODEL:
+            self._models_view.find()
+        elif action == NoticeAction.OPEN_SETTINGS:
+            self._parts.window.settings_requested.emit("chat")
+        elif action == NoticeAction.OPEN_HUB:
+            self._parts.window.settings_requested.emit("advanced")
+        elif action == NoticeAction.NEW_CHAT:
+            self._parts.menu.new_chat.trigger()
+        elif action == NoticeAction.RETRY:
+            self._models.try_again()
+
+    def follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
+        """Of the notice in place of a reply, or below it."""
+        if action == NoticeAction.RETRY:
+            self._chats.exchanges.regenerate(message_id)
+        elif action == NoticeAction.CONTINUE:
+            self._chats.exchanges.continue_reply(message_id)
+        else:
+            self.follow(action)
