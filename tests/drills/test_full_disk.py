@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import Database
 from app.view_models.transcript import ReplyStatus
+from app.views.shell.kept_words import unsaved
 from app.views.transcript.editor_part import EditorPart
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.fake_engine import Script
@@ -154,7 +155,7 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
         if closes:  # it says what would be lost, and ends all the same when it is asked again
             harness.window.close()
             assert harness.window.isVisible()
-            assert harness.window.banner.title.text() == "Not everything is saved"
+            assert harness.window.banner.title.text() == unsaved().title
         else:
             disk.make_room()
             qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.DONE)
@@ -206,7 +207,7 @@ def test_full_before_closing(disk: Disk, qtbot: QtBot) -> None:
         harness.window.composer.set_text(_LONG)
         harness.window.close()  # what was typed just now is on the screen only: that is said first
         assert harness.window.isVisible()
-        assert harness.window.banner.title.text() == "Not everything is saved"
+        assert harness.window.banner.title.text() == unsaved().title
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()
         harness.close()

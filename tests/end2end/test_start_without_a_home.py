@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
-from app.storage import Database, Stores
+from app.storage import Database, NotOpened, Stores
+from app.views.shell.start_notices import not_kept
+from tests.helpers.reply_words import title_of
 from tests.helpers.tiny_models import make_pair
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +106,7 @@ def sealed(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.drill
 def test_folders_that_cannot_be_written(sealed: Path, starter: Path) -> None:
     told = chat(starter, sealed)
-    assert told["titles"] == ["Chats cannot be opened", "Not saving chats"]
+    assert told["titles"] == [title_of(NotOpened), not_kept().title]
     assert b"Hello?" not in (sealed / "data" / "chats.db").read_bytes()
 
 
@@ -112,7 +114,7 @@ def test_folders_that_cannot_be_written(sealed: Path, starter: Path) -> None:
 def test_a_folder_for_data_that_cannot_be_made(tmp_path: Path, starter: Path) -> None:
     (tmp_path / "data").write_text("a file in its place")
     told = chat(starter, tmp_path)
-    assert told["titles"][:2] == ["Chats cannot be opened", "Not saving chats"]
+    assert told["titles"][:2] == [title_of(NotOpened), not_kept().title]
 
 
 @pytest.fixture
@@ -147,7 +149,7 @@ def test_a_disk_that_is_full(small_disk: Path, starter: Path, had_chats: bool) -
             stores.messages.add_user(stores.chats.create("kept"), None, "kept words")
     fill_up(small_disk)
     told = chat(starter, small_disk)
-    assert told["titles"][:2] == ["Chats cannot be opened", "Not saving chats"]
+    assert told["titles"][:2] == [title_of(NotOpened), not_kept().title]
     if had_chats:
         for each in small_disk.iterdir():
             if each.is_file():
@@ -163,7 +165,7 @@ _FOLDERS = [f"XDG_{name}_HOME" for name in ("CONFIG", "DATA", "CACHE", "STATE")]
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_a_home_that_cannot_be_written(starter: Path) -> None:
     told = chat(starter, None, HOME="/proc/1", **dict.fromkeys(_FOLDERS))
-    assert told["titles"][:2] == ["Chats cannot be opened", "Not saving chats"]
+    assert told["titles"][:2] == [title_of(NotOpened), not_kept().title]
 
 
 @pytest.mark.slow

@@ -1,11 +1,11 @@
-"""What the screen says about a row of the transcript: the same words that its views show."""
+"""What the screen says about a row of the transcript, and of an error: the same words that its views show."""
 
 from __future__ import annotations
 
 from app.view_models.model_list import PairView
 from app.view_models.transcript import TranscriptMessage
 from app.words.notices import Notice, drafting_sentence
-from app.words.notices_for_errors import notice_for
+from app.words.notices_for_errors import STORAGE_TABLE, TABLE, notice_for
 from app.words.replies import FooterLine, reply_footer, reply_notice
 
 
@@ -25,3 +25,7 @@ def pair_reason(pair: PairView) -> str:
     if pair.error is not None:
         return notice_for(pair.error).sentence
     return drafting_sentence(pair.drafting) if pair.drafting is not None else ""
+
+
+def title_of(kind: type[object]) -> str:
+    return next(row.title for row in (*TABLE, *STORAGE_TABLE) if row.kind is kind)

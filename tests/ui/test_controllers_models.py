@@ -48,7 +48,7 @@ from tests.architecture.project import ROOT
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
-from tests.helpers.reply_words import pair_reason
+from tests.helpers.reply_words import pair_reason, title_of
 
 MIDDLE = model_info("/models/Middle-4B", parameters=4_000_000_000)
 OTHER = model_info("/models/Other-1B", parameters=1_000_000_000, digest="vocabulary-b")
@@ -95,7 +95,7 @@ def test_main_that_is_gone_is_told_and_not_replaced(tmp_path: Path, qtbot: QtBot
         harness.load_pair(main="/models/Gone")
         assert harness.models.pair.state is PairState.FAILED
         assert "/models/Gone" in pair_reason(harness.models.pair)
-        assert [notice.title for notice in harness.notices] == ["Model not found"]
+        assert [notice.title for notice in harness.notices] == [title_of(ModelNotFound)]
         assert harness.settings.main_folder == "/models/Gone"
 
 

@@ -11,10 +11,11 @@ from pytestqt.qtbot import QtBot
 from app.controllers.pair_loading import StarterPair
 from app.storage import ReplyStatus
 from app.view_models.model_list import DraftState, PairState
-from engine import EngineError, ModelDamaged, ModelDeleted, ModelInfo
+from engine import EngineError, ModelDamaged, ModelDeleted, ModelInfo, ModelNotFound
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
+from tests.helpers.reply_words import title_of
 
 GONE = model_info("/models/Gone-9B", parameters=9_000_000_000)
 BROKEN = model_info("/models/Broken-9B", parameters=9_000_000_000)
@@ -54,7 +55,7 @@ def test_a_folder_that_is_gone_is_refused_the_pair_stays_and_the_reply_under_way
     harness: ControllerHarness,
 ) -> None:
     harness.models.choose_main(GONE.folder)
-    wait_for_the_refusal(harness, "Model not found")
+    wait_for_the_refusal(harness, title_of(ModelNotFound))
     check_that_the_pair_works(harness)
     assert len(harness.engine.loads) == 2  # and none to go back
 
@@ -64,7 +65,7 @@ def test_a_folder_that_is_gone_is_refused_the_pair_stays_and_the_reply_under_way
     harness.models.choose_main(GONE.folder)
     harness.models.switch_now()
     harness.engine.gate.open()
-    wait_for_the_refusal(harness, "Model not found")
+    wait_for_the_refusal(harness, title_of(ModelNotFound))
     harness.wait_until_quiet()
     assert harness.rows[-1].status is ReplyStatus.DONE
     check_that_the_pair_works(harness)
@@ -78,7 +79,7 @@ def test_weights_that_prove_damaged_are_told_and_the_pair_is_loaded_again(
         harness.models.choose_pair(BROKEN.folder, draft)
     else:
         harness.models.choose_main(BROKEN.folder)
-    wait_for_the_refusal(harness, "Model damaged")
+    wait_for_the_refusal(harness, title_of(ModelDamaged))
     harness.qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
     check_that_the_pair_works(harness)
     assert harness.engine.loads[-1] == (MAIN.folder, DRAFT.folder)
@@ -96,7 +97,7 @@ def test_of_two_choices_that_fail_the_pair_before_both_is_gone_back_to(harness: 
 def test_a_pair_out_of_memory_stays_the_one_that_the_next_message_loads(harness: ControllerHarness) -> None:
     harness.models.eject()
     harness.models.choose_main(GONE.folder)
-    wait_for_the_refusal(harness, "Model not found")
+    wait_for_the_refusal(harness, title_of(ModelNotFound))
     assert harness.models.pair.state is PairState.UNLOADED
     assert harness.say("Hello").status is ReplyStatus.DONE
     harness.qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
@@ -106,7 +107,7 @@ def test_a_pair_out_of_memory_stays_the_one_that_the_next_message_loads(harness:
 def test_nothing_goes_back_to_what_was_deleted_meanwhile(harness: ControllerHarness) -> None:
     harness.models.choose_main(BROKEN.folder)
     harness.models._on_event(ModelDeleted(MAIN.folder))
-    wait_for_the_refusal(harness, "Model damaged")
+    wait_for_the_refusal(harness, title_of(ModelDamaged))
     harness.qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
     assert harness.models.pair.main_name == "starter"
     assert harness.settings.main_folder == "starter"
@@ -116,6 +117,6 @@ def test_where_that_one_is_gone_too_it_says_so(harness: ControllerHarness) -> No
     harness.models.choose_main(BROKEN.folder)
     del harness.engine._models[MAIN.folder]
     harness.qtbot.waitUntil(lambda: len(harness.notices) == 2)
-    assert [notice.title for notice in harness.notices] == ["Model damaged", "Model not found"]
+    assert [notice.title for notice in harness.notices] == [title_of(ModelDamaged), title_of(ModelNotFound)]
     assert harness.models.pair.state is PairState.FAILED
     assert harness.models.pair.main_folder == MAIN.folder

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, EditKind
+from app.views.shell.kept_words import unsaved
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.full_disk import fill_up, make_room
 
@@ -329,11 +330,11 @@ def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHar
     change(harness, qtbot, fill_up)
     window.composer.set_text(LONG)
     window.close()
-    assert (window.isVisible(), banner.title.text()) == (True, "Not everything is saved")
+    assert (window.isVisible(), banner.title.text()) == (True, unsaved().title)
     banner.close_button.click()
     QTest.keyClicks(window.composer.edit, "and more")
     window.close()
-    assert (window.isVisible(), banner.title.text()) == (True, "Not everything is saved")
+    assert (window.isVisible(), banner.title.text()) == (True, unsaved().title)
     change(harness, qtbot, make_room)
     window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import Database, Stores, opening
+from app.storage import Database, NotOpened, Stores, opening
 from app.storage.edits import QUICK_ASK
 from app.storage.left_words import Left, LeftWords
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.reply_words import title_of
 from tests.helpers.samples import fair
 
 pytestmark = pytest.mark.expect_log(
@@ -93,7 +94,7 @@ def started(harness: AppHarness, qtbot: QtBot) -> list[str]:
     application = harness.application
     application.window.banner.appeared.connect(lambda: titles.append(application.window.banner.title.text()))
     application.show()
-    qtbot.waitUntil(lambda: application.is_open or "Chats cannot be opened" in titles)
+    qtbot.waitUntil(lambda: application.is_open or title_of(NotOpened) in titles)
     return titles
 
 
@@ -139,7 +140,7 @@ def test_something_else_in_the_place_of_the_chats_is_told(
 ) -> None:
     with guarded(), _Odd(tmp_path, put, "chats.db") as harness:
         harness.engine.close()  # which the app does not come to
-        assert "Chats cannot be opened" in started(harness, qtbot)
+        assert title_of(NotOpened) in started(harness, qtbot)
 
 
 def test_chats_that_another_program_keeps_are_told_at_once(
@@ -162,7 +163,7 @@ def test_chats_that_another_program_keeps_are_told_at_once(
         monkeypatch.setattr(sqlite3, "connect", counted)
         with guarded(), AppHarness(tmp_path) as harness:
             harness.engine.close()  # which the app does not come to
-            assert "Chats cannot be opened" in started(harness, qtbot)
+            assert title_of(NotOpened) in started(harness, qtbot)
             assert "locked" in harness.window.banner.sentence.text()
     assert len(asked) == 1
 

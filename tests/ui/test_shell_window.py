@@ -16,12 +16,13 @@ from pytestqt.qtbot import QtBot
 
 from app.application import _Stage
 from app.settings import STARTER_EYES
-from app.storage import ChatStore, Database, MessageStore
+from app.storage import ChatStore, Database, MessageStore, NotOpened
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.chats.chat_list import RenameField
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
+from app.views.shell.kept_words import unsaved
 from app.views.shell.picker import Picker
 from app.views.widgets.banner import BannerText
 from app.words.notices import NoticeAction
@@ -29,7 +30,7 @@ from engine import OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN, Script
 from tests.helpers.full_disk import fill_up, make_room
-from tests.helpers.reply_words import footer_of, notice_of
+from tests.helpers.reply_words import footer_of, notice_of, title_of
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -361,7 +362,7 @@ def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: P
         qtbot.waitUntil(lambda: harness.chats.has_unsaved)
         harness.window.close()
         assert harness.window.isVisible()
-        assert harness.window.banner.title.text() == "Not everything is saved"
+        assert harness.window.banner.title.text() == unsaved().title
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()
         harness.close()
@@ -386,7 +387,7 @@ def test_the_window_asks_also_where_the_disk_refuses_a_running_reply_as_it_close
     harness.engine.gate.let_through(1)
     qtbot.waitUntil(lambda: "word" in harness.chats.transcript.messages[-1].text)
     window.close()
-    assert (window.isVisible(), window.banner.title.text()) == (True, "Not everything is saved")
+    assert (window.isVisible(), window.banner.title.text()) == (True, unsaved().title)
     harness.application.storage.write(make_room, lambda _: None, lambda _: None)
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
@@ -401,7 +402,7 @@ def test_a_start_without_its_chats_keeps_what_is_typed_and_can_be_tried_again(tm
         qtbot.waitUntil(harness.window.banner.isVisible)
         type_and_send(harness, "precious")
         assert harness.window.composer.text() == "precious"
-        assert harness.window.banner.title.text() == "Chats cannot be opened"
+        assert harness.window.banner.title.text() == title_of(NotOpened)
         harness.paths.database.rmdir()
         with qtbot.waitSignal(harness.application.opened):
             QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QObject
 
 from app.controllers.chat import ChatController
 from app.controllers.deletions import Undo
@@ -58,13 +58,8 @@ class KeptWords(QObject):
         warns = not self._chats.keeping.try_now(_PATIENCE_S) or self._chats.has_unsaved
         if warns:
             self._warned = True
-            self._banner.show_warning(self._unsaved_text)
+            self._banner.show_warning(unsaved)
         return warns
-
-    def _unsaved_text(self) -> BannerText:
-        sentence = self.tr("Quitting now may lose unsaved text.")
-        hint = self.tr("Free some space and wait, or quit again.")
-        return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
     def _on_refused(self, chat_id: int, _text: str) -> None:
         self._composer.unsent.release(chat_id)
@@ -133,3 +128,9 @@ class KeptWords(QObject):
         """What was done last: a deletion, or typing in the focused field."""
         if self.undoes_deletion() or not undo_in_focused_field():
             self._chats.deletions.undo()
+
+
+def unsaved() -> BannerText:
+    sentence = QCoreApplication.translate("KeptWords", "Quitting now may lose unsaved text.")
+    hint = QCoreApplication.translate("KeptWords", "Free some space and wait, or quit again.")
+    return BannerText(sentence, QCoreApplication.translate("KeptWords", "Not everything is saved"), hint)
