@@ -79,7 +79,6 @@ class Storage:
     def __init__(self, path: Path, deliver: Deliver) -> None:
         self._address, self._deliver = address_of(path), deliver
         self.path, self.pictures = path, Pictures(path)
-        self.pending = 0  # changes and searches that are not answered yet
         self._copies = _Copies(path)
         self._writer = Worker("storage writer", deliver)
         self._searcher = Worker("storage reader", deliver)
@@ -106,14 +105,19 @@ class Storage:
                 self._drop_index()
             done(found)
 
-        self._ask(self._writer, self._open, opened, refused)
+        self._writer.ask(self._open, opened, refused)
 
     def open_in_memory(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
         """For a run that may not write to the disk: the file stays as it is, and nothing is kept."""
-        self._ask(self._writer, self._close_database, ignore, ignore)  # it may be open, and refuse every change
+        self._writer.ask(self._close_database, ignore, ignore)  # it may be open, and refuse every change
         self._address = f"file:/hunch-{id(self)}?vfs=memdb&"
         self.pictures.keep_in_memory()
         self.open(done, refused)
+
+    @property
+    def pending(self) -> int:
+        """Changes and searches that are not answered yet."""
+        return self._writer.pending + self._searcher.pending + self._copier.pending
 
     @property
     def keeps(self) -> bool:
@@ -130,8 +134,8 @@ class Storage:
         if self._read is not None:  # before the writer, which then can end the log
             self._read.database.close()
             self._read = None
-        self._ask(self._writer, self._close_database, ignore, ignore)
-        self._ask(self._searcher, self._index.leave, ignore, ignore)
+        self._writer.ask(self._close_database, ignore, ignore)
+        self._searcher.ask(self._index.leave, ignore, ignore)
         workers = (self._searcher, self._copier, self._writer)
         ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in workers]
         return all(ended)
@@ -155,7 +159,7 @@ class Storage:
             if are_clean:
                 self.write(lambda stores: stores.trash.forget_traces(), ignore, ignore)
 
-        self._ask(self._copier, self._clean_copies, note, ignore)
+        self._copier.ask(self._clean_copies, note, ignore)
 
     def _clean_copies(self) -> bool:
         """By the thread that makes them, so that none is being made."""
@@ -201,7 +205,7 @@ class Storage:
                 log.warning("a search failed: %s", _name(error))
                 done([])
 
-        self._ask(self._searcher, lambda: search.run(self._index.get() if self.keeps else None), found, failed)
+        self._searcher.ask(lambda: search.run(self._index.get() if self.keeps else None), found, failed)
 
     def stop_search(self) -> None:
         if self._searching is not None:
@@ -217,7 +221,7 @@ class Storage:
             index.know_blocks()
 
     def _drop_index(self) -> None:
-        self._ask(self._searcher, self._index.drop, ignore, ignore)
+        self._searcher.ask(self._index.drop, ignore, ignore)
 
     def _read_for_index(self) -> None:
         """A few messages at a time, so that a search comes between."""
@@ -225,7 +229,7 @@ class Storage:
         def read(progress: Progress) -> None:
             if progress.rewritten:
                 forget = progress.rewritten
-                self._ask(self._writer, lambda: self._forget_rewritten(forget), ignore, ignore)
+                self._writer.ask(lambda: self._forget_rewritten(forget), ignore, ignore)
             if progress.more and self._read is not None:
                 self._read_for_index()
 
@@ -234,7 +238,7 @@ class Storage:
             if can_be_damage(error):
                 self._drop_index()
 
-        self._ask(self._searcher, self._catch_up, read, failed)
+        self._searcher.ask(self._catch_up, read, failed)
 
     def _catch_up(self) -> Progress:
         index = self._index.get()
@@ -254,7 +258,7 @@ class Storage:
             with closing(Reader(self._address)) as reader:
                 return question(Stores(reader))
 
-        self._ask(self._searcher, run, done, lambda error: log.warning("a count failed: %s", _name(error)))
+        self._searcher.ask(run, done, lambda error: log.warning("a count failed: %s", _name(error)))
 
     # Writing
 
@@ -275,7 +279,7 @@ class Storage:
             if not isinstance(error, sqlite3.Error | OSError):
                 raise error  # our own mistake, reported like any other
 
-        self._ask(self._writer, change_it, done, failed)
+        self._writer.ask(change_it, done, failed)
 
     def forget(
         self, choose: Callable[[Trash], Purged], done: Callable[[Purged], None], refused: Callable[[NotStored], None]
@@ -290,39 +294,24 @@ class Storage:
 
         def forgotten(purged: Purged) -> None:
             def sweep(_are_clean: bool) -> None:
-                self._ask(self._writer, lambda: self.pictures.sweep(self._database), lambda _: done(purged), ignore)
+                self._writer.ask(lambda: self.pictures.sweep(self._database), lambda _: done(purged), ignore)
 
-            clean = partial(self._ask, self._copier, self._clean_copies, sweep, ignore)
-            self._ask(self._searcher, self._index.drop, lambda _dropped: clean(), lambda _error: clean())
+            clean = partial(self._copier.ask, self._clean_copies, sweep, ignore)
+            self._searcher.ask(self._index.drop, lambda _dropped: clean(), lambda _error: clean())
 
         self.write(change, forgotten, refused)
 
     def settle(self) -> None:
         """Puts what was written into the database itself and the search index, and makes the copy of the day."""
-        self._ask(self._writer, self._checkpoint, ignore, ignore)
+        self._writer.ask(self._checkpoint, ignore, ignore)
         if self.keeps:
-            self._ask(self._searcher, self._know_chats, ignore, ignore)
+            self._searcher.ask(self._know_chats, ignore, ignore)
             self._read_for_index()
-            self._ask(self._copier, self._copies.make, ignore, ignore)
+            self._copier.ask(self._copies.make, ignore, ignore)
 
     def _checkpoint(self) -> None:
         if self._database is not None:
             self._database.checkpoint()
-
-    def _ask(
-        self, worker: Worker, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]
-    ) -> None:
-        self.pending += 1
-
-        def succeeded(outcome: T) -> None:
-            self.pending -= 1
-            done(outcome)
-
-        def refused(error: Exception) -> None:
-            self.pending -= 1
-            failed(error)
-
-        worker.ask(job, succeeded, refused)
 
 
 def _forget_old(stores: Stores, path: Path | None) -> None:

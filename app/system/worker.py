@@ -33,18 +33,27 @@ class Worker:
 
     def __init__(self, name: str, deliver: Deliver) -> None:
         self._deliver = deliver
+        self.pending = 0  # jobs that are not answered yet, as the owner's thread knows it
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
-        self._jobs.put(lambda: _do(job, done, failed, self._deliver))
+        self.pending += 1
+        self._jobs.put(lambda: _do(job, done, failed, self._answer))
 
     def close(self, timeout_s: float = _CLOSE_S) -> bool:
         """Ends the thread after the jobs that were asked for; False when that takes longer."""
         self._jobs.put(None)
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
+
+    def _answer(self, call: Callable[[], None]) -> None:
+        def answered() -> None:
+            self.pending -= 1
+            call()
+
+        self._deliver(answered)
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
