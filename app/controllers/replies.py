@@ -15,7 +15,7 @@ from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
 from app.storage.exchange import end_reply
 from app.system.energy import Strain
-from app.system.worker import RETRY_INTERVAL_MS, ignore
+from app.system.worker import RETRY_INTERVAL_MS
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -96,6 +96,7 @@ class End:
     stats: RequestStats
     error: EngineError | None
     drafted: DraftedText
+    requested: bool = True  # or stopped before
 
 
 class Ends(QObject):
@@ -188,7 +189,16 @@ class Ends(QObject):
         self._retry.start()
 
 
+def _not_requested(reply: StoredMessage) -> End:
+    """Of a reply that was stopped before: what it had stays."""
+    text, stats = ReplyText(reply.id, reply.text, reply.thinking, reply.thinking_s), reply.stats or RequestStats()
+    drafted = DraftedText(reply.drafting)
+    return End(text, reply.chat_id, ReplyStatus.STOPPED, stats, reply.error, drafted, requested=False)
+
+
 def _storing(end: End) -> Callable[[Stores], object]:
+    if not end.requested:
+        return lambda stores: stores.messages.mark_stopped(end.text.message_id)
     drafting = end.drafted.to_json()
     return lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting)
 
@@ -217,7 +227,7 @@ class Replies(QObject):
         self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
-        self._put_off: dict[int, int] = {}  # chats by message: replies whose long chat is being read for the request
+        self._put_off: dict[int, StoredMessage] = {}  # replies whose long chat is being read for the request
         self._saving = False
         self.strain = Strain.NONE
         self.ends = Ends(storage, self)
@@ -239,7 +249,7 @@ class Replies(QObject):
 
     def put_off(self, reply: StoredMessage) -> None:
         """It is started in a moment, unless it is stopped before: then it is not awaited any more."""
-        self._put_off[reply.id] = reply.chat_id
+        self._put_off[reply.id] = reply
         self.changed.emit()
 
     def awaits(self, message_id: int) -> bool:
@@ -263,8 +273,8 @@ class Replies(QObject):
                 reply.status = ReplyStatus.STOPPING
                 self._change(reply.message_id, status=reply.status)
                 self._put_in_table(reply)
-        for message_id in [number for number, chat in self._put_off.items() if chat == chat_id and only(number)]:
-            self._drop(message_id)
+        for waiting in [each for each in self._put_off.values() if each.chat_id == chat_id and only(each.id)]:
+            self._drop(waiting)
 
     def answer_now(self, message_id: int) -> None:
         """Its thinking ends."""
@@ -272,13 +282,13 @@ class Replies(QObject):
             if reply.message_id == message_id:
                 self._engine.answer_now(reply.request)
 
-    def _drop(self, message_id: int) -> None:
+    def _drop(self, reply: StoredMessage) -> None:
         """One that is not started yet."""
-        chat_id = self._put_off.pop(message_id)
-        self._storage.write(lambda stores: stores.messages.mark_stopped(message_id), ignore, ignore)
-        self._change(message_id, status=ReplyStatus.STOPPED)
+        del self._put_off[reply.id]
+        self.ends.put(_not_requested(reply))
+        self._change(reply.id, status=ReplyStatus.STOPPED)
         self.changed.emit()
-        self.ended.emit(chat_id, message_id, ReplyStatus.STOPPED)
+        self.ended.emit(reply.chat_id, reply.id, ReplyStatus.STOPPED)
 
     def speculate(self, wanted: Callable[[int], Speculation]) -> None:
         """Has each reply draft as its chat wants it now, from its next round on."""
@@ -297,7 +307,7 @@ class Replies(QObject):
             self.strained.emit()
 
     def chats(self) -> set[int]:
-        return {reply.chat_id for reply in self._live.values()} | {*self._put_off.values()}
+        return {reply.chat_id for reply in self._live.values()} | {reply.chat_id for reply in self._put_off.values()}
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""

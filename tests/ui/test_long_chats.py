@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.chat import AT_ONCE
-from app.storage import Match
+from app.storage import Match, MessageStore
 from app.storage import messages as storage_messages
 from app.view_models.race import RaceState
 from app.view_models.transcript import ReplyStatus
@@ -219,6 +220,31 @@ def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot
     assert stored is not None
     assert stored.status is ReplyStatus.STOPPED
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_that_it_was_stopped_is_stored_once_the_disk_takes_it(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.chats.open_chat(1)
+    with qtbot.waitSignal(harness.chats.generating_changed):
+        assert harness.chats.send("And?")
+    refusal = sqlite3.OperationalError("database or disk is full")
+    refusal.sqlite_errorcode, refusal.sqlite_errorname = sqlite3.SQLITE_FULL, "SQLITE_FULL"
+
+    def refuse(*_: object) -> None:
+        raise refusal
+
+    with monkeypatch.context() as full:
+        full.setattr(MessageStore, "mark_stopped", refuse)
+        harness.chats.stop()
+        qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.UNSAVED)
+        assert harness.chats.has_unsaved
+    harness.chats.replies.ends.try_again()
+    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED)
+    stored = harness.application.storage.read.messages.message(MANY + 2)
+    assert stored is not None
+    assert (stored.status, harness.chats.has_unsaved) == (ReplyStatus.STOPPED, False)
 
 
 @pytest.mark.parametrize("harness", [1000], indirect=True)
