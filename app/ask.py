@@ -111,11 +111,11 @@ def _folders(main: str, draft: str) -> list[str]:
 def _installed(settings: Settings, paths: Paths) -> list[str]:
     """Where the models are that programs may ask for, and which drafts these had last."""
     places = paths.models, default_hub_cache(), *settings.model_folders
-    told = [f"--models={place}" for place in places]
+    flags = [f"--models={place}" for place in places]
     for main, draft in settings.last_drafts.items():
         if not (comes_with_app(main) or comes_with_app(draft)):
-            told += ["--pair", main, draft]
-    return told
+            flags += ["--pair", main, draft]
+    return flags
 
 
 def _message(words: list[str]) -> str:
@@ -128,13 +128,13 @@ def _request(settings: Settings, main: str, message: str) -> list[str]:
     turns = [{"role": "system", "content": settings.system_prompt}] if settings.system_prompt else []
     turns.append({"role": "user", "content": message})
     sampling = settings.sampling(main)
-    told = [f"--chat={json.dumps(turns)}"]
+    flags = [f"--chat={json.dumps(turns)}"]
     for name in ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens"):
         value = settings.max_tokens if name == "max_tokens" else getattr(sampling, name)
-        told += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
+        flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
     mode = settings.speculation_mode
-    told += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
-    return told + [flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking)) if on]
+    flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
+    return flags + [flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking)) if on]
 
 
 def _engine(arguments: list[str], command: str) -> int:

@@ -336,10 +336,10 @@ class AttachmentController(QObject):
     def _read(self, path: str, place: int, only_end: bool) -> None:
         number, stop, put = 0, Stop(), self._storage.pictures.put
 
-        def told(share: float) -> None:
+        def report(share: float) -> None:
             self._deliver(partial(self._progress, number, share))
 
-        job = partial(read_file, Path(path), stop, told, put, only_end=only_end)
+        job = partial(read_file, Path(path), stop, report, put, only_end=only_end)
         number = self._begin(place, path, job, stop)
 
     def _begin(self, place: int, path: str, job: Callable[[], Attachment], stop: Stop) -> int:
@@ -458,7 +458,7 @@ class TypedTokens(QObject):
         self._engine, self._bridge, self._models = engine, bridge, models
         self._text = ""  # as it is now
         self._asked: tuple[CountId, _Counted] | None = None  # running
-        self._told: _Counted = ("", "")
+        self._last_counted: _Counted = ("", "")
         self.tokens = 0
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._go_on)
@@ -471,21 +471,21 @@ class TypedTokens(QObject):
     def _go_on(self) -> None:
         info = self._models.main_info()
         if not self._text.strip():
-            self._tell(("", ""), 0)
+            self._report(("", ""), 0)
         elif self._asked is None and info is not None and self._models.pair.state is PairState.READY:
             wanted = info.folder, self._text
-            if wanted != self._told:
+            if wanted != self._last_counted:
                 self._asked = self._engine.count_tokens(self._text, self._bridge.post), wanted
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, TokensCounted) and self._asked is not None and event.count == self._asked[0]:
             (_, counted), self._asked = self._asked, None
             if counted[1] == self._text:
-                self._tell(counted, self.tokens if event.error else event.tokens)  # a refusal is not asked again
+                self._report(counted, self.tokens if event.error else event.tokens)  # a refusal is not asked again
             self._go_on()
 
-    def _tell(self, counted: _Counted, tokens: int) -> None:
-        self._told = counted
+    def _report(self, counted: _Counted, tokens: int) -> None:
+        self._last_counted = counted
         if tokens != self.tokens:
             self.tokens = tokens
             self.changed.emit(tokens)

@@ -303,13 +303,13 @@ class ShownBranch:
         storage: Storage,
         transcript: TranscriptModel,
         row: Callable[[StoredMessage], TranscriptMessage],
-        tell: Callable[[RequestStats], None],
+        report: Callable[[RequestStats], None],
     ) -> None:
         """`tell` gets the numbers of the newest reply, once it is shown."""
         self._storage = storage
         self._transcript = transcript
         self._row = row
-        self._tell = tell
+        self._report = report
         self._turn = 0  # counts what was shown: an answer to an earlier question is of no use
 
     def open(self, chat_id: int) -> None:
@@ -345,7 +345,7 @@ class ShownBranch:
             branch = messages.shown_branch(chat_id) if end_id is None else messages.branch(end_id)
             whole([self._row(stored) for stored in branch])
             self._transcript.has_earlier = False
-        self._tell(next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats()))
+        self._report(next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats()))
         if self._transcript.has_earlier:
             read = partial(self._read_before, self._turn, branch[0].id)
             QTimer.singleShot(_PAINTED_MS, self._transcript, read)

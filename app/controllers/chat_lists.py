@@ -31,12 +31,12 @@ def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing
     """A search is done by a thread; a later one takes its place. All else is read at once."""
     if query:
 
-        def tell(found: Sequence[ChatSummary], partial: bool = False) -> None:
+        def show(found: Sequence[ChatSummary], partial: bool = False) -> None:
             """With the folders, which no row shows then: what was found can be moved into them."""
             more = not partial and len(found) == limit
             done(Listing(found, storage.read.folders.all(), more, partial))
 
-        storage.search(query, limit, tell, lambda found: tell(found, partial=True))
+        storage.search(query, limit, show, lambda found: show(found, partial=True))
     else:
         storage.stop_search()
         done(storage.read.chats.listing(limit))

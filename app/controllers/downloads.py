@@ -219,7 +219,7 @@ class DownloadController(QObject):
         for number, half in self._halves_of(event.download, event.repository):
             if isinstance(event, DownloadProgress) and half.download and half.state is DownloadState.PAUSED:
                 continue  # sent before it was paused
-            self._put(number, _told(replace(half, download=event.download), event))
+            self._put(number, _after_event(replace(half, download=event.download), event))
             self._forget_pair_when_done(number)
         if _was_offline(event) and not self._settings.hub_offline:
             self.go_on()  # the switch was faster
@@ -324,7 +324,7 @@ def _split(going: str) -> tuple[str, str]:
     return repository, revision or NEWEST
 
 
-def _told(half: _Half, event: _DownloadEvent) -> _Half:
+def _after_event(half: _Half, event: _DownloadEvent) -> _Half:
     match event:
         case DownloadProgress(done_bytes=done, total_bytes=total):
             state = DownloadState.RUNNING if total else DownloadState.WAITING

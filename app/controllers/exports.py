@@ -23,7 +23,7 @@ from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker, ignore
 
 _CLOSE_S = 5.0
-_TELL_S = 0.1
+_REPORT_S = 0.1
 
 
 class ExportFormat(StrEnum):
@@ -69,7 +69,7 @@ class _Pictures:
             self._left_out |= own.without_bytes(whole)
             yield whole
 
-    def told(self, exported: Exported) -> Exported:
+    def counted(self, exported: Exported) -> Exported:
         too_many = len(self._left_out - self._unreadable)
         return replace(exported, too_many=too_many, unreadable=len(self._unreadable))
 
@@ -123,28 +123,28 @@ class ExportController(QObject):
             numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
             chats, pictures = portable.chats(stores.database, numbers, identity), _Pictures(self._storage.pictures)
 
-            told = self._teller(len(numbers))
+            report = self._reporter(len(numbers))
             if wanted.form is ExportFormat.JSON:
-                count = write_json(pictures.put_into(chats), wanted.path, self._unfinished, stop, told, presets)
-                return pictures.told(Exported(count, wanted.path))
+                count = write_json(pictures.put_into(chats), wanted.path, self._unfinished, stop, report, presets)
+                return pictures.counted(Exported(count, wanted.path))
             if wanted.chat_id is not None:
-                return pictures.told(self._write_one(chats, words, wanted.path, pictures.get))
-            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, told, pictures.get)
-            return pictures.told(Exported(len(numbers), made))
+                return pictures.counted(self._write_one(chats, words, wanted.path, pictures.get))
+            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, report, pictures.get)
+            return pictures.counted(Exported(len(numbers), made))
         finally:
             stores.database.close()
 
-    def _teller(self, total: int) -> Callable[[int], None]:
+    def _reporter(self, total: int) -> Callable[[int], None]:
         """Passes on how far it is, as often as it can be read."""
         last_s = 0.0
 
-        def told(done: int) -> None:
+        def report(done: int) -> None:
             nonlocal last_s
-            if time.monotonic() - last_s >= _TELL_S or done == total:
+            if time.monotonic() - last_s >= _REPORT_S or done == total:
                 last_s = time.monotonic()
                 self._deliver(lambda: self.progress.emit(done, total))
 
-        return told
+        return report
 
     def _write_one(
         self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path, bytes_of: BytesOf

@@ -95,8 +95,8 @@ class ImportController(QObject):
     def _look(self, paths: list[Path], stop: Stop) -> Preview:
         """On the thread."""
         self._folder = _new_folder(self._storage.path.parent)
-        found = find_chats(paths, self._folder / "chats", stop, self._tell)
-        digests, unread = keep_pictures(found.spool, self._storage.pictures.put, stop, self._tell)
+        found = find_chats(paths, self._folder / "chats", stop, self._report)
+        digests, unread = keep_pictures(found.spool, self._storage.pictures.put, stop, self._report)
         self._pictures |= digests
         stores = self._storage.another_reader()
         try:
@@ -105,7 +105,7 @@ class ImportController(QObject):
         finally:
             stores.database.close()
 
-    def _tell(self, share: float) -> None:
+    def _report(self, share: float) -> None:
         self._deliver(lambda: self.progress.emit(share))
 
     def _on_looked(self, preview: Preview) -> None:

@@ -155,9 +155,9 @@ class Changes(QObject):
             outcome = change(stores)
             return lambda: done(outcome)
 
-        def stored(tell: Callable[[], None]) -> None:
+        def stored(answer: Callable[[], None]) -> None:
             self._asking.discard(chat_id)
-            tell()
+            answer()
             self._go_on(chat_id)
 
         def not_stored(problem: NotStored) -> None:

@@ -68,8 +68,8 @@ class Updates(QObject):
         self._question = None
         if notice is None or not is_newer(notice.version, self._own):
             return
-        told = self._settings.update_told
-        if notice.version == told or is_newer(told, notice.version):  # an old notice may be sent again
+        shown = self._settings.update_told
+        if notice.version == shown or is_newer(shown, notice.version):  # an old notice may be sent again
             return
         self._settings.update_told = notice.version
         self.found.emit(notice)

@@ -64,10 +64,10 @@ def _instructions(nodes: Iterable[Any]) -> str:
         message = object_at(node, "message")
         content, role = object_at(message, "content"), text_at(object_at(message, "author"), "role")
         said = object_at(object_at(message, "metadata"), "user_context_message_data")
-        told = [text_at(said, "about_user_message"), text_at(said, "about_model_message")]
+        instructions = [text_at(said, "about_user_message"), text_at(said, "about_model_message")]
         if role == "system" and text_at(content, "content_type") == "text":
-            told.append(_parts(list_at(content, "parts"), is_user=False).text)
-        if words := "\n\n".join(filter(None, (each.strip() for each in told))):
+            instructions.append(_parts(list_at(content, "parts"), is_user=False).text)
+        if words := "\n\n".join(filter(None, (each.strip() for each in instructions))):
             return words
     return ""
 

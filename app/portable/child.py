@@ -27,7 +27,7 @@ from app.system.limited_child import set_limits
 _MOST_SPOOLED = 4 << 30  # characters
 _MOST_PICTURE_BYTES = 2 << 30
 _TITLE = 60
-_TELL_S = 0.1
+_REPORT_S = 0.1
 
 
 def main(arguments: list[str]) -> int:
@@ -49,7 +49,7 @@ class Import:
         self._spooled = 0
         self._picture_bytes = _MOST_PICTURE_BYTES  # that may still be read
         self._read = self._all = 0  # bytes
-        self._told_s = 0.0
+        self._reported_s = 0.0
 
     def read(self, paths: list[Path]) -> None:
         self._all = sum(each.size_bytes for path in paths for each in sources(path))
@@ -59,8 +59,8 @@ class Import:
 
     def _count(self, read: int) -> None:
         self._read += read
-        if time.monotonic() - self._told_s > _TELL_S:
-            self._told_s = time.monotonic()
+        if time.monotonic() - self._reported_s > _REPORT_S:
+            self._reported_s = time.monotonic()
             _say(done=self._read, all=self._all)
 
     def _read_source(self, source: Source) -> None:

@@ -36,10 +36,10 @@ def stats_from_json(text: object) -> RequestStats | None:
     if stored is None:
         return None
     stats = RequestStats(**{name: _like(usual, stored.get(name)) for name, usual in _USUAL.items()})
-    return stats if _can_be_told(stats) else None
+    return stats if _is_consistent(stats) else None
 
 
-def _can_be_told(stats: RequestStats) -> bool:
+def _is_consistent(stats: RequestStats) -> bool:
     """Whether every rate of it can be computed, which counters that fit one another always can."""
     try:
         for rate in _RATES:

@@ -35,7 +35,7 @@ from app.system.worker import Deliver, Worker, ignore
 log = logging.getLogger(__name__)
 
 _CLOSE_S = 10.0
-_TELL_S = 0.2  # between two reports of a running search
+_REPORT_S = 0.2  # between two reports of a running search
 
 T = TypeVar("T")
 Found = Callable[[list[ChatSummary]], None]
@@ -188,11 +188,11 @@ class Storage:
         `so_far` is called now and then with the first chats, where the search takes longer.
         """
 
-        def tell(chats: list[ChatSummary]) -> None:
+        def report(chats: list[ChatSummary]) -> None:
             self._deliver(lambda: None if search.cancelled else so_far(chats))
 
         self.stop_search()
-        search = self._searching = _Search(self._address, query, limit, self._known, tell)
+        search = self._searching = _Search(self._address, query, limit, self._known, report)
 
         def found(chats: list[ChatSummary]) -> None:
             if search.met_damage:
@@ -354,14 +354,14 @@ class _Copies:
 class _Search:
     """One search, which any thread may interrupt."""
 
-    def __init__(self, address: str, query: str, limit: int, known: KnownChats, tell: Found) -> None:
+    def __init__(self, address: str, query: str, limit: int, known: KnownChats, report: Found) -> None:
         self.cancelled = False
         self.met_damage = False
         self._address = address
         self._query = query
         self._limit = limit
         self._known = known
-        self._tell, self._told, self._tells_at = tell, 0, 0.0
+        self._report, self._reported, self._reports_at = report, 0, 0.0
         self._read: list[Connection] = []
         self._lock = threading.Lock()
 
@@ -374,7 +374,7 @@ class _Search:
     def run(self, index: SearchIndex | None) -> list[ChatSummary]:
         if self.cancelled:
             return []
-        self._tells_at = time.monotonic() + _TELL_S
+        self._reports_at = time.monotonic() + _REPORT_S
         reader = Reader(self._address)
         with self._lock:
             self._read = [reader] if index is None else [reader, index.database]
@@ -386,9 +386,9 @@ class _Search:
             reader.close()
 
     def _goes_on(self, found: Sequence[ChatSummary]) -> bool:
-        if len(found) > self._told and time.monotonic() >= self._tells_at:
-            self._told, self._tells_at = len(found), time.monotonic() + _TELL_S
-            self._tell(list(found))
+        if len(found) > self._reported and time.monotonic() >= self._reports_at:
+            self._reported, self._reports_at = len(found), time.monotonic() + _REPORT_S
+            self._report(list(found))
         return not self.cancelled
 
     def _find(self, reader: Reader, index: SearchIndex | None) -> list[ChatSummary]:

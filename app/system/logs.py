@@ -42,7 +42,7 @@ class ErrorWatch(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def install(self) -> None:
         sys.excepthook = self.report
@@ -55,8 +55,8 @@ class ErrorWatch(QObject):
             return
         _log.critical("unhandled exception", exc_info=(kind, error, trace))
         summary = kind_of(error)
-        if summary not in self._told:
-            self._told.add(summary)
+        if summary not in self._reported:
+            self._reported.add(summary)
             self.unexpected.emit(summary)
 
     def _report_from_thread(self, caught: threading.ExceptHookArgs) -> None:

@@ -102,10 +102,10 @@ def reading_order(name: str) -> list[tuple[str, int]]:
 
 def _is_wanted(entry: ModelEntry, view: ListView) -> bool:
     words = view.text.casefold().split()
-    told = f"{entry.name} {entry.repository} {entry.about.family}".casefold()
+    haystack = f"{entry.name} {entry.repository} {entry.about.family}".casefold()
     of_kind = view.kind is ModelKind.ALL or (view.kind is ModelKind.DRAFTER) == (entry.drafter is not None)
     fits = not view.fits_only or (entry.error is None and not is_too_large(entry))
-    return all(word in told for word in words) and of_kind and fits
+    return all(word in haystack for word in words) and of_kind and fits
 
 
 def is_too_large(entry: ModelEntry) -> bool:

@@ -27,7 +27,7 @@ def diagnostics(settings: Settings, logs: Path) -> Callable[[], str]:
     """Reads the settings now, and the files when it is called, on any thread."""
     secrets = [each for each in (settings.hub_token, settings.server_key) if each]
     folders = _folders(settings)
-    lines = [*_facts(settings), "", "Settings other than the defaults:", *_told_settings(settings)]
+    lines = [*_facts(settings), "", "Settings other than the defaults:", *_changed_settings(settings)]
 
     def text() -> str:
         parts = ["\n".join(lines)]
@@ -84,11 +84,11 @@ def _model(folder: str) -> str:
     return folder if comes_with_app(folder) else Path(folder).name
 
 
-def _told_settings(settings: Settings) -> list[str]:
+def _changed_settings(settings: Settings) -> list[str]:
     options = settings.options()
-    told = [name for name in settings.values if name in options and _holds_no_words(options[name])]
+    shown = [name for name in settings.values if name in options and _holds_no_words(options[name])]
     return [
-        f"  {name} = {value}" for name in sorted(told) if (value := getattr(settings, name)) != options[name].default
+        f"  {name} = {value}" for name in sorted(shown) if (value := getattr(settings, name)) != options[name].default
     ] or ["  none"]
 
 

@@ -230,7 +230,7 @@ def _per_pass_text(stats: RequestStats) -> str:
     return formats.fill(needed, each, formats.number(stats.break_even, 1))
 
 
-def told_drafting(stats: RequestStats) -> DraftingState:
+def shown_drafting(stats: RequestStats) -> DraftingState:
     """ACTIVE for a draft that was paused only after the reply had gained by it."""
     paused = stats.drafting is DraftingState.PARKED
     return DraftingState.ACTIVE if paused and tone_of(stats) is Tone.GAIN else stats.drafting
@@ -256,7 +256,7 @@ def source_sentence(stats: RequestStats) -> str:
         )
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
-    drafting = told_drafting(stats)
+    drafting = shown_drafting(stats)
     if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
         rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: %1 slower here.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))

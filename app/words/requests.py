@@ -12,7 +12,7 @@ from app.markup.kinds import Content, Language
 from app.storage import Grouping, ReplyStatus, Total
 from app.words import formats, speculation
 from app.words.model_names import pair_name
-from app.words.replies import speed_up_text, status_text, told_drafting
+from app.words.replies import shown_drafting, speed_up_text, status_text
 from engine import DraftingState, RequestStats
 
 NOT_KNOWN = "–"
@@ -94,7 +94,7 @@ def source_text(stats: RequestStats) -> str:
         DraftingState.PARKED: QCoreApplication.translate("Requests", "drafting paused"),
         DraftingState.UNSUPPORTED: QCoreApplication.translate("Requests", "not supported"),
         DraftingState.FAILED: QCoreApplication.translate("Requests", "draft failed"),
-    }.get(told_drafting(stats), _drafter(stats))
+    }.get(shown_drafting(stats), _drafter(stats))
 
 
 def _drafter(stats: RequestStats) -> str:

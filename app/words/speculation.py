@@ -109,8 +109,8 @@ def plain_sentence(stats: RequestStats | None) -> str:
 
 def _why_not(stats: RequestStats) -> str:
     """Nothing where the headline has said it."""
-    is_told = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
-    return "" if stats.drafted and (is_told or stats.speed_up is None) else source_sentence(stats)
+    headline_says_it = not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED
+    return "" if stats.drafted and (headline_says_it or stats.speed_up is None) else source_sentence(stats)
 
 
 def has_charts(stats: RequestStats) -> bool:

@@ -131,21 +131,21 @@ class Crew:
         return short
 
     def commit(self, sequence: int, kept: int) -> None:
-        self._tell(Commit(sequence, kept))
+        self._send_all(Commit(sequence, kept))
 
     def can_truncate(self, sequence: int, position: int) -> bool:
         return all(self._ask(rank, CanTruncate(sequence, position)) for rank in self._ranks)
 
     def truncate(self, sequence: int, position: int, checkpoint: int) -> None:
-        self._tell(Truncate(sequence, position, checkpoint))
+        self._send_all(Truncate(sequence, position, checkpoint))
 
     def make_checkpoint(self, sequence: int) -> int:
         checkpoint = self.new_number()
-        self._tell(MakeCheckpoint(sequence, checkpoint))
+        self._send_all(MakeCheckpoint(sequence, checkpoint))
         return checkpoint
 
     def copy(self, sequence: int, source: int, end: int) -> None:
-        self._tell(Copy(sequence, source, end))
+        self._send_all(Copy(sequence, source, end))
 
     def look(self) -> RankLost | None:
         """Between operations, without waiting: whether one was lost, with what has come since."""
@@ -195,7 +195,7 @@ class Crew:
             raise replace(self.lost)
         return range(1, len(self._helpers) + 1)
 
-    def _tell(self, operation: Operation) -> None:
+    def _send_all(self, operation: Operation) -> None:
         """Without waiting: what goes wrong is the answer to the next question."""
         self._send_forgotten()
         for rank in self._ranks:

@@ -168,23 +168,23 @@ class Browsing(_Conversation):
         """`on_found` is called on a thread, with all that are there, whenever that has changed."""
         self._on_found = on_found
         self._sightings: dict[tuple[bytes, int], _Sighting] = {}
-        self._told: tuple[FoundMachine, ...] = ()
+        self._reported: tuple[FoundMachine, ...] = ()
         super().__init__(library)
 
     def _begin(self, bonjour: Bonjour) -> None:
         self._bonjour = bonjour
         self._sightings.clear()
-        self._tell()
+        self._report()
         self._operations.append(bonjour.browse(KIND))
 
     def _hear_all(self) -> None:
         super()._hear_all()
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         found = _machines(self._sightings)
-        if found != self._told:
-            self._told = found
+        if found != self._reported:
+            self._reported = found
             self._on_found(found)
 
     def _on_reply(self, operation: Operation, reply: Reply) -> None:

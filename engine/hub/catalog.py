@@ -51,7 +51,7 @@ class CatalogModel:
     licence: str
     released: str  # "2026-08"
     source: str  # page where the repository's name was found
-    told_bytes: int = 0  # of the download, if published
+    published_bytes: int = 0  # of the download, if published
     active_parameters: int = 0  # used by a token, in a mixture of experts; 0: all
     caches: CacheSizes | None = None
     sees: bool = False  # pictures
@@ -62,7 +62,7 @@ class CatalogModel:
 
     @property
     def download_bytes(self) -> int:
-        return self.told_bytes or estimated_weight_bytes(self.parameters, self.bits)
+        return self.published_bytes or estimated_weight_bytes(self.parameters, self.bits)
 
     def speaks(self, language: str) -> bool:
         """`language` as in "pt_BR"."""
@@ -137,7 +137,7 @@ class CatalogDraft:
     source: str
     gains: tuple[CatalogGain, ...]
     acceptances: tuple[CatalogAcceptance, ...] = ()
-    told_bytes: int = 0
+    published_bytes: int = 0
     active_parameters: int = 0  # without the embedding, of which a token reads one row; 0: about all
 
     @property
@@ -146,7 +146,7 @@ class CatalogDraft:
 
     @property
     def download_bytes(self) -> int:
-        return self.told_bytes or estimated_weight_bytes(self.parameters, self.bits)
+        return self.published_bytes or estimated_weight_bytes(self.parameters, self.bits)
 
     def gain_for(self, main: str) -> CatalogGain | None:
         """The one measured in chats, else the lowest, so that a chat does not disappoint."""
@@ -323,7 +323,7 @@ def _model(row: dict[str, Any]) -> CatalogModel:
         licence=str(row["licence"]),
         released=str(row["released"]),
         source=str(row["source"]),
-        told_bytes=int(row.get("download_bytes", 0)),
+        published_bytes=int(row.get("download_bytes", 0)),
         active_parameters=int(row.get("active_parameters", 0)),
         caches=caches,
         sees=row.get("sees", False) is True,
@@ -344,7 +344,7 @@ def _draft(row: dict[str, Any]) -> CatalogDraft:
             for gain in row["gains"]
         ),
         acceptances=tuple(_acceptance(published) for published in row.get("acceptances", ())),
-        told_bytes=int(row.get("download_bytes", 0)),
+        published_bytes=int(row.get("download_bytes", 0)),
         active_parameters=int(row.get("active_parameters", 0)),
     )
 

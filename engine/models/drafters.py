@@ -538,8 +538,8 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
     if sizes.kv_heads < 1 or heads % sizes.kv_heads or sizes.head_width < 2 or sizes.head_width % 2:
         raise FileError(f"config.json: {heads} heads of {sizes.head_width}, {sizes.kv_heads} of keys and values")
     if sizes.norm_eps <= 0 or sizes.rope_theta <= 0 or sizes.context_tokens < 1:
-        told = f"rms_norm_eps {sizes.norm_eps}, rope_theta {sizes.rope_theta}"
-        raise FileError(f"config.json: {told}, max_position_embeddings {sizes.context_tokens}")
+        sizes_text = f"rms_norm_eps {sizes.norm_eps}, rope_theta {sizes.rope_theta}"
+        raise FileError(f"config.json: {sizes_text}, max_position_embeddings {sizes.context_tokens}")
     return sizes
 
 

@@ -41,7 +41,7 @@ class LoadedPair:
         self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.on_battery = False  # no more is measured than first prices
         self._tuner = tuner
-        self._told: bool  # what was measured
+        self._reported: bool  # what was measured
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
         self._recall_costs()
@@ -127,9 +127,9 @@ class LoadedPair:
 
     def news(self) -> list[DrafterExamined | ModelMeasured]:
         """Once all is measured, and once only: the result for the drafter, and the times of the main model."""
-        if self._told or self._tuner.pending or self.main is None:
+        if self._reported or self._tuner.pending or self.main is None:
             return []
-        self._told = True
+        self._reported = True
         news: list[DrafterExamined | ModelMeasured] = []
         known = self.history.costs.calibration
         if self.draft is not None and known.per_pass is not None:
@@ -148,7 +148,7 @@ class LoadedPair:
         self.history = History()
         self.sharing = Sharing(self.history)
         self._tuner.stop()
-        self._told = False
+        self._reported = False
         if self.main is not None:
             try:
                 self._tuner.begin(self.main, self.draft, self.history.costs)

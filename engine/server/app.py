@@ -97,7 +97,7 @@ class _Writing:
                 return
             async with Client(receive) as client:
                 await client.unless_left(self._desk.supply.visit(model, shape.keep_s))
-            await JSONResponse(shape.without_reply(), headers=_told(shape))(scope, receive, send)
+            await JSONResponse(shape.without_reply(), headers=_headers(shape))(scope, receive, send)
 
     async def _write(
         self, shape: Shape, model: ServedModel, sent: SentPictures, scope: Scope, receive: Receive, send: Send
@@ -113,7 +113,7 @@ class _Writing:
                     await _Stream(shape, replies, self._options, send).run(scope["request_id"])
                 else:
                     content = shape.whole(await replies.whole())
-                    answer = JSONResponse(content, headers=_told(shape, replies.model))
+                    answer = JSONResponse(content, headers=_headers(shape, replies.model))
                     await answer(scope, receive, send)
 
 
@@ -131,8 +131,12 @@ class _Stream:
 
     async def run(self, request_id: str) -> None:
         """A failure is the last piece."""
-        told = {"cache-control": "no-store", "x-accel-buffering": "no", **_told(self._shape, self._replies.model)}
-        head = Response(media_type=self._shape.media_type, headers=told)
+        stream_headers = {
+            "cache-control": "no-store",
+            "x-accel-buffering": "no",
+            **_headers(self._shape, self._replies.model),
+        }
+        head = Response(media_type=self._shape.media_type, headers=stream_headers)
         del head.headers["content-length"]
         await self._send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
         try:
@@ -166,7 +170,7 @@ class _Stream:
         return self._written + self._options.silence_s - self._time()
 
 
-def _told(shape: Shape, model: ModelInfo | None = None) -> dict[str, str]:
+def _headers(shape: Shape, model: ModelInfo | None = None) -> dict[str, str]:
     """Which fields had no effect. Their names are the client's, so only what a name may consist of is repeated.
 
     `model`: the one that answers; None: it is not known yet.

@@ -73,10 +73,10 @@ def _part(part: Fields) -> str:
 
 def settled(messages: Sequence[Message]) -> tuple[Message, ...]:
     """System messages at the beginning are one, and one at the end is the user's turn: no template answers it."""
-    told = list(takewhile(lambda message: message.role is MessageRole.SYSTEM, messages))
-    rest = list(messages[len(told) :])
-    if told:
-        rest.insert(0, Message(MessageRole.SYSTEM, "\n\n".join(message.content for message in told)))
+    system = list(takewhile(lambda message: message.role is MessageRole.SYSTEM, messages))
+    rest = list(messages[len(system) :])
+    if system:
+        rest.insert(0, Message(MessageRole.SYSTEM, "\n\n".join(message.content for message in system)))
     if len(rest) > 1 and rest[-1].role is MessageRole.SYSTEM:
         rest[-1] = replace(rest[-1], role=MessageRole.USER)
     return tuple(rest)

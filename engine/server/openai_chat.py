@@ -165,7 +165,7 @@ class ChatCompletion(OpenAIShape):
         match event:
             case TextDelta(kind=kind, text=text):
                 name = "reasoning_content" if kind is SpanKind.THINKING else "content"
-                yield sse(self.piece(_delta(index, {name: text}, logprobs=self._told(index))))
+                yield sse(self.piece(_delta(index, {name: text}, logprobs=self._new_logprobs(index))))
             case TokensScored(scores=scores):
                 self._scored[index].extend(scores)
             case ToolCalled(call=call):
@@ -173,11 +173,11 @@ class ChatCompletion(OpenAIShape):
                 self._calls[index] += 1
             case Finished():
                 finish = self.finish_of(event, self._calls[index])
-                yield sse(self.piece(_delta(index, {}, finish, self._told(index))))
+                yield sse(self.piece(_delta(index, {}, finish, self._new_logprobs(index))))
             case PromptProgress():
                 yield from self.progress(event)
 
-    def _told(self, index: int) -> dict[str, Any] | None:
+    def _new_logprobs(self, index: int) -> dict[str, Any] | None:
         """Of the tokens up to now that are in no piece yet."""
         scores, self._scored[index] = self._scored[index], []
         return chat_logprobs(scores) if any(score.text for score in scores) else None
@@ -229,7 +229,7 @@ class Completion(OpenAIShape):
         prompt = self._echoed(index, outcome.prompt_scores) if self._echo else ""
         self._scored[index].extend([] if self._mute else outcome.scores)
         text = "" if self._mute else "".join([*outcome.thinking, *outcome.text])
-        return _text_choice(index, prompt + text, finish, self._told(index))
+        return _text_choice(index, prompt + text, finish, self._new_logprobs(index))
 
     def _echoed(self, index: int, scores: Sequence[TokenScore]) -> str:
         """The prompt as it was sent, or of its tokens. What a tokenizer puts before a text has no place in it."""
@@ -238,25 +238,25 @@ class Completion(OpenAIShape):
         self._offsets[index] = min(0, len(text) - sum(map(characters, scores)))
         return text
 
-    def _told(self, index: int) -> dict[str, Any] | None:
+    def _new_logprobs(self, index: int) -> dict[str, Any] | None:
         scores, self._scored[index] = self._scored[index], []
         if self._logprobs is None or not scores:
             return None
-        told = completion_logprobs(scores, self._offsets[index], self._logprobs)
+        entry = completion_logprobs(scores, self._offsets[index], self._logprobs)
         self._offsets[index] += sum(map(characters, scores))
-        return told
+        return entry
 
     def pieces(self, index: int, event: Event) -> Iterable[bytes]:
         match event:
             case TokensScored(scores=scores, of_prompt=True):
                 text = self._echoed(index, scores)
-                yield sse(self.piece(_text_choice(index, text, logprobs=self._told(index))))
+                yield sse(self.piece(_text_choice(index, text, logprobs=self._new_logprobs(index))))
             case TokensScored(scores=scores) if not self._mute:
                 self._scored[index].extend(scores)
             case TextDelta(text=text) if not self._mute:
-                yield sse(self.piece(_text_choice(index, text, logprobs=self._told(index))))
+                yield sse(self.piece(_text_choice(index, text, logprobs=self._new_logprobs(index))))
             case Finished():
-                yield sse(self.piece(_text_choice(index, "", self.finish_of(event), self._told(index))))
+                yield sse(self.piece(_text_choice(index, "", self.finish_of(event), self._new_logprobs(index))))
             case PromptProgress():
                 yield from self.progress(event)
 

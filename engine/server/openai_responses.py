@@ -160,7 +160,7 @@ class OpenAIResponse(Shape):
             "output": list(self._items),
             "previous_response_id": None,
             "instructions": asked.get("instructions"),
-            "tools": [_told(tool) for tool in asked.get("tools") or []],
+            "tools": [_answered_tool(tool) for tool in asked.get("tools") or []],
             "tool_choice": asked.get("tool_choice") or "auto",
             "parallel_tool_calls": self._tools.several,
             "max_tool_calls": None,
@@ -202,7 +202,7 @@ def _usage(stats: Sequence[RequestStats], thinking_tokens: int) -> dict[str, Any
     }
 
 
-def _told(tool: dict[str, Any]) -> dict[str, Any]:
+def _answered_tool(tool: dict[str, Any]) -> dict[str, Any]:
     """With the fields that a function must have in an answer, though not in a request."""
     absent = {"description": None, "parameters": None, "strict": False}
     return absent | tool if tool.get("type") == "function" else tool

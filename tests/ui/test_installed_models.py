@@ -305,7 +305,7 @@ def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
     main = catalog.model("mlx-community/Qwen3-4B-8bit")
     draft = next(each for each in catalog.drafts if each.repository == "deepseek-ai/dspark_qwen3_4b_block7")
     assert main is not None  # both small enough for any machine that runs this
-    small = replace(main, told_bytes=10**9), replace(draft, told_bytes=10**8)
+    small = replace(main, published_bytes=10**9), replace(draft, published_bytes=10**8)
     harness.models.library.catalog = Catalog((small[0],), (small[1],))
 
     def told() -> list[str]:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.editor_part import _TELL_DELAY_MS, EditorPart
+from app.views.transcript.editor_part import _REPORT_DELAY_MS, EditorPart
 from app.views.transcript.message_footer import MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.widgets.dialog import Dialog
@@ -229,7 +229,7 @@ def test_what_was_typed_a_while_ago_is_kept(tmp_path: Path, qtbot: QtBot) -> Non
 
 def pause() -> None:
     """Longer than a field waits before it tells what was typed."""
-    QTest.qWait(_TELL_DELAY_MS + 50)
+    QTest.qWait(_REPORT_DELAY_MS + 50)
 
 
 def test_both_sides_can_be_written_an_inserted_question_answered_and_a_message_given_to_the_other_side(

@@ -237,7 +237,7 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
     with open_app(tmp_path / "profile", qtbot, models=models, installed=ours, put_settings=put) as app:
         note, library = app.window.composer.unseen_note, app.models.library
         eyes = next(each for each in library.catalog.models if each.sees)
-        library.catalog = Catalog((replace(eyes, repository="org/More-4B", told_bytes=310_000_000),))
+        library.catalog = Catalog((replace(eyes, repository="org/More-4B", published_bytes=310_000_000),))
         paste(app, qtbot, image(40, 20))
         assert note.words.text() == "Main 8B cannot see pictures. More 4B can, about 310\N{NO-BREAK SPACE}MB."
         assert [button.isVisible() for button in buttons(note)] == [True, True, False]
@@ -262,7 +262,7 @@ def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(
     with open_app(tmp_path / "profile", qtbot, models=MODELS, installed=two, put_settings=put) as app:
         note, library = app.window.composer.unseen_note, app.models.library
         eyes = next(each for each in library.catalog.models if each.sees)
-        small = replace(eyes, repository="org/Eyes-4B", told_bytes=310_000_000)  # fits any machine
+        small = replace(eyes, repository="org/Eyes-4B", published_bytes=310_000_000)  # fits any machine
         library.catalog = Catalog((replace(small, repository="org/Blind-4B", sees=False),))
         paste(app, qtbot, image(40, 20))
         library.changed.emit()

@@ -111,7 +111,7 @@ def test_an_export_says_how_many_pictures_are_not_in_it(tmp_path: Path, monkeypa
     def exported() -> Exported:
         pictures = exports._Pictures(here)
         assert list(pictures.put_into([chat]))
-        return pictures.told(Exported(1, path))
+        return pictures.counted(Exported(1, path))
 
     assert exported() == Exported(1, path)
     with monkeypatch.context() as limit:

@@ -39,7 +39,7 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
         own_head=entry.own_head,
         drafts_now=entry.is_draft,
     )
-    told = [
+    rows = [
         (QCoreApplication.translate("Models", "Family"), about.family),
         (QCoreApplication.translate("Models", "Kind"), "" if entry.error else kind_text(entry.drafter, about.template)),
         (QCoreApplication.translate("Models", "Parameters"), parameters_text(entry.parameters)),
@@ -56,7 +56,7 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
         (QCoreApplication.translate("Models", "Repository"), entry.repository),
         (QCoreApplication.translate("Models", "Folder"), entry.folder),
     ]
-    return [(name, fact) for name, fact in told if fact]
+    return [(name, fact) for name, fact in rows if fact]
 
 
 def _memory(entry: ModelEntry, chat_tokens: int) -> str:

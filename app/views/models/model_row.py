@@ -154,7 +154,7 @@ class ModelRow(Card):
     def _words(self) -> QVBoxLayout:
         name = ElidedLabel(self._theme, TextStyle.HEADING, Qt.TextElideMode.ElideMiddle, self)
         name.setText(human_name(self._entry.name))
-        name.set_told(self._entry.repository or self._entry.name)
+        name.set_tooltip_text(self._entry.repository or self._entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addLayout(self._with_badge(name))

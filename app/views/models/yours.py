@@ -334,6 +334,6 @@ class TemplateDialog(Dialog):
 
     def _words(self, model: str, template: str) -> DialogText:
         title = fill(self.tr("Chat template of %1"), model)
-        told = self.tr("How chats are formatted for the model.")
+        explanation = self.tr("How chats are formatted for the model.")
         none = self.tr("No readable chat template found.")
-        return DialogText(title, told if template else none, act=self.tr("Close"))
+        return DialogText(title, explanation if template else none, act=self.tr("Close"))

@@ -140,8 +140,8 @@ class PromptField(Composing, LongText):
         kept = self.document().characterCount() - 1 - (cursor.selectionEnd() - cursor.selectionStart())
         fitting = text[: max(0, self._most - kept)]
         if fitting != text:
-            told = self.tr("Cut to %1 characters.")
-            show_tooltip(self.mapToGlobal(self.rect().center()), fill(told, number(self._most)), self)
+            hint = self.tr("Cut to %1 characters.")
+            show_tooltip(self.mapToGlobal(self.rect().center()), fill(hint, number(self._most)), self)
         return fitting
 
     def _restyle(self) -> None:

@@ -144,5 +144,5 @@ class SamplingPage(Translated, Page):
             return self.tr("Same seed, same reply, but for near-ties.")
         if not pair.tie_nats:
             return self.tr("Same seed, same reply with any draft.")
-        told = self.tr("Same seed, same reply, but for near-ties (under %1 nats).")
-        return fill(told, rounded_up(pair.tie_nats))
+        template = self.tr("Same seed, same reply, but for near-ties (under %1 nats).")
+        return fill(template, rounded_up(pair.tie_nats))

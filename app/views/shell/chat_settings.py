@@ -299,8 +299,8 @@ class ChatSettings(Translated, QWidget):
             return self.tr("Text still varies")
         if name != "fastest":
             return source
-        told = self.tr("Different text each time") if fastest else self.tr("Same seed, same text")
-        return self._no_difference() or " · ".join(filter(None, (told, source)))
+        seed_effect = self.tr("Different text each time") if fastest else self.tr("Same seed, same text")
+        return self._no_difference() or " · ".join(filter(None, (seed_effect, source)))
 
     def _no_difference(self) -> str:
         """Why the text is the same however drafts are accepted; empty where it is not."""

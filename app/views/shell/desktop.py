@@ -166,7 +166,7 @@ class Notifications(QObject):
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)
 
-    def tell(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
+    def notify(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
         """A reply ended, and not by the user."""
         if not self._settings.notifications or not is_away() or status is ReplyStatus.STOPPED:
             return
@@ -235,7 +235,7 @@ class Desktop(QObject):
         parts.window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
         self.notifications.looked.connect(self._chats.unseen.look)
-        self._chats.reply_ended.connect(self.notifications.tell)
+        self._chats.reply_ended.connect(self.notifications.notify)
         if sys.platform == "darwin":
             QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)
         self._settings.changed.connect(self._show_tray)

@@ -111,9 +111,9 @@ class EmptyChat(Translated, QScrollArea):
             if coming is None:
                 self._pair = next(iter(self._models.library.offers(QLocale().name())), None)
         self._describe_offer()
-        told = self._pair, self._offers, self._shown_for
-        if told != self._fitted_for or not self._offers:  # a load has many steps
-            self._fitted_for = told
+        content = self._pair, self._offers, self._shown_for
+        if content != self._fitted_for or not self._offers:  # a load has many steps
+            self._fitted_for = content
             self._fit()
 
     def _show_download(self, coming: DownloadEntry | None) -> None:

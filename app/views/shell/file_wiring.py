@@ -71,7 +71,7 @@ class AttachmentWiring(QObject):
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: not composer.isHidden())
-        self._told: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
+        self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
         self._connect_composer()
         for given in (self.drop_target.files_dropped, composer.edit.files_given):
             given.connect(self.take_files)
@@ -124,9 +124,9 @@ class AttachmentWiring(QObject):
     def _offer_end(self) -> None:
         """What matters of a long text, such as a log, is often its end."""
         if not self._composer.excess or self._room() < _LEAST_ROOM:
-            self._banner.withdraw(self._told)
-        elif not self._banner.shows(self._told):
-            self._banner.show_info(self._told, self._keep_end, stays=True)
+            self._banner.withdraw(self._end_offer)
+        elif not self._banner.shows(self._end_offer):
+            self._banner.show_info(self._end_offer, self._keep_end, stays=True)
 
     def _end_text(self) -> BannerText:
         return BannerText(self.tr("Attachment too long for this model."), button=self.tr("Keep only its end"))

@@ -155,8 +155,8 @@ class PairChip(Translated, PaintedButton):
         self.setAccessibleName(fill(self.tr("Models: %1"), words))
         seeing = seeing_text() if self._pair.sees else ""
         self.setAccessibleDescription(seeing)
-        told = words, "" if in_full in words else in_full, seeing, self._reason()
-        set_tooltip(self, "\n".join(part for part in told if part))
+        lines = words, "" if in_full in words else in_full, seeing, self._reason()
+        set_tooltip(self, "\n".join(part for part in lines if part))
         self.updateGeometry()
         self.update()
 

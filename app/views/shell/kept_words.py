@@ -30,7 +30,7 @@ class KeptWords(QObject):
         self._refusals: dict[int, Callable[[], BannerText]] = {}  # of questions, by the chat that they are for
         self._refused_in: int | None = None  # the chat of a question that is just being refused
         self._end_refusal: Callable[[], BannerText] | None = None  # of replies, which are tried again without a click
-        self._told: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
+        self._deletion_notice: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent.changed.connect(chats.keeping.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
@@ -111,14 +111,14 @@ class KeptWords(QObject):
         self._deleted_last = True
         deletions = self._chats.deletions
         if (undo := deletions.last) is not None:
-            self._told = text, undo
+            self._deletion_notice = text, undo
             self._banner.show_info(text, lambda: deletions.undo(undo))
 
     def _on_trash_changed(self) -> None:
         """However it was brought back, or forgotten for good: nothing is left to undo."""
-        if self._told is not None and not self._chats.deletions.holds(self._told[1]):
-            self._banner.withdraw(self._told[0])
-            self._told = None
+        if self._deletion_notice is not None and not self._chats.deletions.holds(self._deletion_notice[1]):
+            self._banner.withdraw(self._deletion_notice[0])
+            self._deletion_notice = None
 
     def undoes_deletion(self) -> bool:
         """Whether what was done last is a deletion that can be taken back, and not typing."""

@@ -81,7 +81,7 @@ class Picker(Translated, QWidget):
         self.mains.chosen.connect(self.main_chosen)
         self.drafts.chosen.connect(self.draft_chosen)
         self.lists.left.connect(self.close)
-        self.lists.pointed.connect(self._tell)
+        self.lists.pointed.connect(self._describe)
         self.more_button.clicked.connect(self._toggle_more)
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -110,7 +110,7 @@ class Picker(Translated, QWidget):
         listed = self._main_options(mains, pair), pair.main_folder, self._draft_options(drafts), pair.draft_folder
         self.lists.set_options(*listed)
         self.more.show_pair(pair, has_draft=self._chosen is not None)
-        self._tell()
+        self._describe()
 
     # What is said of the pair, or of what the pointer is at
 
@@ -122,7 +122,7 @@ class Picker(Translated, QWidget):
         found = self._drafts.get(self.drafts.current_value or NO_DRAFT, self._chosen)
         return found if found is not None and found.model.error is None else None
 
-    def _tell(self) -> None:
+    def _describe(self) -> None:
         pointed, compared = self.lists.pointed_option, self._compared()
         if self.more.isVisibleTo(self):
             self.note.setText(self._pair_note(compared))
@@ -155,7 +155,7 @@ class Picker(Translated, QWidget):
         goes_to.setFocus(Qt.FocusReason.OtherFocusReason)
         if shown and compared is not None and compared.check is None:
             self.check_requested.emit(compared.model.folder)
-        self._tell()
+        self._describe()
 
     # The options in words
 
@@ -188,7 +188,7 @@ class Picker(Translated, QWidget):
         gain = times(entry.gain) if entry.gain is not None and error is None else ""
         aside = next(iter((*checking, *unfit, *apart, gain)))
         name = human_name(entry.name)
-        where = [told] if (told := entry.repository or entry.name) != name else []
+        where = [full_name] if (full_name := entry.repository or entry.name) != name else []
         alone = [title_and_reason(entry.indivisible)] if entry.indivisible is not None and error is None else []
         details = " · ".join([*parts, *where, *unfit, *checking, *alone])
         is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
@@ -254,7 +254,7 @@ class Picker(Translated, QWidget):
         self.show()
         self._column.activate()  # the lists know how much they show
         self.lists.open()
-        self._tell()
+        self._describe()
 
     def _foot_height(self, lines: int) -> int:
         """All but the lists, with room for so many lines of details, so that nothing jumps while one goes about."""
@@ -269,7 +269,7 @@ class Picker(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._name_button()
-        self._tell()
+        self._describe()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -348,11 +348,11 @@ class DownloadRing(Translated, PaintedButton):
         """The figures change several times a second; shown are whole percents."""
         paused = all(entry.state is DownloadState.PAUSED for entry in self._entries)
         words = self.tr("Downloads paused at %1") if paused else self.tr("Downloading: %1")
-        told = fill(words, percent(self.share))
+        label = fill(words, percent(self.share))
         self.setVisible(bool(self._entries))
-        if told != self.accessibleName():
-            self.setAccessibleName(told)
-            set_tooltip(self, told)
+        if label != self.accessibleName():
+            self.setAccessibleName(label)
+            set_tooltip(self, label)
             self.update()
 
     def sizeHint(self) -> QSize:

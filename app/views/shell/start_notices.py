@@ -38,10 +38,10 @@ class Opening(QTimer):
         self.start()
         return [partial(self._end, outcome) for outcome in outcomes]
 
-    def _end(self, outcome: Callable[[Any], None], told: Any) -> None:
+    def _end(self, outcome: Callable[[Any], None], result: Any) -> None:
         self.stop()
         self._banner.withdraw(opening)
-        outcome(told)
+        outcome(result)
 
 
 def show(

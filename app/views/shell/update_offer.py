@@ -23,9 +23,9 @@ class UpdateOffer(QObject):
         super().__init__(parts.window)
         self._window, self._banner, self._theme = parts.window, parts.banner, theme
         self._updates, self._channel, self._translation = updates, channel, translation
-        updates.found.connect(self._tell)
+        updates.found.connect(self._offer)
 
-    def _tell(self, notice: Notice) -> None:
+    def _offer(self, notice: Notice) -> None:
         self._banner.show_offer(lambda: _available(notice), lambda: self._show_notes(notice))
 
     def _show_notes(self, notice: Notice) -> None:

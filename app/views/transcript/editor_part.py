@@ -24,7 +24,7 @@ from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 
-_TELL_DELAY_MS = 150  # after the last key, what is typed is reported
+_REPORT_DELAY_MS = 150  # after the last key, what is typed is reported
 _GROWS_TO = 0.5  # of the transcript's height
 _PAD_PX, _GAP_PX, _BELOW_PX = 14, 8, 14
 
@@ -80,8 +80,8 @@ class EditorPart(Hovered, Translated, QWidget):
         self._showing = False
         self._finished = False  # what it says is on its way to the disk
         self._card = QRect()
-        self._told = QTimer(self, singleShot=True, interval=_TELL_DELAY_MS)
-        self._told.timeout.connect(self._tell)
+        self._report_timer = QTimer(self, singleShot=True, interval=_REPORT_DELAY_MS)
+        self._report_timer.timeout.connect(self._report)
         self.roles = Segments(self._theme, self)
         self.field = EditField(self._theme, context.editing, self)
         self.field.restyle()
@@ -128,7 +128,7 @@ class EditorPart(Hovered, Translated, QWidget):
         assert isinstance(part.content, EditorContent)
         same = part.message_id == self._message_id and part.content.kind == self._content.kind
         if not same:
-            self._tell()
+            self._report()
             self._finished = False
         stays = same and part.content.text == self._known
         self._content, self._message_id, self._part = part.content, part.message_id, part
@@ -138,7 +138,7 @@ class EditorPart(Hovered, Translated, QWidget):
             if not stays:
                 self._known = part.content.text
                 self.field.begin_with(self._known)
-                self._told.stop()
+                self._report_timer.stop()
             self._retranslate()
             return self._arrange(width_px)
         finally:
@@ -282,14 +282,14 @@ class EditorPart(Hovered, Translated, QWidget):
         if self._showing:
             return
         if self._finished:  # the field may go at any moment
-            self._tell()
+            self._report()
         else:
-            self._told.start()
+            self._report_timer.start()
         if self.field.hasFocus():
             self._context.editing.typed_in(self._message_id)
 
-    def _tell(self) -> None:
-        self._told.stop()
+    def _report(self) -> None:
+        self._report_timer.stop()
         words = self.field.text_with_composed()
         if words != self._known:
             self._known = words
@@ -300,12 +300,12 @@ class EditorPart(Hovered, Translated, QWidget):
     def _finish(self, way: str) -> None:
         self.field.commit()
         if self._has_something() and not self.attached.is_reading:
-            self._tell()
+            self._report()
             self._finished = True
             self._context.editing.saved.emit(self._message_id, way)
 
     def _choose_role(self, from_user: object) -> None:
-        self._tell()
+        self._report()
         self._context.editing.role_chosen.emit(self._message_id, bool(from_user))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -316,5 +316,5 @@ class EditorPart(Hovered, Translated, QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         """Whatever hides it, the words are reported first."""
         self.field.commit()
-        self._tell()
+        self._report()
         super().hideEvent(event)

@@ -8,11 +8,11 @@ from app.markup.safe_code import safe_code
 from app.views.widgets.tooltips import show_tooltip
 
 
-def copy(text: str, teller: QObject, *, with_tooltip: bool = True) -> int:
+def copy(text: str, announcer: QObject, *, with_tooltip: bool = True) -> int:
     """Puts it on the clipboard, and says by `teller` what was left out; returns how many characters that are."""
     safe, left_out = safe_code(text)
     QGuiApplication.clipboard().setText(safe)
-    _tell(left_out, teller, with_tooltip)
+    _announce(left_out, announcer, with_tooltip)
     return left_out
 
 
@@ -20,7 +20,7 @@ def copy_image(image: QImage) -> None:
     QGuiApplication.clipboard().setImage(image)
 
 
-def safe_mime_data(made: QMimeData, text: str, teller: QObject) -> QMimeData:
+def safe_mime_data(made: QMimeData, text: str, announcer: QObject) -> QMimeData:
     """The same for a field whose words Qt itself puts there: `made` by its base class, now with `text` alone.
 
     One that Python made would be deleted by Qt's clipboard after Python has ended, and crash the end.
@@ -29,24 +29,24 @@ def safe_mime_data(made: QMimeData, text: str, teller: QObject) -> QMimeData:
     made.clear()
     safe, left_out = safe_code(text)
     made.setText(safe)
-    _tell(left_out, teller, with_tooltip=True)
+    _announce(left_out, announcer, with_tooltip=True)
     return made
 
 
 def left_out_words(left_out: int) -> str:
-    return _Words().told(left_out)
+    return _Words().sentence(left_out)
 
 
 class _Words(QObject):
     """An object, because plural forms are read of `self.tr` alone."""
 
-    def told(self, left_out: int) -> str:
+    def sentence(self, left_out: int) -> str:
         return self.tr("Copied without %Ln control character(s)", "", left_out)
 
 
-def _tell(left_out: int, teller: QObject, with_tooltip: bool) -> None:
+def _announce(left_out: int, announcer: QObject, with_tooltip: bool) -> None:
     if not left_out:
         return
     if with_tooltip and (window := QApplication.activeWindow()) is not None:
         show_tooltip(QCursor.pos(), left_out_words(left_out), window)
-    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(teller, left_out_words(left_out)))
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(announcer, left_out_words(left_out)))

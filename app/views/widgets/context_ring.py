@@ -54,7 +54,7 @@ class ContextRing(Translated, QWidget):
         self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
         if self._shown() != before:
             self._retranslate()
-        set_tooltip(self, "\n".join(self._told()))
+        set_tooltip(self, "\n".join(self._lines()))
 
     def _shown(self) -> tuple[int, int]:
         """What can be seen of the figures, which change with every few words of a reply."""
@@ -68,13 +68,13 @@ class ContextRing(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
-        words = self._told()
+        words = self._lines()
         set_tooltip(self, "\n".join(words))
         self.setAccessibleName(spoken(*words))
         self.updateGeometry()
         self.update()
 
-    def _told(self) -> list[str]:
+    def _lines(self) -> list[str]:
         sentence = self.tr("Context: %1 of %2 tokens")
         return [fill(sentence, count(self._used_tokens), count(self.effective_tokens)), *self._reasons()]
 

@@ -123,7 +123,7 @@ class ElidedLabel(QWidget):
         self._theme = theme
         self._text_style = text_style
         self._mode = mode
-        self._text = self._told = ""
+        self._text = self._tooltip_text = ""
         self.alignment = Qt.AlignmentFlag.AlignLeft
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.updateGeometry)
@@ -137,9 +137,9 @@ class ElidedLabel(QWidget):
         self.updateGeometry()
         self.update()
 
-    def set_told(self, words: str) -> None:
+    def set_tooltip_text(self, words: str) -> None:
         """What the tooltip has, whether it is elided or not."""
-        self._told = words
+        self._tooltip_text = words
         set_tooltip(self, words)
 
     def _metrics(self) -> QFontMetrics:
@@ -156,6 +156,6 @@ class ElidedLabel(QWidget):
         painter.setFont(style_font(self._theme, self._text_style))
         painter.setPen(style_color(self._theme.palette, self._text_style))
         shown = self._metrics().elidedText(self._text, self._mode, self.width())
-        set_tooltip(self, self._told or (self._text if shown != self._text else ""))
+        set_tooltip(self, self._tooltip_text or (self._text if shown != self._text else ""))
         painter.drawText(self.rect(), self.alignment | Qt.AlignmentFlag.AlignVCenter, shown)
         painter.end()

@@ -48,10 +48,10 @@ class _Disclosure(QAccessibleWidget):
         return bool(getattr(self.widget(), "shows_more", bool)())
 
     def text(self, kind: QAccessible.Text) -> str:
-        button, told = self.widget(), super().text(kind)
-        if kind == QAccessible.Text.Name and not told and isinstance(button, QAbstractButton):
+        button, accessible = self.widget(), super().text(kind)
+        if kind == QAccessible.Text.Name and not accessible and isinstance(button, QAbstractButton):
             return button.text()
-        return told
+        return accessible
 
     def actionNames(self) -> list[str]:  # noqa: N802
         return [self.pressAction(), *super().actionNames()]
