@@ -338,7 +338,7 @@ class ShownBranch:
         self._turn += 1
         messages = self._storage.read.messages
         if messages.is_long(chat_id):
-            branch = messages.newest(chat_id, AT_ONCE) if end_id is None else messages.stretch(end_id, AT_ONCE)
+            branch = messages.newest(chat_id, AT_ONCE) if end_id is None else messages.up_to(end_id, AT_ONCE)
             end([self._row(stored) for stored in branch])
             self._transcript.has_earlier = bool(branch)
         else:

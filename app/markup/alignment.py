@@ -139,7 +139,7 @@ def _runs(document: QTextDocument, source: str, position: int, place: int) -> It
     if at >= 0:  # code, as a rule
         yield from _narrow_and_wide(whole, place, at)
         return
-    for where, text, behind_link in _stretches(document, place):
+    for where, text, behind_link in _segments(document, place):
         position = _behind_address(source, position) if behind_link else position
         reach = _FAR if len(text) >= _SHORT else _NEAR
         at = source.find(text, position, position + len(text) + reach)
@@ -165,7 +165,7 @@ def _behind_address(source: str, position: int) -> int:
     return position
 
 
-def _stretches(document: QTextDocument, place: int) -> Iterator[tuple[int, str, bool]]:
+def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, bool]]:
     """The text of the document without list markers, line by line, in pieces of one format.
 
     With whether it comes right after the words of a link.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from PySide6.QtGui import QTextBlock, QTextLine
 
 
-def stretches(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTextLine, float, float]]:
+def line_segments(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTextLine, float, float]]:
     """Each line that characters `start` to `end` of the block are on, with the left and right of them there."""
     layout = block.layout()
     line_of_start = layout.lineForTextPosition(start)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QTextBlock, QTextDocument
 
-from app.markup.lines import stretches
+from app.markup.lines import line_segments
 
 _TO_NOTE, _TO_MARK = "#note:", "#mark:"
 
@@ -90,7 +90,7 @@ def places_of(link: Link, document: QTextDocument) -> list[QRectF]:
     while block.isValid() and block.position() < link.last:
         corner = document.documentLayout().blockBoundingRect(block).topLeft()
         start, end = link.first - block.position(), min(block.length() - 1, link.last - block.position())
-        for line, left, right in stretches(block, max(0, start), end):
+        for line, left, right in line_segments(block, max(0, start), end):
             result.append(QRectF(corner.x() + left, corner.y() + line.y(), right - left, line.height()))
         block = block.next()
     return result

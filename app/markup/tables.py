@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 
 from app.markup.document_style import DocumentStyle
-from app.markup.lines import stretches
+from app.markup.lines import line_segments
 
 _STRONG = frozenset({"L", "R", "AL"})
 
@@ -112,7 +112,7 @@ def address_at(table: QTextTable, at: QPointF) -> str:
     while not fragments.atEnd():
         fragment = fragments.fragment()
         start = fragment.position() - block.position()
-        for line, left, right in stretches(block, start, start + fragment.length()):
+        for line, left, right in line_segments(block, start, start + fragment.length()):
             inside = at - _corner(block)
             if left <= inside.x() <= right and line.y() <= inside.y() <= line.y() + line.height():
                 return fragment.charFormat().anchorHref()

@@ -41,7 +41,7 @@ class VisibleText:
             place += 2 if char > "\uffff" else 1
         return text.replace(LINE_SEPARATOR, "\n")
 
-    def stretch(self, first: int, last: int) -> tuple[int, int]:
+    def range_of(self, first: int, last: int) -> tuple[int, int]:
         """The range of the document with characters `first` to `last` of the text."""
         start = self._places[first]
         end = self._places[last]

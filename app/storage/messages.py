@@ -16,7 +16,7 @@ from app.storage.codec import as_name, as_text, error_from_json, error_to_json, 
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
 from app.storage.trash import new_mark
-from app.storage.tree import Tree, is_long, read_stretch, read_tree
+from app.storage.tree import Tree, is_long, read_tree, read_up_to
 from engine import EngineError, MessageRole, RequestStats
 
 # UNION, not UNION ALL: it ends where damaged parents go round in a circle.
@@ -195,7 +195,7 @@ class MessageStore:
             return leaf
         return self._tree(chat_id).end_shown(leaf)
 
-    def stretch(self, end_id: int, count: int) -> list[StoredMessage]:
+    def up_to(self, end_id: int, count: int) -> list[StoredMessage]:
         """The `count` messages up to this one, and it; fewer where the branch begins before that."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (end_id,))
         if row is None:
@@ -206,11 +206,11 @@ class MessageStore:
     def newest(self, chat_id: int, count: int) -> list[StoredMessage]:
         """The last ones of the branch on the screen."""
         end = self.shown_end(chat_id)
-        return [] if end is None else self.stretch(end, count)
+        return [] if end is None else self.up_to(end, count)
 
     def before(self, message_id: int, count: int) -> list[StoredMessage]:
         """The last ones of those that come before a message."""
-        return self.stretch(message_id, count + 1)[:-1]
+        return self.up_to(message_id, count + 1)[:-1]
 
     def latest_leaf(self, message_id: int) -> int:
         """The end of the branch that goes on from a message: the newest one below it, or itself."""
@@ -248,7 +248,7 @@ class MessageStore:
         """As much of a long chat's tree as `count` messages up to one need."""
         if self.is_long(chat_id):
             with suppress(sqlite3.DatabaseError):  # of a damaged row: the index of all may still have its place
-                return read_stretch(self._db, chat_id, end_id, count)
+                return read_up_to(self._db, chat_id, end_id, count)
         return self._tree(chat_id)
 
     def _branch(self, leaf_id: int, tree: Tree) -> list[StoredMessage]:

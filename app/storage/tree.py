@@ -93,7 +93,7 @@ def read_tree(database: Connection, chat_id: int) -> Tree:
     return _with_versions({number: _kept_before(number, before, deleted) for number in numbers})
 
 
-def read_stretch(database: Connection, chat_id: int, end_id: int, count: int) -> Tree:
+def read_up_to(database: Connection, chat_id: int, end_id: int, count: int) -> Tree:
     """What `read_tree` has of the `count` messages up to one and of the one before these: also what follows each."""
     sql = "SELECT parent_id, deleted_at IS NULL AS kept FROM messages WHERE id = ? AND chat_id = ?"
     kept: dict[int, int | None] = {}  # and what is before it, deleted or not

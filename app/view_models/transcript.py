@@ -144,7 +144,7 @@ class TranscriptModel(QObject):
         if not _same(old_ids, new_ids) and not _same(old_ids[::-1], new_ids[::-1]):
             self.set_messages(new)
         else:
-            self._show_stretch(0, len(self.messages), new)
+            self._replace_rows(0, len(self.messages), new)
 
     def show_end(self, messages: Iterable[TranscriptMessage]) -> None:
         """Likewise the end of a long chat: what is shown before the first of these stays."""
@@ -153,14 +153,14 @@ class TranscriptModel(QObject):
         if row is None:
             self.set_messages(new)
         else:
-            self._show_stretch(row, len(self.messages), new)
+            self._replace_rows(row, len(self.messages), new)
 
     def show_before(self, message_id: int, messages: Iterable[TranscriptMessage]) -> None:
         """Likewise what comes right before a message; without any, that is the first one."""
         new, end = list(messages), self._row(message_id)
         row = self.row_of(new[0].id) if new else 0
         if row is not None:
-            self._show_stretch(row, end, new)
+            self._replace_rows(row, end, new)
             return
         self._remove(0, end)
         self.messages[:0] = new
@@ -168,7 +168,7 @@ class TranscriptModel(QObject):
         self._rows.update((message.id, row - self._prepended) for row, message in enumerate(new))
         self.messages_prepended.emit(len(new))
 
-    def _show_stretch(self, start: int, end: int, new: Sequence[TranscriptMessage]) -> None:
+    def _replace_rows(self, start: int, end: int, new: Sequence[TranscriptMessage]) -> None:
         old_ids, new_ids = [each.id for each in self.messages[start:end]], [each.id for each in new]
         first = _same(old_ids, new_ids)
         last = _same(old_ids[first:][::-1], new_ids[first:][::-1])

@@ -46,12 +46,12 @@ def _along_rows(pixels: Pixels, length: int, by: Filter, aborted: Question) -> P
 def resampling(before: int, after: int, by: Filter) -> NDArray[np.float32]:
     """Shares (before, after) of the old samples in each new one."""
     scale, (support, curve) = before / after, _CURVES[by]
-    stretch = max(1.0, scale)  # a smaller picture averages over more samples
+    widening = max(1.0, scale)  # a smaller picture averages over more samples
     matrix: NDArray[Any] = np.zeros((before, after), np.float32)
     for index in range(after):
-        centre, reach = (index + 0.5) * scale, support * stretch
+        centre, reach = (index + 0.5) * scale, support * widening
         first, end = max(0, floor(centre - reach + 0.5)), min(before, floor(centre + reach + 0.5))
-        shares = curve(np.abs((np.arange(first, end) - centre + 0.5) / stretch))
+        shares = curve(np.abs((np.arange(first, end) - centre + 0.5) / widening))
         matrix[first:end, index] = shares / shares.sum()
     return matrix
 

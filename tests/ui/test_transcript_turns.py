@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.markup.lines import stretches
+from app.markup.lines import line_segments
 from app.views.transcript import finder as finder_module
 from app.views.transcript import found_words, shared_slice, visible_parts
 from app.views.transcript.code_part import CodePart
@@ -118,11 +118,11 @@ def test_only_marks_in_what_is_painted_are_looked_for(qtbot: QtBot) -> None:
     style, palette = text.context.document_style(), harness.theme.palette
     clip = QRectF(0, 100, 800, 40)
     pictures, counts = [], []
-    for stretch in (QRectF(text.rect()), clip):
+    for area in (QRectF(text.rect()), clip):
         picture = QPixmap(text.size())
         picture.fill(QColor("white"))
         painter = CountingPainter(picture)
-        paint_decorations(painter, text.document(), stretch, style, palette)
+        paint_decorations(painter, text.document(), area, style, palette)
         painter.end()
         pictures.append(picture.copy(clip.toRect()).toImage())
         counts.append(painter.tints)
@@ -157,7 +157,7 @@ def test_words_are_found_on_their_lines_without_a_look_at_all_others(qtbot: QtBo
             return layout
 
     start = block.layout().lineAt(10).textStart()
-    found = list(stretches(Block(), start, start + 4))  # type: ignore[arg-type]
+    found = list(line_segments(Block(), start, start + 4))  # type: ignore[arg-type]
     assert [line.lineNumber() for line, _, _ in found] == [10]
     assert layout.looks <= 2
-    assert [line.lineNumber() for line, _, _ in stretches(block, start - 3, start + 4)] == [9, 10]
+    assert [line.lineNumber() for line, _, _ in line_segments(block, start - 3, start + 4)] == [9, 10]

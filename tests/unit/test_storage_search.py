@@ -326,7 +326,7 @@ def files_with(path: Path, words: str) -> list[str]:
 def test_a_search_that_takes_longer_tells_the_first_chats_meanwhile(
     owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.storage.storage._TELL_S", 0)
+    monkeypatch.setattr("app.storage.storage._REPORT_S", 0)
     for number in range(3):
         owner.write(partial(chat_with, number))
     told: list[list[str]] = []

@@ -206,10 +206,10 @@ def test_a_stretch_of_a_long_chat_is_what_the_whole_tree_says(
     assert [stores.messages.count_below(each) for each in whole if each is not None] == counts
     assert [stores.messages.message(number) for number in numbers] == whole
     end = stores.messages.shown_end(chat)
-    assert ([] if end is None else stores.messages.stretch(end, 100)) == shown
+    assert ([] if end is None else stores.messages.up_to(end, 100)) == shown
     for number, branch in zip(numbers, branches, strict=True):
         for count in (1, 2, 5):
-            assert stores.messages.stretch(number, count) == branch[-count:]
+            assert stores.messages.up_to(number, count) == branch[-count:]
             assert stores.messages.before(number, count) == branch[:-1][-count:]
 
 

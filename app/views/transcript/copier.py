@@ -18,7 +18,7 @@ from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
-from app.views.transcript.selection import Stretch, TranscriptSelection
+from app.views.transcript.selection import TextRange, TranscriptSelection
 from app.views.widgets import clipboard
 
 _ANY_WIDTH_PX = 600  # only heights depend on it, and these items are not shown
@@ -75,56 +75,56 @@ class CopiedText:
             yield "```"
 
     def _pieces(self, part: Part) -> Iterator[_Piece]:
-        stretch = self._selection.stretch_in(part.message_id, part.address)
+        text_range = self._selection.range_in(part.message_id, part.address)
         content = part.content
-        if stretch is None:
+        if text_range is None:
             return
         if isinstance(content, Unread):
             yield _Piece(content.body.text[content.section.start : content.section.end].strip("\n"), "\n\n")
         elif isinstance(content, Bubble):
-            yield _Piece(self._bubble(part, content, stretch), content.glue)
+            yield _Piece(self._bubble(part, content, text_range), content.glue)
         elif isinstance(content, Block) and content.kind is BlockKind.CODE:
-            yield self._code(part, content, stretch)
+            yield self._code(part, content, text_range)
         elif isinstance(content, Block) and content.kind is BlockKind.FORMULA:
-            yield _Piece(self._formula(part, content, stretch), content.glue)
+            yield _Piece(self._formula(part, content, text_range), content.glue)
         elif isinstance(content, Block):
-            yield _Piece(self._text(part, content, stretch), content.glue)
+            yield _Piece(self._text(part, content, text_range), content.glue)
 
-    def _bubble(self, part: Part, bubble: Bubble, stretch: Stretch) -> str:
-        if stretch == (0, None):
+    def _bubble(self, part: Part, bubble: Bubble, text_range: TextRange) -> str:
+        if text_range == (0, None):
             return bubble.text
-        return long_lines.text_between(*self._bounded(self._shown(part) or _plain_document(bubble.text), stretch))
+        return long_lines.text_between(*self._bounded(self._shown(part) or _plain_document(bubble.text), text_range))
 
-    def _code(self, part: Part, block: Block, stretch: Stretch) -> _Piece:
+    def _code(self, part: Part, block: Block, text_range: TextRange) -> _Piece:
         code = block.text
-        if stretch != (0, None):
+        if text_range != (0, None):
             document = self._shown(part) or _plain_document(code.removesuffix("\n"))
-            code = long_lines.text_between(*self._bounded(document, stretch))
+            code = long_lines.text_between(*self._bounded(document, text_range))
         elif not block.goes_on:
             code = code.removesuffix("\n")
         return _Piece(code, "" if block.continues_code else block.glue, block.language)
 
-    def _formula(self, part: Part, block: Block, stretch: Stretch) -> str:
+    def _formula(self, part: Part, block: Block, text_range: TextRange) -> str:
         document = self._shown(part)
-        if document is not None and stretch != (0, None):
-            return long_lines.text_between(*self._bounded(document, stretch))
+        if document is not None and text_range != (0, None):
+            return long_lines.text_between(*self._bounded(document, text_range))
         return f"$$\n{block.text}\n$$" if self._markdown else block.text
 
-    def _text(self, part: Part, block: Block, stretch: Stretch) -> str:
+    def _text(self, part: Part, block: Block, text_range: TextRange) -> str:
         document = self._shown(part)
         if document is None:
             document = QTextDocument()
             style = self._context.document_style(secondary=part.secondary)
             DocumentBuilder(document, style, self._context.formulas.only_known()).write(block.tokens)
         read = copying.markdown if self._markdown else copying.plain_text
-        return read(*self._bounded(document, stretch))
+        return read(*self._bounded(document, text_range))
 
     def _shown(self, part: Part) -> QTextDocument | None:
         return part.selectable.document_of() if part.selectable is not None else None
 
-    def _bounded(self, document: QTextDocument, stretch: Stretch) -> tuple[QTextDocument, int, int]:
+    def _bounded(self, document: QTextDocument, text_range: TextRange) -> tuple[QTextDocument, int, int]:
         length = copying.length_of(document)
-        return document, min(stretch[0], length), length if stretch[1] is None else min(stretch[1], length)
+        return document, min(text_range[0], length), length if text_range[1] is None else min(text_range[1], length)
 
 
 def _plain_document(text: str) -> QTextDocument:

@@ -280,7 +280,7 @@ class WantedWords:
         if not any(fold(word) in folded for word in self.words) and "\ufffc" not in document.toRawText():
             return ()
         visible = VisibleText(document)
-        return [visible.stretch(first, last) for first, last in self._occurrences(visible.text)]
+        return [visible.range_of(first, last) for first, last in self._occurrences(visible.text)]
 
     def _occurrences(self, text: str) -> list[Span]:
         one = len(self.words) == 1

@@ -15,7 +15,7 @@ from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
-from app.views.transcript.selection import Stretch, Unit
+from app.views.transcript.selection import TextRange, Unit
 from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 from app.words.formats import labelled
 
@@ -148,14 +148,14 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
         if self._is_text:
             super().show_char(char)
 
-    def light(self, stretch: Stretch | None) -> None:
-        self.text.light(stretch if self._is_text else None)
-        self._lit = stretch is not None and not self._is_text
+    def light(self, text_range: TextRange | None) -> None:
+        self.text.light(text_range if self._is_text else None)
+        self._lit = text_range is not None and not self._is_text
         self.update()
 
-    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
-        self.text.light_found(stretches if self._is_text else (), current)
-        found = None if self._is_text or not stretches else current is not None
+    def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
+        self.text.light_found(ranges if self._is_text else (), current)
+        found = None if self._is_text or not ranges else current is not None
         if found != self._found:
             self._found = found
             self.update()

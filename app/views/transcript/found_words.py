@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QAbstractTextDocumentLayout, QPainter, QTextCursor, QTextDocument
 
-from app.markup.lines import stretches
+from app.markup.lines import line_segments
 from app.theme import Theme
-from app.views.transcript.selection import Stretch
+from app.views.transcript.selection import TextRange
 from app.views.widgets.painting import found_format
 
 Selection = QAbstractTextDocumentLayout.Selection
@@ -21,7 +21,7 @@ _MANY = 100
 class FoundWords:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
-        self._shown: tuple[tuple[Stretch, ...], int | None] = ((), None)
+        self._shown: tuple[tuple[TextRange, ...], int | None] = ((), None)
         self._cursors: list[QTextCursor] = []
 
     @property
@@ -34,13 +34,13 @@ class FoundWords:
         number = self._shown[1]
         return None if number is None or number >= len(self._cursors) else self._cursors[number].selectedText()
 
-    def show(self, document: QTextDocument, stretches: Sequence[Stretch], current: int | None) -> bool:
+    def show(self, document: QTextDocument, ranges: Sequence[TextRange], current: int | None) -> bool:
         """Returns whether anything has changed."""
-        shown = tuple(stretches), current
+        shown = tuple(ranges), current
         if shown == self._shown:
             return False
         self._shown = shown
-        self._cursors = [_cursor_over(document, stretch) for stretch in stretches]
+        self._cursors = [_cursor_over(document, text_range) for text_range in ranges]
         return True
 
     def clear(self) -> None:
@@ -69,11 +69,11 @@ class FoundWords:
         return result
 
 
-def _cursor_over(document: QTextDocument, stretch: Stretch) -> QTextCursor:
+def _cursor_over(document: QTextDocument, text_range: TextRange) -> QTextCursor:
     cursor = QTextCursor(document)
     end = document.characterCount() - 1
-    cursor.setPosition(min(stretch[0], end))
-    last = end if stretch[1] is None else min(stretch[1], end)
+    cursor.setPosition(min(text_range[0], end))
+    last = end if text_range[1] is None else min(text_range[1], end)
     cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
     return cursor
 
@@ -84,7 +84,7 @@ def _rects(cursor: QTextCursor) -> Iterator[QRectF]:
     while block.isValid() and block.position() < last:
         corner = document.documentLayout().blockBoundingRect(block).topLeft()
         first = max(0, cursor.selectionStart() - block.position())
-        for line, left, right in stretches(block, first, last - block.position()):
+        for line, left, right in line_segments(block, first, last - block.position()):
             top = math.floor(corner.y() + line.y())
             height = math.ceil(corner.y() + line.y() + line.height()) - top
             yield QRectF(corner.x() + left, top, right - left, height)

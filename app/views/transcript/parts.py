@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, QRect, Signal, SignalInstance
 from PySide6.QtGui import QEnterEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from app.views.transcript.selection import Address, Stretch, Unit
+from app.views.transcript.selection import Address, TextRange, Unit
 from app.views.widgets.mixins import BeforeWidget
 
 
@@ -131,11 +131,11 @@ class Selectable:
         """Scrolls sideways to it."""
         raise NotImplementedError
 
-    def light(self, stretch: Stretch | None) -> None:
+    def light(self, text_range: TextRange | None) -> None:
         """Shows this range as selected, and no other."""
         raise NotImplementedError
 
-    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
+    def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
         """Shows what a search has found in it, and which of that is the current one."""
         raise NotImplementedError
 

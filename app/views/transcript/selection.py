@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.view_models.transcript import TranscriptModel
 
 Address = tuple[int, int, int]  # of a part in its message: bubble, thinking or answer; section; block
-Stretch = tuple[int, int | None]  # first character and the one after the last; None is the end
+TextRange = tuple[int, int | None]  # first character and the one after the last; None is the end
 
 _BEFORE_ALL: Address = (-1, 0, 0)
 _AFTER_ALL: Address = (9, 0, 0)
@@ -105,7 +105,7 @@ class TranscriptSelection(QObject):
         span = self._span()
         return range(0) if span is None else range(span[0].part[0], span[1].part[0] + 1)
 
-    def stretch_in(self, message_id: int, address: Address | None) -> Stretch | None:
+    def range_in(self, message_id: int, address: Address | None) -> TextRange | None:
         """How much of a part is selected."""
         span, row = self._span(), self._model.row_of(message_id)
         if span is None or row is None or address is None:

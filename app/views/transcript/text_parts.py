@@ -38,7 +38,7 @@ from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBu
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import TINT, FormulaObject
-from app.markup.lines import stretches
+from app.markup.lines import line_segments
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
 from app.markup.tables import address_at, char_near, place_from_right, runs_from_right
@@ -46,7 +46,7 @@ from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX, Palette
 from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext, Pointed
 from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
-from app.views.transcript.selection import Stretch, Unit
+from app.views.transcript.selection import TextRange, Unit
 from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
@@ -120,12 +120,12 @@ def _code_rects(block: QTextBlock, corner: QPointF, clip: QRectF, style: Documen
     return result
 
 
-def _chars_within(block: QTextBlock, stretch: QRectF) -> tuple[int, int]:
+def _chars_within(block: QTextBlock, area: QRectF) -> tuple[int, int]:
     """The first and the last character on the lines that this reaches into, the ones above and below included."""
     layout = block.layout()
     tops = range(layout.lineCount())
-    first = max(0, bisect_left(tops, stretch.top(), key=lambda number: layout.lineAt(number).y()) - 2)
-    last = bisect_right(tops, stretch.bottom(), key=lambda number: layout.lineAt(number).y()) + 1
+    first = max(0, bisect_left(tops, area.top(), key=lambda number: layout.lineAt(number).y()) - 2)
+    last = bisect_right(tops, area.bottom(), key=lambda number: layout.lineAt(number).y()) + 1
     end = layout.lineAt(last).textStart() if last < len(tops) else block.length()
     return (layout.lineAt(first).textStart() if tops else 0), end
 
@@ -133,7 +133,7 @@ def _chars_within(block: QTextBlock, stretch: QRectF) -> tuple[int, int]:
 def _fragment_rects(block: QTextBlock, start: int, end: int, corner: QPointF, metrics: QFontMetricsF) -> list[QRectF]:
     """One rectangle for each line that the fragment is on."""
     result: list[QRectF] = []
-    for line, left, right in stretches(block, start, end):
+    for line, left, right in line_segments(block, start, end):
         top = corner.y() + line.y() + line.ascent() - metrics.ascent() - 1
         rect = QRectF(corner.x() + left, top, right - left, metrics.height() + 2)
         result.append(rect.adjusted(-_CODE_MARGIN_PX, 0, _CODE_MARGIN_PX, 0))
@@ -170,11 +170,11 @@ class SelectableInside(Selectable):
     def show_char(self, char: int) -> None:
         self.text.show_char(char)
 
-    def light(self, stretch: Stretch | None) -> None:
-        self.text.light(stretch)
+    def light(self, text_range: TextRange | None) -> None:
+        self.text.light(text_range)
 
-    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
-        self.text.light_found(stretches, current)
+    def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
+        self.text.light_found(ranges, current)
 
     def document_of(self) -> QTextDocument | None:
         return self.text.document()
@@ -188,7 +188,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self.context = context
-        self._lit: Stretch | None = None
+        self._lit: TextRange | None = None
         self._lit_cursors: list[QTextCursor] = []
         self.found = FoundWords(context.theme)
         self.setOpenLinks(False)
@@ -293,18 +293,18 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         cursor.setPosition(min(char, self.length))
         return cursor
 
-    def light(self, stretch: Stretch | None) -> None:
-        if stretch == self._lit:
+    def light(self, text_range: TextRange | None) -> None:
+        if text_range == self._lit:
             return
-        self._lit = stretch
-        last = self.length if stretch is None or stretch[1] is None else min(stretch[1], self.length)
-        first = last if stretch is None else min(stretch[0], last)
+        self._lit = text_range
+        last = self.length if text_range is None or text_range[1] is None else min(text_range[1], self.length)
+        first = last if text_range is None else min(text_range[0], last)
         self._lit_cursors = list(self._cursors(first, last))
-        self._tell_screen_readers(self._cursor_over(first, last) if stretch is not None else self._cursor_over(0, 0))
+        self._tell_screen_readers(self._cursor_over(first, last) if text_range is not None else self._cursor_over(0, 0))
         self.viewport().update()
 
-    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
-        if self.found.show(self.document(), stretches, current):
+    def light_found(self, ranges: Sequence[tuple[int, int]], current: int | None) -> None:
+        if self.found.show(self.document(), ranges, current):
             self.viewport().update()
 
     def document_of(self) -> QTextDocument:
@@ -333,9 +333,9 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.document().documentLayout().draw(painter, context)
         painter.end()
 
-    def clip_of(self, stretch: QRectF) -> QRectF:
+    def clip_of(self, area: QRectF) -> QRectF:
         """What of the document is drawn where this has to be painted."""
-        return stretch
+        return area
 
     def _cursors(self, first: int, last: int) -> Iterator[QTextCursor]:
         """One for each cell of a table, or Qt lights whole columns."""
@@ -446,11 +446,11 @@ class TextPart(Hovered, ReadOnlyText):
             self._paint_marks(event.rect())
         super().paintEvent(event)
 
-    def _paint_marks(self, stretch: QRect) -> None:
+    def _paint_marks(self, area: QRect) -> None:
         scrolled = self.horizontalScrollBar().value()
         painter = QPainter(self.viewport())
         painter.translate(-scrolled, 0)
-        clip, style = QRectF(stretch.translated(scrolled, 0)), self.context.document_style()
+        clip, style = QRectF(area.translated(scrolled, 0)), self.context.document_style()
         paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
         painter.end()
 
@@ -551,11 +551,11 @@ class TablePart(TextPart):
         if was_at_start and self._from_right is not None:
             bar.setValue(most)
 
-    def clip_of(self, stretch: QRectF) -> QRectF:
+    def clip_of(self, area: QRectF) -> QRectF:
         """Qt draws no cell that it has laid out beside it."""
         if self._from_right is None:
-            return stretch
-        return QRectF(0, stretch.top(), self.document().size().width(), stretch.height())
+            return area
+        return QRectF(0, area.top(), self.document().size().width(), area.height())
 
     # The pointer
 

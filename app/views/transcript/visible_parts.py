@@ -84,12 +84,12 @@ class VisibleParts(QObject):
                 item.sync(width_px)
                 if abs(item.height_px - before_px[row]) > page_px:  # what is in sight is elsewhere in it
                     return row if changed is None else changed
-            stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
+            indexes = item.indexes_between(upper - item.top_px, lower - item.top_px)
             # One at a time: what it turns out to need may leave no room for the next.
-            has_read = self._has_time() and item.read_section(stretch, width_px)
+            has_read = self._has_time() and item.read_section(indexes, width_px)
             if has_read:
-                stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
-            corrected = [self._measure(item.parts[index], width_px) for index in stretch]
+                indexes = item.indexes_between(upper - item.top_px, lower - item.top_px)
+            corrected = [self._measure(item.parts[index], width_px) for index in indexes]
             if any(corrected):
                 item.sum_up()
             if (has_read or item.height_px != before_px[row]) and changed is None:
@@ -188,7 +188,7 @@ class VisibleParts(QObject):
         self._is_lit = not selection.is_empty
         for part in self._live.values():
             if (widget := part.selectable) is not None:
-                widget.light(selection.stretch_in(part.message_id, part.address))
+                widget.light(selection.range_in(part.message_id, part.address))
 
     def name_anew(self) -> None:
         for part in self._live.values():
