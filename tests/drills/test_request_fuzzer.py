@@ -250,6 +250,7 @@ class Life:
         self._calls: list[Call] = []
         self._said: list[tuple[int, ...]] = []
         self.compared = 0  # tokens
+        self.found = 0  # tokens of prompts, in what was kept
         self.drafted = 0
 
     def live(self, actions: int) -> None:
@@ -398,6 +399,7 @@ class Life:
             assert not call.end.tokens, (call.request, call.end)
             return
         self.drafted += call.end.stats.drafted
+        self.found += call.end.stats.cached_tokens
         if call.request.trace:
             check_rounds(call.end)
         if call.request.speculation.acceptance is Acceptance.COUPLED and call.end.tokens:
@@ -479,12 +481,14 @@ def test_ten_minutes_of_requests_at_random(zoo: Zoo, oracle: Oracle, tmp_path: P
 @pytest.mark.expect_log("a sink raised", "could not load", "dropping a kept cache")
 def test_ten_minutes_of_two_engines_on_one_folder(zoo: Zoo, oracle: Oracle, tmp_path: Path) -> None:
     """In one process, at the same time: each deletes what the other keeps, and neither can tell."""
-    ends, compared, seed = time.monotonic() + DRILL_S, 0, 10**6
+    ends, compared, found, seed = time.monotonic() + DRILL_S, 0, 0, 10**6
     with ThreadPoolExecutor(2) as threads:
         while time.monotonic() < ends:
             lives = [Life(seed + n, zoo, oracle, tmp_path / str(seed // 20)) for n in range(2)]
             for done in [threads.submit(life.live, actions=30) for life in lives]:
                 assert done.exception() is None, f"seeds {seed} and {seed + 1}, 30 actions: {done.exception()}"
             compared, seed = compared + sum(life.compared for life in lives), seed + 2
-    print(f"{compared} tokens in {seed - 10**6} lives")  # noqa: T201
+            found += sum(life.found for life in lives)
+    print(f"{compared} tokens, {found} found, in {seed - 10**6} lives")  # noqa: T201
     assert compared > 1000
+    assert found > 100

@@ -46,27 +46,18 @@ def test_a_chat_of_many_turns_is_one_conversation(model: LoadedModel, tmp_path: 
     assert cached(model, tmp_path, small_chat(1)) > 0
 
 
-def test_a_chat_that_is_read_again_stays(model: LoadedModel, tmp_path: Path) -> None:
-    disk = PrefixDisk(tmp_path, conversations=2)
-    for number in range(4):
-        write(model, disk, small_chat(number))
-        PrefixStore(disk=disk).take(model, list(small_chat(0)))
-
-    assert [cached(model, tmp_path, small_chat(number)) > 0 for number in range(4)] == [True, False, False, True]
-
-
-def test_what_another_process_used_in_between_is_older(
-    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_chat_that_is_read_again_stays_and_what_another_process_used_before_goes(
+    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.prefix.disk.time.time", count(1_000).__next__)
     one = PrefixDisk(tmp_path, conversations=2)
-    write(dense, one, small_chat(0))
+    write(model, one, small_chat(0))
     other = PrefixDisk(tmp_path, conversations=2)
-    write(dense, other, small_chat(1))
-    PrefixStore(disk=one).take(dense, list(small_chat(0)))
-    write(dense, other, small_chat(2))
+    write(model, other, small_chat(1))
+    PrefixStore(disk=one).take(model, list(small_chat(0)))
+    write(model, other, small_chat(2))
 
-    assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(3)] == [True, False, True]
+    assert [cached(model, tmp_path, small_chat(number)) > 0 for number in range(3)] == [True, False, True]
 
 
 def test_no_more_is_kept_than_a_share_of_what_the_disk_has_free(

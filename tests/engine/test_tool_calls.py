@@ -159,8 +159,18 @@ def test_with_a_schema_and_tools_the_answer_matches_one_of_them(caller: LoadedMo
 
 
 @pytest.mark.parametrize("tools", [({"a": object()},), ({"a": "\ud800"},), ("look",)], ids=["object", "half", "text"])
-def test_tools_are_plain_values(client: EngineClient, tools: Any) -> None:
-    assert isinstance(client.run(Request((USER,), tools=tools)).failed.error, InvalidRequest)
+def test_tools_and_what_a_template_gets_are_plain_values(
+    caller_folder: Path, shared_engine: EngineClient, tools: Any
+) -> None:
+    """Of a model that takes tools: any other refuses them all."""
+    assert isinstance(shared_engine.load(caller_folder), ModelReady)
+    bad = {"tools": Request((USER,), tools=tools)}
+    if isinstance(tools[0], dict):
+        bad["template_variables"] = Request((USER,), template_variables=tools[0])
+    for field, request in bad.items():
+        error = shared_engine.run(request).failed.error
+        assert isinstance(error, InvalidRequest)
+        assert error.field == field
 
 
 def test_a_reply_that_calls_sends_the_call(
