@@ -30,7 +30,6 @@ HOSTILE = (
     r"\int" * 800,
     r"\begin{matrix}" + r"\\" * 1000 + r"\end{matrix}",
 )
-HARMLESS = (r"\frac{a}{b} + \sqrt{x}", r"\rule{2em}{1em}", "x", r"\text{수락률} = \frac{1}{2}")
 
 
 @pytest.fixture
@@ -50,9 +49,8 @@ def test_a_hostile_formula_keeps_to_the_budget_and_shows_its_source_whole(
     setup.harness.view.grab()
 
 
-@pytest.mark.parametrize("tex", HARMLESS)
-def test_a_harmless_formula_is_drawn(setup: FormulaSetup, tex: str) -> None:
-    assert setup.source_of(tex) is None
+def test_a_harmless_formula_is_drawn(setup: FormulaSetup) -> None:
+    assert setup.source_of(r"\text{수락률} = \frac{1}{2}") is None
 
 
 def test_a_random_formula_breaks_nothing(setup: FormulaSetup) -> None:

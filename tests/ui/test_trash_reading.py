@@ -164,7 +164,9 @@ def test_it_is_deleted_for_good_after_asking_and_what_waited_in_the_composer_is_
 ) -> None:
     chat_id = read_deleted(app, qtbot)
     press_button(app.window.trash_bar.ask_to_forget(), "Cancel")
+    app.wait_until_stored(qtbot)
     assert app.chats.reading.chat_id == chat_id
+    assert app.application.storage.read.database.rows("SELECT 1 FROM messages")
     press_button(app.window.trash_bar.ask_to_forget(), "Delete permanently")
     app.wait_until_stored(qtbot)
     assert (app.chats.reading.chat_id, app.chats.chat_id, texts(app)) == (0, 0, [])

@@ -25,6 +25,9 @@ WHOLE = (
     r"\{ a \}\_\% \left\{ x \right.",
     r"\sum_{i=1}^n \alpha_i \tag{1}",
     r"\text{R \& D: $a<b$, a < b} < \textbf{b<c}",
+    r"\text{수락률} = \frac{1}{2} + \sqrt{x}",
+    r"\rule{2em}{1em}",
+    "x",
 )
 HALF = (
     r"\unknown{x} + y",
