@@ -140,15 +140,26 @@ EVERY = {
 } | KINDS
 
 
-@pytest.mark.parametrize("kind", EVERY)
-def test_the_names_that_have_a_place_are_those_of_the_network(main: LoadedModel, kind: str) -> None:
+SHARED = {"d2t", "embed_tokens.weight", "lm_head.weight"}  # a file may repeat those of the main model
+
+
+def read_network(kind: str, main: LoadedModel) -> tuple[Any, set[str]]:
+    """Its config, and the names of its tensors."""
     config, weights_of = EVERY[kind]
     parsed = drafter_config(config, weights_of(config))
     assert parsed is not None
-    network = KIND_NETWORKS[parsed.info.kind].network(parsed, ModelAccess(main.network))
-    for name in tensors(network):
+    return parsed, set(tensors(KIND_NETWORKS[parsed.info.kind].network(parsed, ModelAccess(main.network))))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_the_names_that_have_a_place_are_those_of_the_network(main: LoadedModel, kind: str) -> None:
+    """A tensor with a place and no use would be dropped unsaid: those of all other kinds have none."""
+    parsed, own = read_network(kind, main)
+    for name in own:
         assert unplaced(parsed, [name]) == ""
         assert unplaced(parsed, [f"{name}x"]) == f"{name}x"
+    others = set[str]().union(*(read_network(other, main)[1] for other in EVERY)) - own - SHARED
+    assert {name for name in others if unplaced(parsed, [name]) != name} == set()
 
 
 def test_what_only_the_network_can_tell_of_a_head_is_refused_before_weights_are_read(tmp_path: Path) -> None:
