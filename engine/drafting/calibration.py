@@ -1,9 +1,9 @@
 """Seconds of a pair's forwards on this machine: measured in slices while the engine is idle, and kept on disk.
 
-First a rough calibration, of few widths once each; then every width as often as its noise needs, the rounding, what
-a drafter's tokens are worth, and what a long context adds. Only the whole of it is kept. A slice is one forward, so a
-request that arrives meanwhile waits no longer than for a round. Measured again when the machine, the models or the
-versions of MLX change.
+First a rough calibration, of few widths once or twice each; then every width as often as its noise needs, the
+rounding, what a drafter's tokens are worth, and what a long context adds. Only the whole of it is kept. A slice is
+one forward, so a request that arrives meanwhile waits no longer than for a round. Measured again when the machine,
+the models or the versions of MLX change.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ _METHOD = 3  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
 _ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "a short draft", "a long draft"
+_ROUGH_TWICE = (2, _DRAFT, _LONG_DRAFT)
 Slices = Generator[Calibration | None, None, Calibration]
 
 
@@ -187,10 +188,11 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         yield None
     forwards = Comparisons(partial(_step_s, main, caches, 1), timed)
     yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
-    yield _calibration_of(forwards, draft)
+    yield from forwards.compare([key for key in timed if key in _ROUGH_TWICE])
+    yield _calibration_of(forwards.fastest, _ROUGH_ERROR, draft)
     for _ in range(_MOST_COMPARISONS):
         yield from forwards.compare(forwards.unsettled)
-    known = _calibration_of(forwards, draft)
+    known = _calibration_of(forwards.seconds, forwards.error, draft)
     rounding = (yield from _rounding(main)) if caches.can_roll_back and caches.others is None else 0.0
     found = (yield from _examined(main, draft)) if draft is not None else None
     per_pass, misread = (found.per_pass, found.misread) if found is not None else (None, "")
@@ -198,14 +200,13 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     return (yield from _with_depth(known, main, draft, partial(_step_s, main, caches, 1)))
 
 
-def _calibration_of(forwards: Comparisons, draft: LoadedModel | None) -> Calibration:
-    seconds = forwards.seconds
+def _calibration_of(seconds: Mapping[Timed, float], error: float, draft: LoadedModel | None) -> Calibration:
     verify_s = {key: seconds[key] for key in sorted(key for key in seconds if isinstance(key, int))}
     rollback_s = seconds.get(_ROLLBACK, 0.0)
     if draft is None:
-        return Calibration(verify_s, {}, rollback_s, error=forwards.error)
+        return Calibration(verify_s, {}, rollback_s, error=error)
     token_s, round_s = _split(seconds, draft)
-    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, error=forwards.error)
+    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, error=error)
 
 
 def _with_depth(
@@ -308,6 +309,7 @@ class Comparisons:
     def __init__(self, one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]) -> None:
         self._one_token_s, self._timed = one_token_s, timed
         self._shares = {key: list[float]() for key in timed}
+        self._fastest = dict.fromkeys(timed, math.inf)
         self._before = self._shortest = math.inf
 
     def compare(self, keys: Iterable[Timed]) -> Generator[None, None, None]:
@@ -317,6 +319,7 @@ class Comparisons:
             yield
         for key in keys:
             took = self._timed[key]()
+            self._fastest[key] = min(self._fastest[key], max(took, _LEAST_S))
             yield
             after = max(self._one_token_s(), _LEAST_S)
             self._shares[key].append(2 * took / (self._before + after))
@@ -336,6 +339,18 @@ class Comparisons:
     def seconds(self) -> dict[Timed, float]:
         """Of width 1 and of each key that was compared."""
         return {1: self._shortest} | {key: self._shortest * share for key, share in self.shares.items()}
+
+    @property
+    def fastest(self) -> dict[Timed, float]:
+        """Likewise, but each the shortest time of its own forwards, and of no width longer than of a wider one.
+
+        For few comparisons. MEASURED: while a window is being filled, some of a small model's forwards take ten times
+        as long. A share that met with one made a draft that gains a half look useless until all was measured.
+        """
+        known = {key: seconds for key, seconds in self._fastest.items() if seconds < math.inf}
+        known[1] = self._shortest
+        widths = sorted((key for key in known if isinstance(key, int)), reverse=True)
+        return known | dict(zip(widths, accumulate((known[width] for width in widths), min), strict=True))
 
     @property
     def error(self) -> float:
