@@ -305,7 +305,7 @@ class ShownBranch:
         row: Callable[[StoredMessage], TranscriptMessage],
         report: Callable[[RequestStats], None],
     ) -> None:
-        """`tell` gets the numbers of the newest reply, once it is shown."""
+        """`report` gets the numbers of the newest reply, once it is shown."""
         self._storage = storage
         self._transcript = transcript
         self._row = row

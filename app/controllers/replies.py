@@ -110,6 +110,7 @@ class Ends(QObject):
         super().__init__(parent)
         self._storage = storage
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
+        self._stores: dict[int, Callable[[Stores], object]] = {}  # each of them, once however often it is called
         self._refused: set[int] = set()  # of these: those that were refused at least once
         self._on_disk: dict[int, End] = {}  # of these: written by the storage's thread, not yet acknowledged here
         self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
@@ -132,6 +133,7 @@ class Ends(QObject):
 
     def put(self, end: End) -> None:
         self._ends[end.text.message_id] = end
+        self._stores[end.text.message_id] = self._once(end)
         self._store(end)
 
     def try_again(self) -> None:
@@ -150,8 +152,7 @@ class Ends(QObject):
 
     def storing(self, message_id: int) -> Callable[[Stores], object]:
         """For a change that builds on a reply whose end may still be on its way to the disk, or refused."""
-        end = self._ends.get(message_id)
-        return (lambda _stores: None) if end is None else _storing(end)
+        return self._stores.get(message_id, lambda _stores: None)
 
     def is_stored(self, message_id: int) -> None:
         """By such a change: the former end is not to be stored over what follows."""
@@ -159,19 +160,26 @@ class Ends(QObject):
             self._on_stored(end)
 
     def _store(self, end: End) -> None:
-        store_end = _storing(end)
+        store = self._stores[end.text.message_id]
+        self._storage.write(store, lambda _done: self._on_stored(end), lambda problem: self._on_refused(end, problem))
+
+    def _once(self, end: End) -> Callable[[Stores], object]:
+        """A later try may come when the reply goes on already: it must not end it."""
+        store_end, is_stored = _storing(end), False
 
         def store(stores: Stores) -> None:
-            store_end(stores)
-            self._on_disk[end.text.message_id] = end
+            nonlocal is_stored
+            if not is_stored:
+                store_end(stores)
+                is_stored, self._on_disk[end.text.message_id] = True, end
 
-        self._storage.write(store, lambda _done: self._on_stored(end), lambda problem: self._on_refused(end, problem))
+        return store
 
     def _on_stored(self, end: End) -> None:
         message_id = end.text.message_id
         if self._ends.get(message_id) is not end:
             return
-        del self._ends[message_id]
+        del self._ends[message_id], self._stores[message_id]
         self._on_disk.pop(message_id, None)
         if message_id in self._refused:
             self._refused.discard(message_id)

@@ -48,7 +48,8 @@ WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
 _DEEP_WIDTHS = (1, 2, 4, 5, 6, 7, 8, 9, 16, MAX_WIDTH)
 _DEEP_TOKENS, _DEEP_BYTES = 4096, 3 << 28  # of the context; where it would take more memory it is shorter
 _FEWEST_DEEP_TOKENS = 512  # after fewer, what a token adds is noise, which a long context would multiply
-# Enough for a first reply's prices, in at most 60 plain forwards' time even where a forward takes as long as its width.
+# Enough for a first reply's prices, in about 60 plain forwards' time even where a forward takes as long as its width
+# and a drafted token a quarter of a plain one.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
 _LEAST_COMPARISONS, _MOST_COMPARISONS = 3, 7
@@ -309,7 +310,7 @@ class Comparisons:
     def __init__(self, one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]) -> None:
         self._one_token_s, self._timed = one_token_s, timed
         self._shares = {key: list[float]() for key in timed}
-        self._fastest = dict.fromkeys(timed, math.inf)
+        self._least = dict.fromkeys(timed, math.inf)  # share of each, against the shorter of the two beside it
         self._before = self._shortest = math.inf
 
     def compare(self, keys: Iterable[Timed]) -> Generator[None, None, None]:
@@ -319,10 +320,10 @@ class Comparisons:
             yield
         for key in keys:
             took = self._timed[key]()
-            self._fastest[key] = min(self._fastest[key], max(took, _LEAST_S))
             yield
             after = max(self._one_token_s(), _LEAST_S)
             self._shares[key].append(2 * took / (self._before + after))
+            self._least[key] = min(self._least[key], max(took, _LEAST_S) / min(self._before, after))
             self._shortest, self._before = min(self._shortest, after), after
             yield
 
@@ -342,15 +343,18 @@ class Comparisons:
 
     @property
     def fastest(self) -> dict[Timed, float]:
-        """Likewise, but each the shortest time of its own forwards, and of no width longer than of a wider one.
+        """Likewise, for few comparisons: by each key's least share, no width and no draft longer than a wider one.
 
-        For few comparisons. MEASURED: while a window is being filled, some of a small model's forwards take ten times
-        as long. A share that met with one made a draft that gains a half look useless until all was measured.
+        MEASURED: while a window is being filled, some of a small model's forwards take ten times as long. A share that
+        met with one made a draft that gains a half look useless until all was measured.
         """
-        known = {key: seconds for key, seconds in self._fastest.items() if seconds < math.inf}
+        known = {key: self._shortest * share for key, share in self._least.items() if share < math.inf}
         known[1] = self._shortest
         widths = sorted((key for key in known if isinstance(key, int)), reverse=True)
-        return known | dict(zip(widths, accumulate((known[width] for width in widths), min), strict=True))
+        drafts = [key for key in (_LONG_DRAFT, _DRAFT) if key in known]
+        for keys in (widths, drafts):
+            known |= dict(zip(keys, accumulate((known[key] for key in keys), min), strict=True))
+        return known
 
     @property
     def error(self) -> float:

@@ -223,9 +223,11 @@ def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
+@pytest.mark.parametrize("goes_on", [False, True], ids=["it stays stopped", "it goes on"])
 def test_that_it_was_stopped_is_stored_once_the_disk_takes_it(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, goes_on: bool
 ) -> None:
+    """A try that comes when the reply goes on already does not stop it again."""
     harness.chats.open_chat(1)
     with qtbot.waitSignal(harness.chats.generating_changed):
         assert harness.chats.send("And?")
@@ -240,11 +242,17 @@ def test_that_it_was_stopped_is_stored_once_the_disk_takes_it(
         harness.chats.stop()
         qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.UNSAVED)
         assert harness.chats.has_unsaved
+    if goes_on:
+        assert harness.chats.exchanges.continue_reply(MANY + 2)
     harness.chats.replies.ends.try_again()
-    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED)
-    stored = harness.application.storage.read.messages.message(MANY + 2)
+    expected = ReplyStatus.DONE if goes_on else ReplyStatus.STOPPED
+    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is expected)
+    harness.wait_until_stored(qtbot)
+    read = harness.application.storage.read
+    stored = read.messages.message(MANY + 2)
     assert stored is not None
-    assert (stored.status, harness.chats.has_unsaved) == (ReplyStatus.STOPPED, False)
+    assert (stored.status, harness.chats.has_unsaved) == (expected, False)
+    assert len(read.database.rows("SELECT 1 FROM requests WHERE message_id = ?", (MANY + 2,))) == goes_on
 
 
 @pytest.mark.parametrize("harness", [1000], indirect=True)

@@ -9,7 +9,7 @@ from app.views.widgets.tooltips import show_tooltip
 
 
 def copy(text: str, announcer: QObject, *, with_tooltip: bool = True) -> int:
-    """Puts it on the clipboard, and says by `teller` what was left out; returns how many characters that are."""
+    """Puts it on the clipboard, and says by `announcer` what was left out; returns how many characters that are."""
     safe, left_out = safe_code(text)
     QGuiApplication.clipboard().setText(safe)
     _announce(left_out, announcer, with_tooltip)
