@@ -447,6 +447,15 @@ def test_what_is_held_for_measuring_goes_before_a_reply_does(monkeypatch: pytest
     assert harness.scheduler.pair.history.costs.calibrated
 
 
+def test_nothing_is_let_go_where_nothing_is_held(main: LoadedModel) -> None:
+    tuner = Tuner()
+    tuner.begin(main, None, RoundCosts())
+    let_go = [tuner.let_go()]
+    tuner.step()
+    let_go += [tuner.let_go(), tuner.let_go()]
+    assert (let_go, tuner.pending) == ([False, True, False], True)
+
+
 def at_end(steps: Generator[None, None, CacheSet | None]) -> CacheSet | None:
     while True:
         try:
