@@ -447,6 +447,13 @@ def test_what_is_held_for_measuring_goes_before_a_reply_does(monkeypatch: pytest
     assert harness.scheduler.pair.history.costs.calibrated
 
 
+def test_a_width_that_saves_hardly_anything_is_compared_twice() -> None:
+    forwards = calibration.Comparisons(lambda: 1.0, {8: lambda: 7.0, 4: lambda: 2.0})
+    for _ in range(2):
+        list(forwards.compare((8, 4)))
+    assert forwards.unsettled == [4]
+
+
 def test_nothing_is_let_go_where_nothing_is_held(main: LoadedModel) -> None:
     tuner = Tuner()
     tuner.begin(main, None, RoundCosts())
