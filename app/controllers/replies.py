@@ -99,6 +99,21 @@ class End:
     requested: bool = True  # or stopped before
 
 
+class _Pending:
+    """The end of a reply, until its storing is acknowledged."""
+
+    def __init__(self, end: End) -> None:
+        self.end, self._store_end = end, _storing(end)
+        self.refused = False  # at least once
+        self.on_disk = False  # set by the storage's thread
+
+    def store(self, stores: Stores) -> None:
+        """Once: a later try may come when the reply goes on already, and must not end it."""
+        if not self.on_disk:
+            self._store_end(stores)
+            self.on_disk = True
+
+
 class Ends(QObject):
     """How replies ended, until that is on disk: one that is refused is tried again every two seconds."""
 
@@ -109,90 +124,76 @@ class Ends(QObject):
     def __init__(self, storage: Storage, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
-        self._ends: dict[int, End] = {}  # by message; those that are not on disk
-        self._stores: dict[int, Callable[[Stores], object]] = {}  # each of them, once however often it is called
-        self._refused: set[int] = set()  # of these: those that were refused at least once
-        self._on_disk: dict[int, End] = {}  # of these: written by the storage's thread, not yet acknowledged here
+        self._pending: dict[int, _Pending] = {}  # by message
         self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
         self._retry.timeout.connect(self.try_again)
 
     def __bool__(self) -> bool:
-        return bool(self._ends)
+        return bool(self._pending)
 
     @property
     def has_refused(self) -> bool:
-        return bool(self._refused)
+        return any(pending.refused for pending in self._pending.values())
 
     def row(self, row: TranscriptMessage) -> TranscriptMessage | None:
         """As it ended; None where the row is stored as it is."""
-        if (end := self._ends.get(row.id)) is None:
+        if (pending := self._pending.get(row.id)) is None:
             return None
-        status = ReplyStatus.UNSAVED if row.id in self._refused else end.status
+        end = pending.end
+        status = ReplyStatus.UNSAVED if pending.refused else end.status
         row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
         return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
 
     def put(self, end: End) -> None:
-        self._ends[end.text.message_id] = end
-        self._stores[end.text.message_id] = self._once(end)
-        self._store(end)
+        pending = self._pending[end.text.message_id] = _Pending(end)
+        self._store(pending)
 
     def try_again(self) -> None:
-        for message_id in list(self._refused):
-            self._store(self._ends[message_id])
+        for pending in list(self._pending.values()):
+            if pending.refused:
+                self._store(pending)
 
     def close(self) -> None:
         """Tries each once more: a disk may fail once, and nothing is tried again later."""
         self._retry.stop()
-        for end in list(self._ends.values()):
-            self._store(end)
+        for pending in list(self._pending.values()):
+            self._store(pending)
 
     def left(self) -> list[ReplyText]:
         """The ends that are not on the disk, as the thread that writes knows it."""
-        return [end.text for number, end in self._ends.items() if self._on_disk.get(number) is not end]
+        return [pending.end.text for pending in self._pending.values() if not pending.on_disk]
 
     def storing(self, message_id: int) -> Callable[[Stores], object]:
         """For a change that builds on a reply whose end may still be on its way to the disk, or refused."""
-        return self._stores.get(message_id, lambda _stores: None)
+        pending = self._pending.get(message_id)
+        return (lambda _stores: None) if pending is None else pending.store
 
     def is_stored(self, message_id: int) -> None:
         """By such a change: the former end is not to be stored over what follows."""
-        if (end := self._ends.get(message_id)) is not None:
-            self._on_stored(end)
+        if (pending := self._pending.get(message_id)) is not None:
+            self._on_stored(pending)
 
-    def _store(self, end: End) -> None:
-        store = self._stores[end.text.message_id]
-        self._storage.write(store, lambda _done: self._on_stored(end), lambda problem: self._on_refused(end, problem))
+    def _store(self, pending: _Pending) -> None:
+        self._storage.write(
+            pending.store, lambda _done: self._on_stored(pending), lambda problem: self._on_refused(pending, problem)
+        )
 
-    def _once(self, end: End) -> Callable[[Stores], object]:
-        """A later try may come when the reply goes on already: it must not end it."""
-        store_end, is_stored = _storing(end), False
-
-        def store(stores: Stores) -> None:
-            nonlocal is_stored
-            if not is_stored:
-                store_end(stores)
-                is_stored, self._on_disk[end.text.message_id] = True, end
-
-        return store
-
-    def _on_stored(self, end: End) -> None:
-        message_id = end.text.message_id
-        if self._ends.get(message_id) is not end:
+    def _on_stored(self, pending: _Pending) -> None:
+        end, message_id = pending.end, pending.end.text.message_id
+        if self._pending.get(message_id) is not pending:
             return
-        del self._ends[message_id], self._stores[message_id]
-        self._on_disk.pop(message_id, None)
-        if message_id in self._refused:
-            self._refused.discard(message_id)
+        del self._pending[message_id]
+        if pending.refused:
             self.accepted_late.emit(message_id, end.status)
         self._storage.settle()
         self.stored.emit(end.chat_id, end.status)
 
-    def _on_refused(self, end: End, problem: NotStored) -> None:
-        message_id = end.text.message_id
-        if self._ends.get(message_id) is not end:
+    def _on_refused(self, pending: _Pending, problem: NotStored) -> None:
+        message_id = pending.end.text.message_id
+        if self._pending.get(message_id) is not pending:
             return
-        if message_id not in self._refused:
-            self._refused.add(message_id)
+        if not pending.refused:
+            pending.refused = True
             self.refused_first.emit(message_id, problem)
         self._retry.start()
 
