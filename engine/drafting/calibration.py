@@ -190,7 +190,7 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     forwards = Comparisons(partial(_step_s, main, caches, 1), timed)
     yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
     yield from forwards.compare([key for key in timed if key in _ROUGH_TWICE])
-    yield _calibration_of(forwards.fastest, _ROUGH_ERROR, draft)
+    yield _calibration_of(forwards.least_seconds, _ROUGH_ERROR, draft)
     for _ in range(_MOST_COMPARISONS):
         yield from forwards.compare(forwards.unsettled)
     known = _calibration_of(forwards.seconds, forwards.error, draft)
@@ -342,7 +342,7 @@ class Comparisons:
         return {1: self._shortest} | {key: self._shortest * share for key, share in self.shares.items()}
 
     @property
-    def fastest(self) -> dict[Timed, float]:
+    def least_seconds(self) -> dict[Timed, float]:
         """Likewise, for few comparisons: by each key's least share, no width and no draft longer than a wider one.
 
         MEASURED: while a window is being filled, some of a small model's forwards take ten times as long. A share that
