@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 
 from app.bridge import EngineBridge, GuiCalls
+from app.controllers.changes import left_words
 from app.controllers.chat import ChatController
 from app.controllers.deletions import KeptCaches
 from app.controllers.energy import EnergyController
 from app.controllers.files import FileControllers
-from app.controllers.keeping import left_words
 from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair

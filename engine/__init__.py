@@ -204,7 +204,7 @@ from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, 
 from engine.models.inspect import inspect_model, model_name
 from engine.models.names import is_drafter_folder
 from engine.models.openblas import has_openblas
-from engine.models.sight import picture_tokens
+from engine.models.vision_config import picture_tokens
 from engine.runtime.service import Engine
 from engine.server.options import (
     ModelShelf,

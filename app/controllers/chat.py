@@ -12,14 +12,14 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.asides import Asides
+from app.controllers.changes import Changes, Keeping
 from app.controllers.chat_lists import ChatActs, Folders, Places, Sight, Unseen, folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions, TrashReading
 from app.controllers.exchanges import Exchanges
-from app.controllers.keeping import Changes, Keeping
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
+from app.controllers.quick_ask import Asides
 from app.controllers.replies import Replies
 from app.controllers.titles import Titles
 from app.settings import Settings

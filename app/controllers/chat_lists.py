@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from app.controllers.changes import Changes
 from app.controllers.deletions import Deletions
-from app.controllers.keeping import Changes
 from app.controllers.messages import storable
 from app.controllers.replies import Replies
 from app.storage import ChatSummary, Listing, ReplyStatus, Storage

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.controllers.keeping import KEEP_DELAY_MS, Changes
+from app.controllers.changes import KEEP_DELAY_MS, Changes
 from app.settings import Settings
 from app.storage import Storage
 from app.system.worker import ignore

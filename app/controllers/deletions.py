@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.keeping import Changes
+from app.controllers.changes import Changes
 from app.controllers.open_chat import OpenChat
 from app.controllers.reply_requests import conversation_of
 from app.storage import (

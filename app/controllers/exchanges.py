@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
+from app.controllers.changes import Changes
 from app.controllers.chat_options import ChatOptions
-from app.controllers.keeping import Changes
 from app.controllers.messages import storable
 from app.controllers.models import ModelController
 from app.controllers.open_chat import OpenChat

@@ -13,9 +13,9 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.controllers.changes import KEEP_DELAY_MS, Changes, Keeping
 from app.controllers.deletions import Deletions
 from app.controllers.exchanges import Exchanges
-from app.controllers.keeping import KEEP_DELAY_MS, Changes, Keeping
 from app.controllers.messages import storable
 from app.controllers.open_chat import OpenChat
 from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange

@@ -36,7 +36,7 @@ from engine.hub.stop import Jobs, Patience, StopKind, Stopped, StopSignal, witho
 from engine.models.drafters import drafter_kind
 from engine.models.model_files import KIB, JsonObject, object_at
 from engine.models.names import is_named_after, is_repository, stem
-from engine.models.sight import tower_of
+from engine.models.vision_config import tower_of
 
 _STEP_MODELS = 40  # a step ends after so many models …
 _STEP_ANSWERS = 8  # … or after so many answers

@@ -51,7 +51,7 @@ from engine.models.model_files import (
 )
 from engine.models.names import is_drafter_folder
 from engine.models.numbers import EXPERTS, check_numbers
-from engine.models.sight import sight_refusal, tower_name, tower_of
+from engine.models.vision_config import sight_refusal, tower_name, tower_of
 from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm

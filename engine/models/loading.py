@@ -50,9 +50,9 @@ from engine.models.memory import MemoryNeed, available_bytes, memory_need, most_
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject, object_in, stamp
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_groups, check_read_numbers
-from engine.models.sight import Sight, looking_bytes, read_sight
 from engine.models.templates import ChatTemplate
 from engine.models.translation import Translation
+from engine.models.vision_config import Sight, looking_bytes, read_sight
 from engine.models.watch import Aborted, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.sight import Sight, Tower
+from engine.models.vision_config import Sight, Tower
 from engine.models.watch import Question, never
 from engine.vision.resizing import Pixels, resized
 from engine.vision.values import Span

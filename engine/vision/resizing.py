@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.sight import Filter
+from engine.models.vision_config import Filter
 from engine.models.watch import Aborted, Question
 
 _SHARPNESS = -0.5

@@ -22,7 +22,7 @@ from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.model_files import FileError, JsonObject, entries, object_at
-from engine.models.sight import Mutual, Sight, Tower, looking_bytes
+from engine.models.vision_config import Mutual, Sight, Tower, looking_bytes
 from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors

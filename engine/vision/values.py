@@ -12,7 +12,7 @@ from hashlib import shake_128
 from itertools import islice
 
 from engine.api.types import Picture, PictureDetail
-from engine.models.sight import Sight
+from engine.models.vision_config import Sight
 
 FIRST_NAME = 1 << 30  # beyond any vocabulary, and below 2**31
 _NAME_BYTES = 4

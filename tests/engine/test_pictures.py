@@ -45,8 +45,8 @@ from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting.costs import Calibration
 from engine.models.loading import LoadedModel
-from engine.models.sight import Tower
 from engine.models.templates import ChatTemplate
+from engine.models.vision_config import Tower
 from engine.vision import seeing as seeing_module
 from engine.vision.seeing import Eyes, View
 from engine.vision.towers import steps

@@ -23,7 +23,7 @@ from engine.decoding.accept import integers
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel
-from engine.models.sight import Sight, read_sight
+from engine.models.vision_config import Sight, read_sight
 from engine.vision.pixels import patches_of
 from engine.vision.seeing import Eyes, View
 from engine.vision.towers import siglip2

@@ -36,7 +36,7 @@ from engine.models.inspect import check_config
 from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
 from engine.models.mtp_families import family_of
 from engine.models.names import stem
-from engine.models.sight import tower_of
+from engine.models.vision_config import tower_of
 from tests.architecture.project import ROOT
 
 FILE = ROOT / "resources" / "catalog.json"

@@ -17,10 +17,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from app.controllers.asides import Asides
 from app.controllers.chat import ChatController
 from app.controllers.chat_lists import Unseen
 from app.controllers.models import ModelController
+from app.controllers.quick_ask import Asides
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState

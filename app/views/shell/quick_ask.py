@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.controllers.asides import Asides
-from app.controllers.keeping import KEEP_DELAY_MS
+from app.controllers.changes import KEEP_DELAY_MS
+from app.controllers.quick_ask import Asides
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.link_dialog import ask_to_open

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import mlx.core as mx
 
 from engine.models.model_files import real
-from engine.models.sight import Sight
+from engine.models.vision_config import Sight
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span

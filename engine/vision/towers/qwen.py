@@ -13,7 +13,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import entries, positive
-from engine.models.sight import Sight
+from engine.models.vision_config import Sight
 from engine.vision.towers import steps
 from engine.vision.towers.steps import Steps, by_rows
 from engine.vision.towers.tensors import Tensors

@@ -8,7 +8,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import positive
-from engine.models.sight import Sight
+from engine.models.vision_config import Sight
 from engine.vision.towers.qwen import angles, block, in_squares, projected
 from engine.vision.towers.steps import by_rows
 from engine.vision.towers.tensors import Tensors

@@ -11,7 +11,7 @@ import mlx.nn as nn
 import numpy as np
 
 from engine.models.model_files import entries, positive
-from engine.models.sight import Sight
+from engine.models.vision_config import Sight
 from engine.vision.towers import steps
 from engine.vision.towers.qwen import angles, projected, turned
 from engine.vision.towers.qwen2 import merged

@@ -9,7 +9,7 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import positive, real
-from engine.models.sight import Filter, Sight
+from engine.models.vision_config import Filter, Sight
 from engine.vision.resizing import resampling
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.siglip import block

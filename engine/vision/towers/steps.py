@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 
 import mlx.core as mx
 
-from engine.models.sight import queries_at_once
+from engine.models.vision_config import queries_at_once
 
 # Some hundredths of a second on the slowest Macs, and on a processor that others use as well. With fewer rows at once
 # a processor reads the weights too often: MEASURED, 64 rows at once took a tower of width 256 8 % longer, 32 took 25 %.

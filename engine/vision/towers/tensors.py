@@ -10,7 +10,7 @@ import mlx.core as mx
 
 from engine.models.inspect import WEIGHTS
 from engine.models.loading import widens
-from engine.models.sight import Tower, tower_name
+from engine.models.vision_config import Tower, tower_name
 
 _PART_BYTES = 64 << 20
 _MODES = {(32, 4): "mxfp4", (32, 8): "mxfp8", (16, 4): "nvfp4"}  # by group and bits, without biases

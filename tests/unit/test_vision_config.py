@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine import CannotSee, PictureDetail, SightRefusal, picture_tokens
-from engine.models.sight import sight_refusal
+from engine.models.vision_config import sight_refusal
 
 _VISION = {
     "patch_size": 16,

@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.keeping import ASIDE, Changes, Keeping
+from app.controllers.changes import ASIDE, Changes, Keeping
 from app.controllers.messages import storable
 from app.controllers.replies import Replies
 from app.storage import Asked, ChatSummary, Question, Storage, exchange
