@@ -1,17 +1,13 @@
-"""Rules for files, classes and functions: short, named, opened with a sentence, free of this world's addresses."""
+"""Rules for files and pages: named, opened with a sentence, free of this world's addresses."""
 
 from __future__ import annotations
 
-import ast
 import re
 from functools import cache
 from pathlib import Path
 
-from tests.architecture.project import ROOT, name_of, project_files, python_files, statements
+from tests.architecture.project import ROOT, name_of, project_files, python_files
 
-_MOST_LINES = 800
-_MOST_LINES_OF_A_TEST = 900  # a long list of cases is easy to read
-_MOST_LINES_OF = {ast.ClassDef: 250, ast.FunctionDef: 40, ast.AsyncFunctionDef: 40}
 _MOST_WORDS = 1200
 _MOST_CHARACTERS = 110  # in a line of a page; rows of tables are longer
 _ONE_LINE_A_PARAGRAPH = ("resources/help/", "tests/screenshots/")
@@ -37,22 +33,6 @@ _REGISTRIES = [
 ]
 
 _SOURCES = python_files("app", "engine", "i18n", "tests", "packaging")
-
-
-def test_every_file_is_short() -> None:
-    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in _SOURCES}
-    limits = {name: _MOST_LINES_OF_A_TEST if name.startswith("tests/") else _MOST_LINES for name in lengths}
-    assert {name: length for name, length in lengths.items() if length > limits[name]} == {}
-
-
-def test_every_class_and_function_of_the_two_programs_is_short() -> None:
-    lengths = {
-        (name_of(path), node.name, _MOST_LINES_OF[type(node)]): (node.end_lineno or 0) - node.lineno + 1
-        for path in python_files("app", "engine")
-        for node in statements(path)
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-    assert {place: length for place, length in lengths.items() if length > place[-1]} == {}
 
 
 def test_every_module_opens_with_what_lives_there() -> None:
