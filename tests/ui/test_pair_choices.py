@@ -31,15 +31,19 @@ def choose_draft(app: AppHarness, folder: str, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: pair.pair.draft_folder == folder and pair.pair.draft_state != "loading")
 
 
+def is_off(app: AppHarness) -> bool:
+    return app.application.speculation.switch.is_off
+
+
 def test_a_pair_that_was_turned_off_is_off_after_a_restart_and_no_other_is(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         app.application.speculation.switch.set_off(True)
         choose_draft(app, OTHER.folder, qtbot)
-        assert not app.application.speculation.switch.is_off
+        assert not is_off(app)
         choose_draft(app, DRAFT.folder, qtbot)
-        assert app.application.speculation.switch.is_off
+        assert is_off(app)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
-        assert app.application.speculation.switch.is_off
+        assert is_off(app)
         app.ask(qtbot, "One?")
         assert app.engine.requests[-1].speculation.mode == "off"
 
