@@ -16,7 +16,6 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge import EngineBridge
 from app.controllers.changes import Changes
 from app.controllers.chat_options import ChatOptions
 from app.controllers.messages import Seen, conversation_of, request_messages, storable, title_from, title_of
@@ -40,7 +39,6 @@ from app.system.energy import Strain
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow, attachments_of
 from engine import (
-    ChatEngine,
     EmptyConversation,
     Message,
     MessageRole,
@@ -68,8 +66,6 @@ class Asking(QObject):
     def __init__(
         self,
         chat: OpenChat,
-        engine: ChatEngine,
-        bridge: EngineBridge,
         storage: Storage,
         changes: Changes,
         models: ModelController,
@@ -78,8 +74,6 @@ class Asking(QObject):
     ) -> None:
         super().__init__(chat)
         self._chat = chat
-        self._engine = engine
-        self._bridge = bridge
         self._storage = storage
         self._messages = storage.read.messages
         self._changes = changes
@@ -110,7 +104,6 @@ class Asking(QObject):
 
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
-        visit = self._chat.visit
         text = storable(text)
         attachments = attachments_of(attached)
         if not (text or attachments) or chat_id in self._replies.chats():
@@ -121,30 +114,36 @@ class Asking(QObject):
         if not chat_id:
             self._options.ask()
 
-        def stored(asked: Asked) -> None:
-            if not chat_id:
-                self._options.became(asked.chat_id)
-            self.message_sent.emit(chat_id, text, attached)
-            if chat_id == self._chat.chat_id and (chat_id or visit == self._chat.visit):
-                self._chat.show_question(asked, question.title)
-            self._request(asked)
-
-        def refused() -> None:
-            if not chat_id:
-                self._options.refused()
-            self.message_refused.emit(chat_id, text)
-
         def again() -> None:
             """In the chat that it was written for."""
             if chat_id != self._chat.shown_id:
                 self._chat.show(chat_id)
             self.send(self._chat.chat_id, text, attached)
 
-        def gone() -> None:
-            self.message_homeless.emit(chat_id)
-
-        self.store(lambda stores: exchange.ask(stores, question), stored, refused, again, chat_id=chat_id, gone=gone)
+        self.store(
+            lambda stores: exchange.ask(stores, question),
+            partial(self._on_sent, question, attached, self._chat.visit),
+            lambda: self._on_refused(question),
+            again,
+            chat_id=chat_id,
+            gone=lambda: self.message_homeless.emit(chat_id),
+        )
         return True
+
+    def _on_sent(self, question: Question, attached: Sequence[AttachedRow], visit: int, asked: Asked) -> None:
+        """`visit`: of the open chat, when it was asked; another new chat may be open now."""
+        chat_id = question.chat_id
+        if not chat_id:
+            self._options.became(asked.chat_id)
+        self.message_sent.emit(chat_id, question.text, attached)
+        if chat_id == self._chat.chat_id and (chat_id or visit == self._chat.visit):
+            self._chat.show_question(asked, question.title)
+        self._request(asked)
+
+    def _on_refused(self, question: Question) -> None:
+        if not question.chat_id:
+            self._options.refused()
+        self.message_refused.emit(question.chat_id, question.text)
 
     def ask_aside(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
         """A question in a new chat that is not opened. False: it is refused at once, or one more is on its way."""
@@ -335,8 +334,7 @@ class Asking(QObject):
             pair = self._models.pair
             chat = self._storage.read.chats.summary(reply.chat_id)
             names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
-            number = self._engine.submit(request, self._bridge.post)
-            self._replies.follow(reply.id, number, request.speculation, chat.title if chat else "", names)
+            self._replies.submit(reply.id, request, chat.title if chat else "", names)
 
     def _read(self, reply: StoredMessage, done: Callable[[Request | None], None], *, with_reply: bool = True) -> None:
         """A long branch, or one with pictures, is read by the storage's thread.

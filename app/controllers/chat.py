@@ -67,7 +67,7 @@ class ChatController(OpenChat):
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
-        self.asking = Asking(self, engine, bridge, storage, self.changes, models, self.options, self.replies)
+        self.asking = Asking(self, storage, self.changes, models, self.options, self.replies)
         self.asides = Asides(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(self, self.asking, storage, self.changes, self.keeping, self.deletions)
         self.places = Places(storage)

@@ -136,7 +136,9 @@ class OpenChat(QObject):
         self._turn += 1
         chat_id = self.shown_id
         if is_long := self._messages.is_long(chat_id):
-            newest = partial(self._messages.newest, chat_id) if end_id is None else partial(self._messages.up_to, end_id)
+            newest = (
+                partial(self._messages.newest, chat_id) if end_id is None else partial(self._messages.up_to, end_id)
+            )
             branch = newest(AT_ONCE)
             end([self.row(stored) for stored in branch])
         else:

@@ -257,13 +257,13 @@ class Replies(QObject):
     def awaits_request(self, message_id: int) -> bool:
         return message_id in self._live and self._live[message_id].request is None
 
-    def follow(self, message_id: int, request: RequestId, speculation: Speculation, title: str, pair: str) -> None:
-        """It is requested now; `title` and `pair` are for the table."""
+    def submit(self, message_id: int, request: Request, title: str, pair: str) -> None:
+        """Has it written; `title` and `pair` are for the table."""
         reply = self._live[message_id]
-        reply.request = request
-        reply.speculation = speculation
+        reply.request = self._engine.submit(request, self._bridge.post)
+        reply.speculation = request.speculation
         reply.stats = RequestStats()
-        self._table.put(RequestRow(request, title, pair, chat_id=reply.chat_id, message_id=message_id))
+        self._table.put(RequestRow(reply.request, title, pair, chat_id=reply.chat_id, message_id=message_id))
         self._timer.start()
         self._numbers.start()
 
