@@ -273,10 +273,10 @@ class Application(QObject):
         closers = self.chats.close, files.close, self.machines.close, self.bridge.close
         self._end.add(_Stage.CONTROLLERS, *closers, partial(_end_in_time, self.server.close, "the server"))
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
-        parts = self.engine, self.bridge, self.storage, self.chats, self.models
-        self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
-        writing = self.chats, self.speculation, self.server, self.machines
-        self.energy = EnergyController(self._machine, self.engine, self.settings, *writing)
+        self.speculation = SpeculationParts(self.engine, self.bridge, self.storage, self.chats, self.models)
+        self.energy = EnergyController(
+            self._machine, self.engine, self.settings, self.chats, self.models, self.server, self.machines
+        )
         self._show_parts(files, opened.rescued)
 
     def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:

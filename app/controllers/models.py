@@ -164,7 +164,6 @@ class ModelController(QObject):
     pair_changed = Signal()
     speculation_chosen = Signal(str)  # mode; by the user, for all chats or for one
     fixed_chosen = Signal(str)  # in place of this mode, for all chats
-    way_chosen = Signal(str, int)  # mode, tokens; by the user, for all chats
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
 
@@ -239,16 +238,11 @@ class ModelController(QObject):
     def choose_speculation(self, mode: str, tokens: int) -> None:
         """As the user wants it, for all chats that do not say otherwise."""
         before = self._settings.speculation_mode
-        self.set_speculation(mode, tokens)
-        if mode == "fixed" != before:
-            self.fixed_chosen.emit(before)
-        self.way_chosen.emit(mode, tokens)
-        self.speculation_chosen.emit(mode)
-
-    def set_speculation(self, mode: str, tokens: int) -> None:
-        """The same where the user did not choose it just now: what is off for the pair stays off."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
+        if mode == "fixed" != before:
+            self.fixed_chosen.emit(before)
+        self.speculation_chosen.emit(mode)
 
     @property
     def main_setting(self) -> str:
@@ -389,7 +383,7 @@ class ModelController(QObject):
         choice = draft_choice(main, model, self._entry(model), self.checks.known(main, model.info))
         return replace(
             choice,
-            gain=self.records.get(main.folder, model.folder).last_gain,
+            gain=self.records.get(main.folder, model.folder).gain,
             estimate=self.library.predicted(self._main_repository(), model.repository),
         )
 
@@ -399,5 +393,5 @@ class ModelController(QObject):
     def _entry(self, model: InstalledModel) -> ModelEntry:
         entry = self.library.entry(model, *self._loading.in_use())
         draft = self.last_drafts.of(model.folder)
-        gain = self.records.get(model.folder, draft).last_gain if draft else None
+        gain = self.records.get(model.folder, draft).gain if draft else None
         return replace(entry, is_outdated=model.folder in self._loading.outdated, gain=gain)
