@@ -117,7 +117,7 @@ def _try_templates(folder: Path) -> None:
                 )
             except MemoryError:
                 raise
-            except Exception:  # noqa: BLE001, S110  another chat may suit it
+            except Exception:  # noqa: BLE001  another chat may suit it
                 pass
 
 
