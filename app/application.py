@@ -31,7 +31,7 @@ from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
-from app.storage.left_words import LeftWords, UnsentFile, places_to_leave
+from app.storage.left_words import LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
 from app.system import updates
 from app.system.bundle import can_write_app, home_applications, is_in_applications, is_mounted, own_bundle
@@ -180,7 +180,7 @@ class Application(QObject):
         self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
-        self._left = LeftWords(*places_to_leave(paths.data, paths.cache))
+        self._left = LeftWords(paths.left)
         self._opening = start_notices.Opening(self.window.banner)
         self._connect()
 

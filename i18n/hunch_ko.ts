@@ -223,8 +223,8 @@
         <translation>저장하지 않고 계속</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>메시지 %1개를 복구했어요(백업에서 %2개).</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -6392,8 +6392,8 @@
         <translation>비우기</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>백업에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
         <source>Cancel</source>
