@@ -50,7 +50,7 @@ def copy_to(connection: sqlite3.Connection, target: Path) -> None:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
             connection.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, whoever opens it
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, also while it is open
         partial.replace(target)
     finally:
         for suffix in ("", "-journal", "-wal", "-shm"):
