@@ -69,7 +69,7 @@ class FindBar(Translated, QWidget):
         self.field.down_pressed.connect(lambda: self.step(1))
         for button, step in ((self.previous, -1), (self.next, 1)):
             button.clicked.connect(lambda _checked=False, step=step: self._step_and_type(step))
-        self._finder.changed.connect(self._show_count)
+        self._finder.changed.connect(self._on_found)
         self._finder.stepped.connect(self._announce_count)
         self.close_button.clicked.connect(self.leave)
         self.field.installEventFilter(self)
@@ -149,6 +149,11 @@ class FindBar(Translated, QWidget):
             self._finder.close()  # also of what no bar is open for
         self._chat_id = chat_id
 
+    def _on_found(self) -> None:
+        self._show_count()
+        for button in (self.previous, self.next):
+            button.setEnabled(self._finder.count > 0)
+
     def _announce_count(self) -> None:
         """To screen readers."""
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.count.text()))
@@ -162,8 +167,6 @@ class FindBar(Translated, QWidget):
             text = self.tr("Not found")
         self.count.setText(text)
         self.count.setVisible(bool(text))
-        for button in (self.previous, self.next):
-            button.setEnabled(total > 0)
 
     def place(self) -> None:
         width = min(self._theme.px(_WIDTH_PX), self._over.width() - 2 * _SIDE_PX)
