@@ -56,7 +56,7 @@ from PySide6.QtWidgets import (
 
 from app.controllers.chat import ChatController
 from app.controllers.chat_lists import Folders
-from app.markup.folding import Span, occurrences_of_any
+from app.markup.folding import TextSpan, occurrences_of_any
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
 from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
 from app.view_models.conversation_rows import FolderTree, Match
@@ -356,7 +356,7 @@ def more_place(theme: Theme, row: QRect) -> QRect:
     return QRect(row.right() - side, row.top(), side, row.height())
 
 
-def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
+def centred(text: str, span: TextSpan, metrics: QFontMetrics, width_px: int) -> str:
     """As many whole words as fit, with what is found in the middle of them."""
     if metrics.horizontalAdvance(text) <= width_px:
         return text
@@ -374,7 +374,7 @@ def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
     return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
 
 
-def in_qt_units(text: str, spans: Iterable[Span]) -> list[Span]:
+def in_qt_units(text: str, spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Qt counts UTF-16 units."""
     return [(_units(text[:first]), _units(text[:last])) for first, last in spans]
 
@@ -729,9 +729,9 @@ class ChatList(DraggedRows):
 
     def _add_chat_actions(self, menu: QMenu, row: ConversationRow) -> None:
         pin = menu.addAction(self.tr("Unpin") if row.pinned else self.tr("Pin"))
-        pin.triggered.connect(lambda: self._chats.acts.pin(row.chat_id, not row.pinned))
+        pin.triggered.connect(lambda: self._chats.pin(row.chat_id, not row.pinned))
         duplicate = menu.addAction(self.tr("Duplicate"))
-        duplicate.triggered.connect(lambda: self._chats.acts.duplicate(row.chat_id))
+        duplicate.triggered.connect(lambda: self._chats.duplicate(row.chat_id))
         export = menu.addAction(self.tr("Export…"))
         export.triggered.connect(lambda: self.export_requested.emit(row.chat_id, row.title))
 
@@ -752,7 +752,7 @@ class ChatList(DraggedRows):
         if row.folder_id:
             rename = partial(self._folders.rename, row.folder_id)
         else:
-            rename = partial(self._chats.acts.rename, row.chat_id)
+            rename = partial(self._chats.rename, row.chat_id)
         field = RenameField(self, self.theme, lambda: self.index_of(row), row.title, rename)
         field.setAccessibleName(self.tr("Folder name") if row.folder_id else self.tr("Chat title"))
 

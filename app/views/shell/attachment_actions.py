@@ -78,7 +78,7 @@ class AttachmentActions(QObject):
         transcript.attachment_requested.connect(self._open_sent)
         transcript.notice_action_requested.connect(self._follow)
         attached.refused.connect(self._show_refused)
-        for gone_on in (chats.current_chat_changed, chats.exchanges.message_sent):
+        for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
             gone_on.connect(lambda *_: self._withdraw_refused())
 
     def _connect_composer(self) -> None:
@@ -243,7 +243,7 @@ class AttachmentActions(QObject):
         """Of the notice of a reply that could not begin because its model does not see."""
         if action is NoticeAction.WITHOUT_PICTURES:
             self._chats.options.go_without_pictures()
-            self._chats.exchanges.regenerate(message_id)
+            self._chats.asking.regenerate(message_id)
 
     def _show_picture(self, picture: Attachment, *, can_remove: bool) -> PictureViewer:
         viewer = PictureViewer(self._theme, picture, self._window, can_remove=can_remove)

@@ -321,7 +321,7 @@ class Composer(Translated, QWidget):
             self.unsent.release()
 
     def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
-        if self._chats is None or not self._chats.exchanges.send(chat_id, text, attached):
+        if self._chats is None or not self._chats.asking.send(chat_id, text, attached):
             self.unsent.release(chat_id)
 
     def _open_chat(self, chat_id: int) -> None:
@@ -329,7 +329,7 @@ class Composer(Translated, QWidget):
         self.set_generating(self._chats is not None and self._chats.generating)
 
     def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
-        at_end = self._chats is not None and self._chats.exchanges.shown_end(chat_id) == message_id
+        at_end = self._chats is not None and self._chats.asking.shown_end(chat_id) == message_id
         self.unsent.end_reply(chat_id, status, at_end=at_end)
 
     def bind_attachments(self, model: AttachedModel) -> None:

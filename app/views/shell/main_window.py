@@ -262,9 +262,9 @@ class MainWindow(Translated, ShellWindow):
         """Of the notice in place of a reply, or below it."""
         assert self._chats is not None
         if action == NoticeAction.RETRY:
-            self._chats.exchanges.regenerate(message_id)
+            self._chats.asking.regenerate(message_id)
         elif action == NoticeAction.CONTINUE:
-            self._chats.exchanges.continue_reply(message_id)
+            self._chats.asking.continue_reply(message_id)
         else:
             self.follow(action)
 

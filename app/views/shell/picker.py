@@ -129,7 +129,7 @@ class Picker(Translated, QWidget):
         self._chosen = self._drafts.get(pair.draft_folder)
         mains = self._main_options(models.models, pair)
         self.lists.set_options(mains, pair.main_folder, self._draft_options(drafts), pair.draft_folder)
-        self.more.show_pair(pair, has_draft=self._chosen is not None)
+        self.more.show_pair(pair)
         self.more.race_button.setEnabled(any(not message.from_user for message in self._chats.transcript.messages))
         drafting = options.pair_here(pair).speculation
         self.more.speculation.set_value(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
@@ -326,7 +326,6 @@ class PickerMore(Translated, ScrolledText):
         super().__init__(theme, parent)
         self.speculation = SpeculationControls(theme)
         self.race_button = PillButton(theme, Emphasis.PLAIN, "activity")
-        self.tune_button = PillButton(theme, Emphasis.PLAIN, "gauge")
         self.search_button = PillButton(theme, Emphasis.PLAIN, "search")
         self.models_button = PillButton(theme, Emphasis.PLAIN, "plus")
         self.eject_button = PillButton(theme, Emphasis.PLAIN, "x")
@@ -335,7 +334,6 @@ class PickerMore(Translated, ScrolledText):
         self._arrange()
         for button, act in (
             (self.race_button, self.race_requested.emit),
-            (self.tune_button, lambda: window.settings_requested.emit("advanced")),
             (self.search_button, window.draft_search_requested.emit),
             (self.models_button, lambda: window.settings_requested.emit("models")),
             (self.eject_button, models.eject),
@@ -351,7 +349,7 @@ class PickerMore(Translated, ScrolledText):
         column.setSpacing(14)
         column.addWidget(self.speculation)
         buttons = Flow()
-        for button in (self.race_button, self.tune_button, self.search_button, self.models_button, self.eject_button):
+        for button in (self.race_button, self.search_button, self.models_button, self.eject_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
         column.addWidget(self.compared)
@@ -365,11 +363,9 @@ class PickerMore(Translated, ScrolledText):
         content.setAutoFillBackground(False)
         ThinScrollBars(self, self._theme)
 
-    def show_pair(self, pair: PairView, *, has_draft: bool) -> None:
-        ready = pair.state == PairState.READY
-        self.tune_button.setEnabled(ready and has_draft)
+    def show_pair(self, pair: PairView) -> None:
         self.search_button.setEnabled(bool(pair.main_folder))
-        self.eject_button.setEnabled(ready)
+        self.eject_button.setEnabled(pair.state == PairState.READY)
 
     def show_comparison(self, draft: DraftChoice | None) -> None:
         """What the files of the two say, once that is known; nothing without a draft."""
@@ -384,7 +380,6 @@ class PickerMore(Translated, ScrolledText):
 
     def _retranslate(self) -> None:
         self.race_button.setText(self.tr("Race…"))
-        self.tune_button.setText(self.tr("Tune this pair…"))
         self.search_button.setText(self.tr("Find a draft…"))
         self.models_button.setText(self.tr("More models…"))
         self.eject_button.setText(self.tr("Unload"))

@@ -109,9 +109,9 @@ class Sidebar(Translated, QWidget):
         app.focusWindowChanged.connect(self._on_looked)
         chats.folders.made.connect(self._name_folder)
         menu.rename.triggered.connect(self._rename)
-        menu.pin.triggered.connect(lambda: chats.acts.pin(chats.chat_id, not chats.acts.is_pinned(chats.chat_id)))
+        menu.pin.triggered.connect(lambda: chats.pin(chats.chat_id, not chats.is_pinned(chats.chat_id)))
         menu.menus["chat"].aboutToShow.connect(self._name_pin)
-        menu.duplicate.triggered.connect(lambda: chats.acts.duplicate(chats.chat_id))
+        menu.duplicate.triggered.connect(lambda: chats.duplicate(chats.chat_id))
         menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         menu.new_folder.triggered.connect(lambda: chats.folders.make())  # noqa: PLW0108  without Qt's own argument
         menu.move.aboutToShow.connect(self._fill_move_menu)
@@ -181,7 +181,7 @@ class Sidebar(Translated, QWidget):
             self.chats.fill_move_menu(self._menu.move, row)
 
     def _name_pin(self) -> None:
-        is_pinned = self._chats.acts.is_pinned(self._chats.chat_id)
+        is_pinned = self._chats.is_pinned(self._chats.chat_id)
         self._menu.pin.setText(self.tr("Unpin Chat") if is_pinned else self.tr("Pin Chat"))
 
     def _rename(self) -> None:
