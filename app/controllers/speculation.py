@@ -33,7 +33,7 @@ class SpeculationParts(QObject):
         self.switch = PairSwitch(models, self)
         self.race = Race(engine, bridge, models, self)
         self.statistics = Statistics(storage, chats.requests, chats.replies, self)
-        self.request_of = chats.exchanges.requests.request_of
+        self.request_of = chats.asking.request_of
 
 
 class PairSwitch(QObject):
