@@ -695,64 +695,6 @@
     </message>
 </context>
 <context>
-    <name>ClientFileDialog</name>
-    <message>
-        <source>The file does not exist yet. It will have these lines:</source>
-        <translation>ファイルはまだありません。次の内容で作成します。</translation>
-    </message>
-    <message>
-        <source>Only these lines change. A copy of the present file is kept beside it.</source>
-        <translation>変わるのはこれらの行だけです。今のファイルのコピーを同じフォルダに残します。</translation>
-    </message>
-    <message>
-        <source>Write to %1?</source>
-        <translation>%1 に書き込みますか？</translation>
-    </message>
-    <message>
-        <source>Write</source>
-        <translation>書き込む</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
-    </message>
-    <message>
-        <source>Changes</source>
-        <translation>変更内容</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFiles</name>
-    <message>
-        <source>Written to %1.</source>
-        <translation>%1 に書き込みました。</translation>
-    </message>
-    <message>
-        <source>Written to %1. The former file is beside it as %2.</source>
-        <translation>%1 に書き込みました。元のファイルは同じフォルダに %2 として残っています。</translation>
-    </message>
-    <message>
-        <source>%1 has all of this already.</source>
-        <translation>%1 にはすでにすべて入っています。</translation>
-    </message>
-    <message>
-        <source>%1 has errors or is no text, so it is not changed.</source>
-        <translation>%1 はエラーがあるかテキストではないため、変更していません。</translation>
-    </message>
-    <message>
-        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
-        <translation>%1 の該当する場所に別の内容があるため、変更していません。代わりにテキストをコピーしてください。</translation>
-    </message>
-    <message>
-        <source>%1 was changed meanwhile, so it is left as it is.</source>
-        <translation>%1 はその間に変更されたため、そのままにしました。</translation>
-    </message>
-    <message>
-        <source>%1 cannot be read or written.</source>
-        <translation>%1 を読み書きできません。</translation>
-    </message>
-</context>
-<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -765,6 +707,18 @@
     <message>
         <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
         <translation>Xcode の「設定」&gt;「インテリジェンス」で、ローカルのプロバイダをポート %1 で追加します。</translation>
+    </message>
+    <message>
+        <source>Run in a terminal. In short: %1</source>
+        <translation>ターミナルで実行します。短く書くと: %1</translation>
+    </message>
+    <message>
+        <source>%1 works with tools, and %2 calls none.</source>
+        <translation>%1 にはツールを呼び出すモデルが必要ですが、%2 はツールを呼び出せません。</translation>
+    </message>
+    <message>
+        <source>%1 needs a context of %2 tokens, and %3 has %4.</source>
+        <translation>%1 には %2 トークンのコンテキストが必要ですが、%3 は %4 トークンです。</translation>
     </message>
 </context>
 <context>
@@ -851,14 +805,6 @@
 <context>
     <name>ConnectCard</name>
     <message>
-        <source>Write to %1…</source>
-        <translation>%1 に書き込む…</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>取り消す</translation>
-    </message>
-    <message>
         <source>Enter the key there as well.</source>
         <translation>キーもそこで入力します。</translation>
     </message>
@@ -869,6 +815,14 @@
     <message>
         <source>Text to paste</source>
         <translation>ペーストするテキスト</translation>
+    </message>
+    <message>
+        <source>%1 is installed and can serve it.</source>
+        <translation>インストール済みの %1 なら使えます。</translation>
+    </message>
+    <message>
+        <source>%1 can serve it: see Models.</source>
+        <translation>%1 なら使えます。「モデル」でインストールできます。</translation>
     </message>
 </context>
 <context>

@@ -695,64 +695,6 @@
     </message>
 </context>
 <context>
-    <name>ClientFileDialog</name>
-    <message>
-        <source>The file does not exist yet. It will have these lines:</source>
-        <translation>파일이 아직 없어요. 다음 내용으로 만들어요:</translation>
-    </message>
-    <message>
-        <source>Only these lines change. A copy of the present file is kept beside it.</source>
-        <translation>이 줄만 바뀌어요. 지금 파일의 사본은 같은 폴더에 남겨 둬요.</translation>
-    </message>
-    <message>
-        <source>Write to %1?</source>
-        <translation>%1에 쓸까요?</translation>
-    </message>
-    <message>
-        <source>Write</source>
-        <translation>쓰기</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
-    </message>
-    <message>
-        <source>Changes</source>
-        <translation>바뀌는 내용</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFiles</name>
-    <message>
-        <source>Written to %1.</source>
-        <translation>%1에 썼어요.</translation>
-    </message>
-    <message>
-        <source>Written to %1. The former file is beside it as %2.</source>
-        <translation>%1에 썼어요. 이전 파일은 같은 폴더에 %2 이름으로 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 has all of this already.</source>
-        <translation>%1에 이미 모두 들어 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 has errors or is no text, so it is not changed.</source>
-        <translation>%1에 오류가 있거나 텍스트가 아니어서 바꾸지 않았어요.</translation>
-    </message>
-    <message>
-        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
-        <translation>%1의 해당 위치에 다른 내용이 있어서 바꾸지 않았어요. 텍스트를 복사해서 쓰세요.</translation>
-    </message>
-    <message>
-        <source>%1 was changed meanwhile, so it is left as it is.</source>
-        <translation>%1의 내용이 그사이 바뀌어서 그대로 두었어요.</translation>
-    </message>
-    <message>
-        <source>%1 cannot be read or written.</source>
-        <translation>%1 파일을 읽거나 쓸 수 없어요.</translation>
-    </message>
-</context>
-<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -765,6 +707,18 @@
     <message>
         <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
         <translation>Xcode의 설정 &gt; 인텔리전스에서 로컬 제공자를 추가하고 포트 %1번을 입력하세요.</translation>
+    </message>
+    <message>
+        <source>Run in a terminal. In short: %1</source>
+        <translation>터미널에서 실행하세요. 줄여서: %1</translation>
+    </message>
+    <message>
+        <source>%1 works with tools, and %2 calls none.</source>
+        <translation>%1에는 도구를 호출하는 모델이 필요한데, %2 모델은 도구를 호출하지 못해요.</translation>
+    </message>
+    <message>
+        <source>%1 needs a context of %2 tokens, and %3 has %4.</source>
+        <translation>%1에는 토큰 %2개의 컨텍스트가 필요한데, %3 모델은 %4개예요.</translation>
     </message>
 </context>
 <context>
@@ -851,14 +805,6 @@
 <context>
     <name>ConnectCard</name>
     <message>
-        <source>Write to %1…</source>
-        <translation>%1에 쓰기…</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>실행 취소</translation>
-    </message>
-    <message>
         <source>Enter the key there as well.</source>
         <translation>키도 그곳에 입력하세요.</translation>
     </message>
@@ -869,6 +815,14 @@
     <message>
         <source>Text to paste</source>
         <translation>붙여넣을 텍스트</translation>
+    </message>
+    <message>
+        <source>%1 is installed and can serve it.</source>
+        <translation>설치된 %1 모델로는 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 can serve it: see Models.</source>
+        <translation>%1 모델로는 쓸 수 있어요. ‘모델’에서 설치하세요.</translation>
     </message>
 </context>
 <context>

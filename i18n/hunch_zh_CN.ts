@@ -695,64 +695,6 @@
     </message>
 </context>
 <context>
-    <name>ClientFileDialog</name>
-    <message>
-        <source>The file does not exist yet. It will have these lines:</source>
-        <translation>文件尚不存在，将写入以下内容：</translation>
-    </message>
-    <message>
-        <source>Only these lines change. A copy of the present file is kept beside it.</source>
-        <translation>只更改这些行。现有文件的副本会保留在同一文件夹中。</translation>
-    </message>
-    <message>
-        <source>Write to %1?</source>
-        <translation>要写入 %1 吗？</translation>
-    </message>
-    <message>
-        <source>Write</source>
-        <translation>写入</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Changes</source>
-        <translation>更改内容</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFiles</name>
-    <message>
-        <source>Written to %1.</source>
-        <translation>已写入 %1。</translation>
-    </message>
-    <message>
-        <source>Written to %1. The former file is beside it as %2.</source>
-        <translation>已写入 %1。原文件以 %2 保留在同一文件夹中。</translation>
-    </message>
-    <message>
-        <source>%1 has all of this already.</source>
-        <translation>%1 已包含全部内容。</translation>
-    </message>
-    <message>
-        <source>%1 has errors or is no text, so it is not changed.</source>
-        <translation>%1 有错误或不是文本，因此未作更改。</translation>
-    </message>
-    <message>
-        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
-        <translation>%1 的相应位置有其他内容，因此未作更改。请改为拷贝文本。</translation>
-    </message>
-    <message>
-        <source>%1 was changed meanwhile, so it is left as it is.</source>
-        <translation>%1 在此期间已被更改，因此保持原样。</translation>
-    </message>
-    <message>
-        <source>%1 cannot be read or written.</source>
-        <translation>无法读取或写入 %1。</translation>
-    </message>
-</context>
-<context>
     <name>Clients</name>
     <message>
         <source>Add to %1.</source>
@@ -765,6 +707,18 @@
     <message>
         <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
         <translation>在 Xcode 的“设置”&gt;“智能”中，添加本地托管的提供商，端口填 %1。</translation>
+    </message>
+    <message>
+        <source>Run in a terminal. In short: %1</source>
+        <translation>在终端中运行。简写：%1</translation>
+    </message>
+    <message>
+        <source>%1 works with tools, and %2 calls none.</source>
+        <translation>%1 需要会调用工具的模型，而 %2 不会调用工具。</translation>
+    </message>
+    <message>
+        <source>%1 needs a context of %2 tokens, and %3 has %4.</source>
+        <translation>%1 需要 %2 个 token 的上下文，而 %3 只有 %4 个。</translation>
     </message>
 </context>
 <context>
@@ -851,14 +805,6 @@
 <context>
     <name>ConnectCard</name>
     <message>
-        <source>Write to %1…</source>
-        <translation>写入 %1…</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
         <source>Enter the key there as well.</source>
         <translation>密钥也在那里填写。</translation>
     </message>
@@ -869,6 +815,14 @@
     <message>
         <source>Text to paste</source>
         <translation>要粘贴的文本</translation>
+    </message>
+    <message>
+        <source>%1 is installed and can serve it.</source>
+        <translation>已安装的 %1 可以使用。</translation>
+    </message>
+    <message>
+        <source>%1 can serve it: see Models.</source>
+        <translation>%1 可以使用，请在“模型”中安装。</translation>
     </message>
 </context>
 <context>
