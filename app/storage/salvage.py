@@ -20,8 +20,8 @@ from itertools import tee, zip_longest
 from pathlib import Path
 from typing import Any
 
-from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.codec import LATEST_S, as_text
+from app.storage.parts import attachments_from_json, parts_to_json
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ _MESSAGE_COLUMNS = (
     *("id", "chat_id", "parent_id", "role", "text", "thinking", "thinking_s", "status"),
     *("main_name", "draft_name", "stats", "error", "created_at", "deleted_at"),
 )
-_MESSAGE_COLUMNS_4 = (*_MESSAGE_COLUMNS, "attachments", "drafting")
+_MESSAGE_COLUMNS_4 = (*_MESSAGE_COLUMNS, "parts", "drafting")
 _FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:])  # of schema version 1
 _UNSENT_COLUMNS = ("chat_id", "text")
 _UNSENT_COLUMNS_4 = (*_UNSENT_COLUMNS, "attachments")
@@ -494,7 +494,7 @@ def read_rows(path: Path) -> Rows:
             for table in TABLES:
                 rows = map(dict, _table_rows(connection, table) if _has_its_columns(connection, table) else ())
                 for row in _by_indexes(rows, connection) if table == "messages" else rows:
-                    yield table, _as_of_today(row)
+                    yield table, _as_of_today(table, row)
     except FAULTS as error:
         log.info("not all of the database can be read: %s", error.__class__.__name__)
 
@@ -583,7 +583,7 @@ def carved(pages: Pages) -> Rows:
     for row_id, values in pages.rows():
         table, columns = _kind(values)
         if table and (row_id or table == "unsent"):  # chat 0 is the one that has no message yet
-            yield table, _as_of_today(dict(zip(columns, [row_id, *values[1:]], strict=True)))
+            yield table, _as_of_today(table, dict(zip(columns, [row_id, *values[1:]], strict=True)))
 
 
 def _kind(values: list[Value]) -> tuple[str, tuple[str, ...]]:
@@ -610,11 +610,13 @@ _SIGNS: dict[str, Callable[[list[Value]], bool]] = {
 }
 
 
-def _as_of_today(values: Row) -> Row:
-    """A row of schema version 1 without the column that version 2 made part of the status."""
+def _as_of_today(table: str, values: Row) -> Row:
+    """A row of schema version 1 without the column that version 2 made part of the status; version 8 named another."""
     finish = values.pop("finish", None)
     if finish in ("length", "context", "memory") and values["status"] == "done":
         values["status"] = finish
+    if table == "messages" and "attachments" in values:
+        values["parts"] = values.pop("attachments")
     return values
 
 
@@ -698,7 +700,7 @@ class Merge:
             self._said.add(_words(table, row))
         if more := attachments_from_json(row.get("attachments")):
             for (stored,) in self.fresh.execute(f"SELECT attachments FROM {table} {where}", (number,)).fetchall():
-                joined = attachments_to_json(tuple(dict.fromkeys((*attachments_from_json(stored), *more))))
+                joined = parts_to_json(tuple(dict.fromkeys((*attachments_from_json(stored), *more))))
                 self.fresh.execute(f"UPDATE {table} SET attachments = ? {where}", (joined, number))
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> bool:

@@ -23,9 +23,9 @@ from app.storage import (
     rescue,
     tree,
 )
-from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.edits import QUICK_ASK
 from app.storage.opening import _make_tables
+from app.storage.parts import attachments_from_json, parts_to_json
 from app.storage.salvage import Merge
 from engine import MessageRole
 from tests.helpers.trash import nearly_overdue
@@ -117,10 +117,10 @@ def test_two_edits_with_one_number_are_put_together_with_what_is_attached(tmp_pa
     both, one = (Attachment(name, AttachmentKind.TEXT, name, 4) for name in ("both.txt", "one.txt"))
     made = {"message_id": 3, "kind": "edit", "role": "user"}
     rows = [
-        made | {"text": "first", "attachments": attachments_to_json((both,))},
-        made | {"text": "second", "attachments": attachments_to_json((both, one))},
+        made | {"text": "first", "attachments": parts_to_json((both,))},
+        made | {"text": "second", "attachments": parts_to_json((both, one))},
         made | {"text": "third", "attachments": None},
-        *[made | {"message_id": None, "text": "of no message", "attachments": attachments_to_json((one,))}] * 2,
+        *[made | {"message_id": None, "text": "of no message", "attachments": parts_to_json((one,))}] * 2,
     ]
     with closing(sqlite3.connect(tmp_path / "fresh.db")) as fresh:
         _make_tables(fresh)
