@@ -124,7 +124,9 @@ class _Looks:
     """Language, colours and sizes, as the settings have them."""
 
     def __init__(self, settings: Settings, theme: Theme, translation: Translation) -> None:
-        self._settings, self._theme, self._translation = settings, theme, translation
+        self._settings = settings
+        self._theme = theme
+        self._translation = translation
         translation.switch(settings.language)
         self._apply()
         settings.changed.connect(self._on_setting)
@@ -136,7 +138,8 @@ class _Looks:
             self._apply()
 
     def _apply(self) -> None:
-        settings, theme = self._settings, self._theme
+        settings = self._settings
+        theme = self._theme
         theme.set_language(self._translation.language)
         theme.set_appearance(cast(Appearance, settings.appearance))  # the option allows no other value
         theme.set_scale(settings.text_scale)
@@ -162,8 +165,10 @@ class Application(QObject):
     ) -> None:
         super().__init__()
         self.paths = paths
-        self._make_engine, self._make_store = make_engine, make_store
-        self._starter, self._machine = starter, machine or this_machine()
+        self._make_engine = make_engine
+        self._make_store = make_store
+        self._starter = starter
+        self._machine = machine or this_machine()
         self.errors = ErrorWatch()
         self.calls = GuiCalls(self)
         self._files = Worker("small files", self.calls.post)
@@ -176,7 +181,9 @@ class Application(QObject):
         self.help = HelpWiring(self.window.parts, self.theme, self.settings, paths.logs, self._files, self.translation)
         self._settings_window: SettingsWindow | None = None
         self.engine_works_on = False  # after the end
-        self.is_open = self._is_ending = self._wants_quick_ask = False
+        self.is_open = False
+        self._is_ending = False
+        self._wants_quick_ask = False
         self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
@@ -260,23 +267,27 @@ class Application(QObject):
         self._end.add(_Stage.STORE, partial(_end_in_time, partial(self.store.close, STORE_END_S), "the downloads"))
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
-        given = self.engine, self.bridge, self.storage, self.settings, self.models, self
-        self.chats = ChatController(*given, self.window.parts.sight)
+        self.chats = ChatController(
+            self.engine, self.bridge, self.storage, self.settings, self.models, self, self.window.parts.sight
+        )
         caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
         if opened.purged:
             self.storage.forget_traces()
             caches.keep_all()
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
-        serving = self.engine, self.bridge, self.settings, self.models, self.chats.requests
-        self.server = ServerController(*serving, self.calls.post, self)
-        self.machines = MachinesController(self.paths.machines, *serving[1:4], self.calls.post, self)
-        closers = self.chats.close, files.close, self.machines.close, self.bridge.close
-        self._end.add(_Stage.CONTROLLERS, *closers, partial(_end_in_time, self.server.close, "the server"))
+        self.server = ServerController(
+            self.engine, self.bridge, self.settings, self.models, self.chats.requests, self.calls.post, self
+        )
+        self.machines = MachinesController(
+            self.paths.machines, self.bridge, self.settings, self.models, self.calls.post, self
+        )
+        self._end.add(_Stage.CONTROLLERS, self.chats.close, files.close, self.machines.close, self.bridge.close)
+        self._end.add(_Stage.CONTROLLERS, partial(_end_in_time, self.server.close, "the server"))
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
-        parts = self.engine, self.bridge, self.storage, self.chats, self.models
-        self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
-        writing = self.chats, self.speculation, self.server, self.machines
-        self.energy = EnergyController(self._machine, self.engine, self.settings, *writing)
+        self.speculation = SpeculationParts(self.engine, self.bridge, self.storage, self.chats, self.models)
+        self.energy = EnergyController(
+            self._machine, self.engine, self.settings, self.chats, self.models, self.server, self.machines
+        )
         self._show_parts(files, opened.rescued)
 
     def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:
@@ -344,8 +355,15 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            parts = self.chats.options, self.speculation, self.server, self.machines, self.paths
-            self._settings_window = SettingsWindow(self.theme, self.settings, *parts)
+            self._settings_window = SettingsWindow(
+                self.theme,
+                self.settings,
+                self.chats.options,
+                self.speculation,
+                self.server,
+                self.machines,
+                self.paths,
+            )
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
             self._end.add(_Stage.WINDOWS, self._settings_window.close)
         return self._settings_window

@@ -4827,10 +4827,6 @@
         <translation>レース…</translation>
     </message>
     <message>
-        <source>Tune this pair…</source>
-        <translation>このペアを調整…</translation>
-    </message>
-    <message>
         <source>Find a draft…</source>
         <translation>ドラフトを探す…</translation>
     </message>
@@ -6060,7 +6056,7 @@
     </message>
 </context>
 <context>
-    <name>SpeculationCards</name>
+    <name>SpeculationCard</name>
     <message>
         <source>Guess ahead</source>
         <translation>先に予測</translation>
@@ -6485,100 +6481,6 @@
     <message>
         <source>Not writing</source>
         <translation>書いている回答はありません</translation>
-    </message>
-</context>
-<context>
-    <name>TuneCard</name>
-    <message>
-        <source>Load a pair first.</source>
-        <translation>先にペアを読み込んでください。</translation>
-    </message>
-    <message>
-        <source>Stop measuring</source>
-        <translation>測定を中止</translation>
-    </message>
-    <message>
-        <source>Measure again</source>
-        <translation>再測定</translation>
-    </message>
-    <message>
-        <source>Measure</source>
-        <translation>測定</translation>
-    </message>
-    <message>
-        <source>Export measurements</source>
-        <translation>測定結果を書き出す</translation>
-    </message>
-    <message>
-        <source>Tune this pair</source>
-        <translation>このペアを調整</translation>
-    </message>
-    <message>
-        <source>Teaches Auto in a few minutes.</source>
-        <translation>数分で「自動」に学習させます。</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>書き出す…</translation>
-    </message>
-</context>
-<context>
-    <name>Tuning</name>
-    <message>
-        <source>Plain</source>
-        <translation>なし</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自動</translation>
-    </message>
-    <message>
-        <source>Code</source>
-        <translation>コード</translation>
-    </message>
-    <message>
-        <source>English prose</source>
-        <translation>英語の文章</translation>
-    </message>
-    <message>
-        <source>Story</source>
-        <translation>物語</translation>
-    </message>
-    <message>
-        <source>Waiting for a reply to finish.</source>
-        <translation>回答が終わるのを待っています。</translation>
-    </message>
-    <message>
-        <source>Measuring %1 of %2…</source>
-        <translation>測定中… %1 / %2</translation>
-    </message>
-    <message>
-        <source>Loading this pair…</source>
-        <translation>このペアを読み込み中…</translation>
-    </message>
-    <message>
-        <source>Waiting: this Mac is hot or saves energy.</source>
-        <translation>待機中：Mac が高温か、低電力モードです。</translation>
-    </message>
-    <message>
-        <source>Stopped: a reply failed.</source>
-        <translation>回答に失敗したため、測定を中止しました。</translation>
-    </message>
-    <message>
-        <source>Replies were too short to measure.</source>
-        <translation>回答が短すぎて測れませんでした。</translation>
-    </message>
-    <message>
-        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
-        <translation>ドラフトを使っても速くなりません（最良でも %1）。「自動」では休止します。</translation>
-    </message>
-    <message>
-        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>%1 トークン先までの予測が最速で、ドラフトなしの %2です。「自動」に学習させました。</translation>
-    </message>
-    <message>
-        <source>Auto is best: %1 plain speed.</source>
-        <translation>「自動」が最適です。ドラフトなしの %1の速さです。</translation>
     </message>
 </context>
 <context>

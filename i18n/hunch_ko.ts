@@ -4827,10 +4827,6 @@
         <translation>속도 대결…</translation>
     </message>
     <message>
-        <source>Tune this pair…</source>
-        <translation>이 조합 조정…</translation>
-    </message>
-    <message>
         <source>Find a draft…</source>
         <translation>초안 모델 찾기…</translation>
     </message>
@@ -6060,7 +6056,7 @@
     </message>
 </context>
 <context>
-    <name>SpeculationCards</name>
+    <name>SpeculationCard</name>
     <message>
         <source>Guess ahead</source>
         <translation>미리 추측</translation>
@@ -6485,100 +6481,6 @@
     <message>
         <source>Not writing</source>
         <translation>쓰고 있는 답변이 없어요</translation>
-    </message>
-</context>
-<context>
-    <name>TuneCard</name>
-    <message>
-        <source>Load a pair first.</source>
-        <translation>먼저 조합을 불러오세요.</translation>
-    </message>
-    <message>
-        <source>Stop measuring</source>
-        <translation>측정 중지</translation>
-    </message>
-    <message>
-        <source>Measure again</source>
-        <translation>다시 측정</translation>
-    </message>
-    <message>
-        <source>Measure</source>
-        <translation>측정</translation>
-    </message>
-    <message>
-        <source>Export measurements</source>
-        <translation>측정 결과 내보내기</translation>
-    </message>
-    <message>
-        <source>Tune this pair</source>
-        <translation>이 조합 조정</translation>
-    </message>
-    <message>
-        <source>Teaches Auto in a few minutes.</source>
-        <translation>몇 분 동안 ‘자동’을 학습시켜요.</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>내보내기…</translation>
-    </message>
-</context>
-<context>
-    <name>Tuning</name>
-    <message>
-        <source>Plain</source>
-        <translation>없음</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>자동</translation>
-    </message>
-    <message>
-        <source>Code</source>
-        <translation>코드</translation>
-    </message>
-    <message>
-        <source>English prose</source>
-        <translation>영어 글</translation>
-    </message>
-    <message>
-        <source>Story</source>
-        <translation>이야기</translation>
-    </message>
-    <message>
-        <source>Waiting for a reply to finish.</source>
-        <translation>답변이 끝나기를 기다리는 중이에요.</translation>
-    </message>
-    <message>
-        <source>Measuring %1 of %2…</source>
-        <translation>%2개 중 %1번째 측정 중…</translation>
-    </message>
-    <message>
-        <source>Loading this pair…</source>
-        <translation>이 조합을 불러오는 중…</translation>
-    </message>
-    <message>
-        <source>Waiting: this Mac is hot or saves energy.</source>
-        <translation>기다리는 중: Mac이 뜨겁거나 저전력 모드예요.</translation>
-    </message>
-    <message>
-        <source>Stopped: a reply failed.</source>
-        <translation>답변 하나가 실패해서 측정을 멈췄어요.</translation>
-    </message>
-    <message>
-        <source>Replies were too short to measure.</source>
-        <translation>답변이 너무 짧아서 재지 못했어요.</translation>
-    </message>
-    <message>
-        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
-        <translation>초안 모델을 써도 이득이 없어요. 가장 좋아도 %1예요. ‘자동’은 알아서 쉬어요.</translation>
-    </message>
-    <message>
-        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>토큰 %1개씩 미리 추측하는 것이 가장 빨라요. 초안 없이 쓸 때의 %2예요. ‘자동’이 익혔어요.</translation>
-    </message>
-    <message>
-        <source>Auto is best: %1 plain speed.</source>
-        <translation>‘자동’이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
     </message>
 </context>
 <context>

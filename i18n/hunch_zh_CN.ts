@@ -4827,10 +4827,6 @@
         <translation>竞速…</translation>
     </message>
     <message>
-        <source>Tune this pair…</source>
-        <translation>优化这组模型…</translation>
-    </message>
-    <message>
         <source>Find a draft…</source>
         <translation>查找草稿模型…</translation>
     </message>
@@ -6060,7 +6056,7 @@
     </message>
 </context>
 <context>
-    <name>SpeculationCards</name>
+    <name>SpeculationCard</name>
     <message>
         <source>Guess ahead</source>
         <translation>提前猜测</translation>
@@ -6485,100 +6481,6 @@
     <message>
         <source>Not writing</source>
         <translation>没有正在生成的回复</translation>
-    </message>
-</context>
-<context>
-    <name>TuneCard</name>
-    <message>
-        <source>Load a pair first.</source>
-        <translation>请先加载一组模型。</translation>
-    </message>
-    <message>
-        <source>Stop measuring</source>
-        <translation>停止测量</translation>
-    </message>
-    <message>
-        <source>Measure again</source>
-        <translation>重新测量</translation>
-    </message>
-    <message>
-        <source>Measure</source>
-        <translation>测量</translation>
-    </message>
-    <message>
-        <source>Export measurements</source>
-        <translation>导出测量结果</translation>
-    </message>
-    <message>
-        <source>Tune this pair</source>
-        <translation>优化这组模型</translation>
-    </message>
-    <message>
-        <source>Teaches Auto in a few minutes.</source>
-        <translation>用几分钟让“自动”学习。</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>导出…</translation>
-    </message>
-</context>
-<context>
-    <name>Tuning</name>
-    <message>
-        <source>Plain</source>
-        <translation>无</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自动</translation>
-    </message>
-    <message>
-        <source>Code</source>
-        <translation>代码</translation>
-    </message>
-    <message>
-        <source>English prose</source>
-        <translation>英文文章</translation>
-    </message>
-    <message>
-        <source>Story</source>
-        <translation>故事</translation>
-    </message>
-    <message>
-        <source>Waiting for a reply to finish.</source>
-        <translation>正在等待回复完成。</translation>
-    </message>
-    <message>
-        <source>Measuring %1 of %2…</source>
-        <translation>正在测量第 %1 项，共 %2 项…</translation>
-    </message>
-    <message>
-        <source>Loading this pair…</source>
-        <translation>正在加载这组模型…</translation>
-    </message>
-    <message>
-        <source>Waiting: this Mac is hot or saves energy.</source>
-        <translation>正在等待：Mac 过热或处于低电量模式。</translation>
-    </message>
-    <message>
-        <source>Stopped: a reply failed.</source>
-        <translation>有一条回复失败，测量已停止。</translation>
-    </message>
-    <message>
-        <source>Replies were too short to measure.</source>
-        <translation>回复太短，无法测量。</translation>
-    </message>
-    <message>
-        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
-        <translation>使用草稿模型没有收益（最好也只有 %1）。“自动”会自行暂停。</translation>
-    </message>
-    <message>
-        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>每次提前猜测 %1 个 token 最快：速度是不用草稿模型时的 %2。“自动”已学会。</translation>
-    </message>
-    <message>
-        <source>Auto is best: %1 plain speed.</source>
-        <translation>“自动”最合适：速度是不用草稿模型时的 %1。</translation>
     </message>
 </context>
 <context>

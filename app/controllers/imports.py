@@ -148,7 +148,7 @@ class ImportController(QObject):
             self.discard()
             self._chats.conversations.refresh()
             for each in importing.grown:
-                self._chats.show_branch_of(each.chat_id)
+                self._chats.update_branch(each.chat_id)
             presets = self._chats.options.presets.add(self._presets)
             self.imported.emit(Imported(tuple(importing.ids), tuple(importing.grown), presets))
 
@@ -199,8 +199,8 @@ class ImportController(QObject):
             self._chats.options.presets.drop(imported.presets)
             self._chats.deletions.chats_gone.emit(imported.ids)
             for each in imported.grown:
-                self._chats.exchanges.stop_deleted(each.chat_id)
-                self._chats.show_branch_of(each.chat_id)
+                self._chats.asking.stop_deleted(each.chat_id)
+                self._chats.update_branch(each.chat_id)
 
         self._write(take_back, done)
 

@@ -107,3 +107,8 @@ def title_from(text: str) -> str:
         return first
     start, _, last_word = first[:TITLE_LENGTH].rpartition(" ")
     return (start if start and len(last_word) < TITLE_LENGTH // 2 else first[:TITLE_LENGTH]).rstrip() + "…"
+
+
+def conversation_of(chat_id: int) -> str:
+    """A chat's name to the engine."""
+    return str(chat_id)

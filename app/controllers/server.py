@@ -403,7 +403,7 @@ class ProgramModels(QObject):
         self._post = post
         self._served: tuple[ServedModel, ...] = ()
         self._drafts: tuple[ModelInfo, ...] = ()
-        self._replies: set[RequestId] = set()  # the user's that have not ended, and the laps of a race or a tuning
+        self._replies: set[RequestId] = set()  # the user's that have not ended, and the laps of a race
         self._replied_at = float("-inf")
         self._comes_back = False  # the user's pair was loaded when it made way
         self._brought = ""  # the folder of the latest that was to be loaded in its place

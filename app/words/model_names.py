@@ -20,8 +20,8 @@ _PACKING = re.compile(
 _SIZE = re.compile(r"(?:[ae]?\d+(?:\.\d+)?|\d+x\d+(?:\.\d+)?)[bm]", re.IGNORECASE)
 _VERSION = re.compile(r"v\d")
 _SPELLED = (
-    "DFlare DFlash DFly DSpark DeepSeek EAGLE EXAONE GLM GPT InternLM LFM2 LLaVA LiliCorr MTP MiMo MiniCPM MiniMax MoE"
-    " OLMo OLMoE OSS QAT QwQ SmolLM SmolLM2 SmolLM3 SmolVLM StarCoder2 VL VLM XPress"
+    "DFlare DFlash DFly DSpark DeepSeek EAGLE EXAONE GLM GPT InternLM LFM2 LLaVA MTP MiMo MiniCPM MiniMax MoE"
+    " OLMo OLMoE OSS QAT QwQ SmolLM SmolLM2 SmolLM3 SmolVLM StarCoder2 VL VLM"
 )
 _WRITTEN = {word.casefold(): word for word in _SPELLED.split(" ")} | {"eagle3": "EAGLE-3"}
 

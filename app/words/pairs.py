@@ -32,8 +32,6 @@ _DRAFTERS = {
     DrafterKind.DFLARE: "DFlare",
     DrafterKind.DFLY: "DFly",
     DrafterKind.DOMINO: "Domino",
-    DrafterKind.LILICORR: "LiliCorr",
-    DrafterKind.XPRESS: "XPress",
     DrafterKind.EAGLE3: "EAGLE-3",
     DrafterKind.PEAGLE: "P-EAGLE",
     DrafterKind.MTP: "MTP",

@@ -74,8 +74,6 @@ class DrafterKind(StrEnum):
     DFLARE = "dflare"  # as DFlash, each layer reads a mixture of its own
     DFLY = "dfly"  # as DFlash, each state corrected by the token before
     DOMINO = "domino"  # as DFlash, corrected by all of its tokens before
-    LILICORR = "lilicorr"  # as DFlash, candidates scored by pairs of neighbours
-    XPRESS = "xpress"  # as DFlash, corrected by all of its rows and tokens before
     EAGLE3 = "eagle3"  # token by token, from three layers
     PEAGLE = "peagle"  # as EAGLE-3, but all tokens in one forward
     MTP = "mtp"  # token by token, with the head that the main model was trained with

@@ -31,10 +31,8 @@ from engine.drafting.proposers.domino import DominoDrafter
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.features import MOST_WAITING_BYTES
-from engine.drafting.proposers.lilicorr import LiliCorrDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.drafting.proposers.peagle import PEagleDrafter, PEagleProposer
-from engine.drafting.proposers.xpress import XPressDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
 from engine.models.drafter_tensors import is_unused, usual
@@ -89,8 +87,6 @@ KINDS: dict[DrafterKind, Kind] = {
     DrafterKind.DFLARE: Kind(DFlareDrafter, BlockProposer),
     DrafterKind.DFLY: Kind(DFlyDrafter, BlockProposer),
     DrafterKind.DOMINO: Kind(DominoDrafter, BlockProposer),
-    DrafterKind.LILICORR: Kind(LiliCorrDrafter, BlockProposer),
-    DrafterKind.XPRESS: Kind(XPressDrafter, BlockProposer),
     DrafterKind.EAGLE3: Kind(EagleDrafter, ChainProposer),
     DrafterKind.PEAGLE: Kind(PEagleDrafter, PEagleProposer),
     DrafterKind.MTP: Kind(_mtp_network, ChainProposer),

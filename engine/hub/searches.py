@@ -70,8 +70,6 @@ _DRAFTER_NAMES = {
     "dflare": DrafterKind.DFLARE,
     "-dfly": DrafterKind.DFLY,
     "-domino": DrafterKind.DOMINO,
-    "lilicorr": DrafterKind.LILICORR,
-    "xpress": DrafterKind.XPRESS,
     "dspark": DrafterKind.DSPARK,
     "dflash": DrafterKind.DFLASH,
     "p-eagle": DrafterKind.PEAGLE,

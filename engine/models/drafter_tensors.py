@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from engine.api.types import DrafterKind
-from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig, Lattice
+from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig
 from engine.models.model_files import Tensor
 
 # Copies of the main model's tensors, and tables that others need: which tokens a reduced vocabulary has, and angles.
@@ -21,11 +21,6 @@ _UNUSED = re.compile(
 _ANGELSPEC = {"context_proj": "fc", "context_norm": "hidden_norm", "final_norm": "norm"}
 _MUSE = {"encoder.fc": "fc", "encoder.output_norm_enc": "hidden_norm"}
 _CORRECTION = ("hidden_norm", "embed_norm", "gate_proj", "up_proj", "down_proj")
-_LATTICE_PARTS = (
-    *("pass_hidden_proj", "context_proj", "feature_norm", "feature_mlp.up_proj", "feature_mlp.down_proj"),
-    *("factor_input_proj", "out_head", "in_head", "anchor_out_head"),
-)
-_REFINER_PARTS = ("token_embed", "down_h", "down_g", "in_proj", "mlp_gate", "mlp_up", "mlp_down", "readout")
 _LONGEST_NAME = 100  # characters, in an error
 _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
@@ -120,23 +115,6 @@ def _head_places(config: BlockConfig) -> Iterator[str]:
     if config.selector is not None:
         parts = ("hidden_projection", "predecessor_codebook", "successor_codebook")
         yield from (f"candidate_selector.{part}.weight" for part in parts)
-    if config.refiner is not None:
-        yield "refiner_head.mix_l"
-        yield from (f"refiner_head.{part}.weight" for part in _REFINER_PARTS)
-    if config.lattice is not None:
-        yield from (f"lilicorr.{name}" for name in _lattice_places(config.lattice, config.backbone.width))
-
-
-def _lattice_places(lattice: Lattice, width: int) -> Iterator[str]:
-    yield from ("slot_embedding", "rank_embedding", "relative_slot_bias", "same_slot_bias")
-    yield from ("output_norm.weight", "anchor_norm.weight")
-    parts = [*_LATTICE_PARTS, *(("token_proj",) if lattice.width != width else ())]
-    for layer in range(lattice.layers):
-        at = f"layers.{layer}"
-        yield from (f"{at}.{name}" for name in ("attn_norm.weight", "mlp_norm.weight"))
-        yield from (f"{at}.attn.in_proj_{kind}" for kind in ("weight", "bias"))
-        parts += [f"{at}.{part}" for part in ("attn.out_proj", "mlp.up_proj", "mlp.down_proj")]
-    yield from (f"{part}.{kind}" for part in parts for kind in ("weight", "bias"))
 
 
 def _eagle_places(config: EagleConfig) -> Iterator[str]:

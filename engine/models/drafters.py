@@ -39,8 +39,7 @@ _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
 SEEN_ROWS = 4096
 _SHORT_TEXTS = {
-    *(DrafterKind.DFLASH, DrafterKind.DFLARE, DrafterKind.DOMINO, DrafterKind.DSPARK, DrafterKind.LILICORR),
-    DrafterKind.XPRESS,
+    *(DrafterKind.DFLASH, DrafterKind.DFLARE, DrafterKind.DOMINO, DrafterKind.DSPARK),
 }
 ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
@@ -62,16 +61,9 @@ _ROPE_FACTORS = (
 )
 _NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 _ONLY = {"hidden_correction_type": "swiglu", "fusion_type": "concat_fc"}
-_LATTICE = (
-    *("candidate_topk", "hidden_size", "num_layers", "num_heads", "mlp_ratio", "factor_dim", "vector_eps"),
-    "logit_scale",
-)
-_MOST_CANDIDATES = 64
 _PART_SIZES = (
     *("markov_rank", "conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k"),
     *("hidden_correction_intermediate_size", "gru_hidden_dim", "emb_dim", "pure_draft_prefix_len"),
-    *("xpress_rank", "xpress_mlp_ratio"),
-    *(f"lilicorr_{key}" for key in ("hidden_size", "num_layers", "num_heads", "factor_dim")),
 )
 _MOST_OF_A_PART = 65_536
 _CORRECTION = "hidden_correction.down_proj.weight"
@@ -131,28 +123,6 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class Lattice:
-    """LiliCorr's transformer over the candidates of a block's rows."""
-
-    candidates: int  # of a row
-    width: int
-    layers: int
-    heads: int
-    mlp_width: int
-    factor_width: int
-    vector_eps: float
-    scale: float
-
-
-@dataclass(frozen=True, slots=True)
-class Refiner:
-    """XPress' MLP, and the rank that all of its parts work in."""
-
-    rank: int
-    mlp_width: int
-
-
-@dataclass(frozen=True, slots=True)
 class BlockConfig:
     """DFlash and its successors."""
 
@@ -175,8 +145,6 @@ class BlockConfig:
     selector: Selector | None = None
     correction_width: int = 0  # of DFly's MLP that corrects a state by the token before; 0: none
     prefix: Prefix | None = None
-    lattice: Lattice | None = None
-    refiner: Refiner | None = None
 
     @property
     def tokens(self) -> int:
@@ -270,8 +238,6 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
     shown = {
         DrafterKind.DFLY: "dfly" in classes or config.get("model_arch") == "dfly",
         DrafterKind.DOMINO: "domino" in classes or block.get("projector_type") == "domino",
-        DrafterKind.LILICORR: "lilicorr" in classes or block.get("projector_type") == "lilicorr",
-        DrafterKind.XPRESS: "xpress" in classes,
         DrafterKind.DFLASH2: "dflash2" in classes or "selector_rank" in block,
         DrafterKind.DSPARK: "dspark" in classes or markov,
         DrafterKind.DFLARE: "dflare" in classes or config.get("model_arch") == "dflare",
@@ -320,41 +286,12 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         selector=_selector(flat),
         correction_width=_correction_width(flat, backbone, held) if kind is DrafterKind.DFLY else 0,
         prefix=_prefix(flat) if kind is DrafterKind.DOMINO else None,
-        lattice=_lattice(flat, backbone) if kind is DrafterKind.LILICORR else None,
-        refiner=_refiner(flat) if kind is DrafterKind.XPRESS else None,
     )
 
 
 def _odd_mask(mask: int, vocabulary: int) -> str:
     said = f"mask_token_id {mask} of {vocabulary} tokens" if mask >= 0 else "no mask_token_id"
     return f"config.json: {said}"
-
-
-def _lattice(flat: dict[str, Any], backbone: Backbone) -> Lattice:
-    """Nothing has a default: a wrong scale fits the tensors too."""
-    said = {key: flat.get(f"lilicorr_{key}") for key in _LATTICE}
-    if unsaid := next((key for key, value in said.items() if value is None), ""):
-        raise FileError(f"config.json: no lilicorr_{unsaid}")
-    if _reduced_vocabulary(flat) or flag(flat, "sample_from_anchor"):
-        raise FileError("config.json: lilicorr with a vocabulary of its own, or a first row that drafts")
-    width, heads = whole(said, "hidden_size") or backbone.width, positive(said, "num_heads")
-    lattice = Lattice(
-        candidates=positive(said, "candidate_topk"),
-        width=width,
-        layers=positive(said, "num_layers"),
-        heads=heads,
-        mlp_width=int(width * real(said, "mlp_ratio", 0.0)),
-        factor_width=positive(said, "factor_dim"),
-        vector_eps=real(said, "vector_eps", 0.0),
-        scale=real(said, "logit_scale", 0.0),
-    )
-    if (
-        width % heads
-        or not 1 <= lattice.mlp_width <= _MOST_OF_A_PART
-        or lattice.candidates > min(_MOST_CANDIDATES, whole(flat, "vocab_size"))
-    ):
-        raise FileError(f"config.json: lilicorr {str(said)[:100]}")
-    return lattice
 
 
 def _markov(flat: dict[str, Any]) -> Markov | None:
@@ -375,13 +312,6 @@ def _selector(flat: dict[str, Any]) -> Selector | None:
 def _prefix(flat: dict[str, Any]) -> Prefix:
     width, correction_width = positive(flat, "gru_hidden_dim"), positive(flat, "emb_dim")
     return Prefix(width, correction_width, whole(flat, "pure_draft_prefix_len"))
-
-
-def _refiner(flat: dict[str, Any]) -> Refiner:
-    rank, ratio = positive(flat, "xpress_rank"), positive(flat, "xpress_mlp_ratio")
-    if rank * ratio > _MOST_OF_A_PART:
-        raise FileError(f"config.json: xpress_mlp_ratio {ratio}")
-    return Refiner(rank, rank * ratio)
 
 
 def _correction_width(flat: dict[str, Any], backbone: Backbone, held: set[str]) -> int:

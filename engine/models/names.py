@@ -13,7 +13,7 @@ _ENDINGS = re.compile(
 # A later model of the same name: "instruct2507".
 _DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _DRAFTER_FOLDER = re.compile(
-    r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dflare|dfly|domino|lilicorr|xpress|dspark|eagle-?3|p-?eagle|speculator",
+    r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dflare|dfly|domino|dspark|eagle-?3|p-?eagle|speculator",
     re.IGNORECASE,
 )
 _PART = r"\w(?:[\w.-]{0,94}\w)?"

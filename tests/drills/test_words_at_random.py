@@ -97,10 +97,10 @@ class Person:
         self._chats.edits.save(self._any_message(), self.dice.choice(list(Then)))
 
     def regenerate(self) -> None:
-        self._chats.exchanges.regenerate(self._any_message())
+        self._chats.asking.regenerate(self._any_message())
 
     def go_on(self) -> None:
-        self._chats.exchanges.continue_reply(self._any_message())
+        self._chats.asking.continue_reply(self._any_message())
 
     def stop(self) -> None:
         self._chats.stop()

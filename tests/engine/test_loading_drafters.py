@@ -38,8 +38,6 @@ KINDS = {
     "muse": (tiny.muse_config(), tiny.muse_weights),
     "dflare": (tiny.dflare_config(), tiny.dflare_weights),
     "domino": (tiny.domino_config(), tiny.domino_weights),
-    "lilicorr": (tiny.lilicorr_config(), tiny.lilicorr_weights),
-    "xpress": (tiny.xpress_config(), tiny.xpress_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
     "peagle": (tiny.peagle_config(), tiny.peagle_weights),
 }

@@ -165,7 +165,7 @@ def test_attachments_go_before_the_text_or_alone_open_from_their_bubble_and_are_
         ("A draft guesses, the main model checks.", ()),
     ]
     assert messages[0].siblings == 2
-    app.chats.exchanges.regenerate(messages[1].id)
+    app.chats.asking.regenerate(messages[1].id)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[-1].messages[-1].content == "What is in it?"
 

@@ -163,13 +163,13 @@ def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> No
     harness.engine.gate.hold()
     assert harness.chat.send("Hello")
     reply = harness.rows[-1].id
-    harness.chat.exchanges.answer_now(reply + 1)
+    harness.chat.asking.answer_now(reply + 1)
     assert harness.engine.answers_now == []
-    harness.chat.exchanges.answer_now(reply)
+    harness.chat.asking.answer_now(reply)
     assert harness.engine.answers_now == [1]
     harness.engine.gate.open()
     harness.wait_until_quiet()
-    harness.chat.exchanges.answer_now(reply)
+    harness.chat.asking.answer_now(reply)
     assert harness.engine.answers_now == [1]
 
 
@@ -274,7 +274,7 @@ def test_a_new_chat_that_the_disk_refuses_leaves_its_options_to_the_next(harness
 def test_a_copy_has_what_was_changed_just_before(harness: ControllerHarness) -> None:
     harness.say("One")
     harness.controller.options.put(CHAT, "seed", 42)
-    harness.chat.acts.duplicate(harness.chat.chat_id)
+    harness.chat.duplicate(harness.chat.chat_id)
     assert harness.controller.options.own_of(harness.chat.chat_id) == {"seed": 42}
 
 

@@ -457,7 +457,7 @@ def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: Cont
 
 
 def test_an_idle_pair_is_unloaded_only_when_that_was_asked_for(harness: ControllerHarness, qtbot: QtBot) -> None:
-    idle = harness.models.pair_use.timer
+    idle = harness.models.idle_timer
     assert not idle.isActive()
     harness.settings.unload_after_min = 5
     assert idle.isActive()

@@ -115,7 +115,7 @@ def test_a_chat_is_exported_to_a_file_and_all_chats_to_a_folder(app: AppHarness,
 def test_what_is_exported_comes_back_in_another_profile_with_the_presets_in_use(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path / "one", qtbot) as app:
         app.ask(qtbot, "One")
-        app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+        app.chats.asking.regenerate(app.chats.transcript.messages[1].id)
         app.wait_until_quiet(qtbot)
         options = app.chats.options
         options.put(Scope.CHAT, "system_prompt", "Speak like a pirate.")

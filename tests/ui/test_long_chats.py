@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.controllers.chat import AT_ONCE
+from app.controllers.open_chat import AT_ONCE
 from app.storage import Match, MessageStore
 from app.storage import messages as storage_messages
 from app.view_models.race import RaceState
@@ -174,7 +174,7 @@ def test_it_is_written_in_and_another_version_shown_while_it_comes_and_what_chan
     harness.chats.open_chat(1)
     last = ids(harness)[-1]
     with qtbot.waitSignal(harness.chats.reply_ended):
-        assert harness.chats.exchanges.regenerate(last)
+        assert harness.chats.asking.regenerate(last)
     assert (ids(harness)[-1], harness.chats.transcript.messages[-1].siblings) == (last + 1, 2)
     harness.chats.show_version(last + 1, -1)
     qtbot.waitUntil(lambda: ids(harness)[-2:] == before[-2:])
@@ -243,7 +243,7 @@ def test_that_it_was_stopped_is_stored_once_the_disk_takes_it(
         qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.UNSAVED)
         assert harness.chats.has_unsaved
     if goes_on:
-        assert harness.chats.exchanges.continue_reply(MANY + 2)
+        assert harness.chats.asking.continue_reply(MANY + 2)
     harness.chats.replies.ends.try_again()
     expected = ReplyStatus.DONE if goes_on else ReplyStatus.STOPPED
     qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is expected)

@@ -49,7 +49,7 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
 
     harness.ask(qtbot, "Hello")
     harness.show_models("yours")
-    harness.chats.acts.rename(harness.chats.chat_id, "Renamed")
+    harness.chats.rename(harness.chats.chat_id, "Renamed")
     qtbot.waitUntil(lambda: harness.chats.title == "Renamed")
     assert shown(harness) == "yours"
     assert harness.window.header.title.text() == harness.window.windowTitle() == "Models"

@@ -321,11 +321,11 @@ def test_pictures_stay_with_edits_and_versions_and_go_with_the_last_chat_that_ha
         app.chats.edits.type(question.id, "Which colour?")
         app.chats.edits.save(question.id)
         app.wait_until_quiet(qtbot)
-        app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+        app.chats.asking.regenerate(app.chats.transcript.messages[1].id)
         qtbot.waitUntil(lambda: len(app.engine.requests) == 2)
         app.wait_until_quiet(qtbot)
         assert len(app.engine.requests[-1].messages[-1].pictures) == 1
-        app.chats.acts.duplicate(app.chats.chat_id)
+        app.chats.duplicate(app.chats.chat_id)
         app.wait_until_quiet(qtbot)
         app.chats.new_chat()
         left = []
@@ -434,7 +434,7 @@ def test_a_picture_comes_by_paperclip_and_by_a_drag_from_a_page_and_goes_from_wh
         app.wait_until_quiet(qtbot)
         message = app.chats.transcript.messages[0]
         assert [each.name for each in message.attachments] == (["red.png"] if removes else ["red.png", ""])
-    app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+    app.chats.asking.regenerate(app.chats.transcript.messages[1].id)
     qtbot.waitUntil(lambda: len(app.engine.requests) == 2)
     app.wait_until_quiet(qtbot)
     assert [(each.width, each.height) for each in app.engine.requests[-1].messages[-1].pictures] == [(3, 2)]

@@ -340,7 +340,7 @@ def test_a_token_that_could_not_be_read_for_a_moment_stays_when_its_empty_field_
 
 
 def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(harness: AppHarness, qtbot: QtBot) -> None:
-    replies = harness.chats._replies
+    replies = harness.chats.replies
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Hello")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
@@ -362,7 +362,7 @@ def test_what_stands_under_a_reply_changes_once_a_second(harness: AppHarness, qt
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Hello")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    replies = harness.chats._replies
+    replies = harness.chats.replies
     harness.engine.gate.let_through(1)
     qtbot.waitUntil(lambda: any(reply.stats.generated_tokens for reply in replies._live.values()))
     replies._numbers.stop()  # its times are this test's

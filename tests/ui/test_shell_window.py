@@ -177,7 +177,7 @@ def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_
     field = chats.findChild(RenameField)
     assert field is not None
     before = field.geometry()
-    harness.chats.acts.pin(one, True)  # which takes its row to the top
+    harness.chats.pin(one, True)  # which takes its row to the top
     qtbot.waitUntil(lambda: field.geometry() == place_of(harness, one) != before)
     harness.chats.delete_chat(one)
     qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)

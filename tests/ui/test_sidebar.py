@@ -418,9 +418,9 @@ def test_today_is_yesterday_the_next_day_and_copies_are_named_after_their_origin
     qtbot.waitUntil(lambda: listed(app) == ["Yesterday", "Chat"])
 
     for _ in range(2):
-        app.chats.acts.duplicate(chat)
+        app.chats.duplicate(chat)
         app.wait_until_stored(qtbot)
-    app.chats.acts.duplicate(app.chats.chat_id)  # a copy of "Chat copy 2"
+    app.chats.duplicate(app.chats.chat_id)  # a copy of "Chat copy 2"
     app.wait_until_stored(qtbot)
     assert sorted(listed(app)) == ["Chat", "Chat copy", "Chat copy 2", "Chat copy 3", "Yesterday"]
     for language, name in (("ko", "여행 사본"), ("ja", "여행のコピー"), ("zh_CN", "여행 副本")):

@@ -154,7 +154,7 @@ def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) ->
     for question in ("One", "Two"):
         chats.new_chat()
         harness.ask(qtbot, question)
-        chats.acts.rename(chats.chat_id, "A&B " * 120)
+        chats.rename(chats.chat_id, "A&B " * 120)
         harness.wait_until_stored(qtbot)
     chats.folders.make()
     harness.wait_until_stored(qtbot)

@@ -69,7 +69,7 @@ def test_a_row_opens_its_chat_at_the_reply_and_by_key_on_its_branch(app: AppHarn
     app.chats.new_chat()
     app.ask(qtbot, "One?")
     first = app.chats.transcript.messages[-1].id
-    app.chats.exchanges.regenerate(first)
+    app.chats.asking.regenerate(first)
     app.wait_until_quiet(qtbot)
     assert app.chats.transcript.row_of(first) is None
     table = page_of(app, qtbot).table
@@ -162,7 +162,7 @@ def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
     with open_app(tmp_path, qtbot) as app:
         app.wait_until_stored(qtbot)
         app.chats.open_chat(1)
-        assert app.chats.exchanges.continue_reply(2)
+        assert app.chats.asking.continue_reply(2)
         app.wait_until_quiet(qtbot)
         app.application.speculation.statistics.show_more()
         app.wait_until_stored(qtbot)
@@ -405,7 +405,7 @@ def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     asked: list[Request | None] = []
-    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    app.chats.asking.request_of(app.chats.transcript.messages[-1].id, asked.append)
     (request,) = asked
     assert request is not None
     race.start(request, greedy=True)
@@ -422,7 +422,7 @@ def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting
 
     app.chats.options.put(Scope.CHAT, "fastest", True)
     asked.clear()
-    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    app.chats.asking.request_of(app.chats.transcript.messages[-1].id, asked.append)
     (request,) = asked
     assert request is not None
     for greedy in (False, True):

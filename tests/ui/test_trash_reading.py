@@ -249,7 +249,7 @@ def test_other_versions_and_what_is_attached_can_be_read_and_neither_changed_nor
 ) -> None:
     app.engine.scripts.extend(Script(pieces=(text,)) for text in ("one", "two"))
     app.ask(qtbot, "Find the needle")
-    app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+    app.chats.asking.regenerate(app.chats.transcript.messages[1].id)
     app.wait_until_quiet(qtbot)
     chat_id = delete_open_chat(app, qtbot)
     app.chats.reading.open(chat_id)

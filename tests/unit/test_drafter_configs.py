@@ -21,10 +21,8 @@ from engine.models.drafters import (
     BlockConfig,
     Convolution,
     EagleConfig,
-    Lattice,
     Markov,
     Prefix,
-    Refiner,
     Selector,
     default_block_layers,
     default_eagle_layers,
@@ -319,21 +317,6 @@ DOMINO = Z_LAB | {
     "dflash_config": Z_LAB["dflash_config"]
     | {"projector_type": "domino", "emb_dim": 256, "gru_hidden_dim": 1024, "pure_draft_prefix_len": 1},
 }
-LILICORR = Z_LAB | {
-    "architectures": ["LiLiCorrDraftModel"],
-    "dflash_config": Z_LAB["dflash_config"]
-    | {
-        "projector_type": "lilicorr",
-        "lilicorr_candidate_topk": 16,
-        "lilicorr_hidden_size": 1024,
-        "lilicorr_num_layers": 2,
-        "lilicorr_num_heads": 8,
-        "lilicorr_mlp_ratio": 2.5,
-        "lilicorr_factor_dim": 256,
-        "lilicorr_vector_eps": 1e-6,
-        "lilicorr_logit_scale": 20.0,
-    },
-}
 
 
 def with_block(config: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -349,50 +332,11 @@ def test_domino_says_whether_its_rows_draft_the_token_behind_them() -> None:
     assert block(DOMINO | {"architectures": []}) == config  # by its projector
 
 
-def test_lilicorr_says_all_of_its_head() -> None:
-    config = block(LILICORR)
-    assert (config.info.kind, config.tokens, config.anchor_first) == (DrafterKind.LILICORR, 15, False)
-    assert config.lattice == Lattice(16, 1024, 2, 8, 2560, 256, 1e-6, 20.0)
-    assert block(with_block(LILICORR, lilicorr_hidden_size=0)).lattice == Lattice(16, 2560, 2, 8, 6400, 256, 1e-6, 20.0)
-    assert unplaced(config, ["lilicorr.token_proj.bias", "lilicorr.layers.1.attn.in_proj_weight"]) == ""
-    assert unplaced(config, ["lilicorr.layers.2.attn.in_proj_weight"]) != ""
-    assert block(with_block(LILICORR, conv_kernel_size=2, conv_group_size=16)).convolution == Convolution(2, 16)
-
-
-XPRESS = SPECULATORS | {
-    "speculators_model_type": "xpress",
-    "architectures": ["XPressSpeculator"],
-    "xpress_rank": 256,
-    "xpress_mlp_ratio": 2,
-    "num_jacobi_passes": 6,
-}
-
-
-def test_xpress_is_a_block_whose_first_row_drafts_if_it_says_so() -> None:
-    config = block(XPRESS)
-    assert (config.info.kind, config.anchor_first, config.refiner) == (DrafterKind.XPRESS, False, Refiner(256, 512))
-    assert config.tokens == block(XPRESS, sample_from_anchor=True).tokens - 1
-    names = ["refiner_head.token_embed.weight", "refiner_head.mix_l", "refiner_head.readout.weight"]
-    assert (unplaced(config, names), unplaced(block(SPECULATORS), names)) == ("", names[1])
-    assert drafter_kind({"architectures": ["XPressDraftModel"]}) is DrafterKind.XPRESS
-
-
-@pytest.mark.parametrize("said", [{"xpress_rank": None}, {"xpress_mlp_ratio": 0}, {"xpress_mlp_ratio": 257}])
-def test_a_refiner_of_no_size_is_refused(said: dict[str, Any]) -> None:
-    with pytest.raises(FileError):
-        drafter_config(XPRESS | said)
-
-
 @pytest.mark.parametrize(
     ("config", "changes"),
     [
         (DOMINO, {"emb_dim": None}),
         (DOMINO, {"gru_hidden_dim": 0}),
-        *((LILICORR, {name: None}) for name in LILICORR["dflash_config"] if name.startswith("lilicorr_")),
-        (LILICORR, {"lilicorr_num_heads": 7}),
-        (LILICORR, {"lilicorr_candidate_topk": 1000}),
-        (LILICORR, {"sample_from_anchor": True}),
-        (LILICORR | {"draft_vocab_size": 32_000}, {}),
     ],
 )
 def test_a_head_of_a_block_that_is_not_all_said_is_refused(config: dict[str, Any], changes: dict[str, Any]) -> None:

@@ -156,8 +156,6 @@ DRAFTERS: list[tuple[str, DrafterKind | None]] = [
     ("AngelSlim/Qwen3-8b-dflare", DrafterKind.DFLARE),
     ("org/Qwen3-8B-Domino", DrafterKind.DOMINO),
     ("org/domino-8b-4bit", None),
-    ("org/Qwen3-8B-LiliCorr", DrafterKind.LILICORR),
-    ("org/Qwen3-8B-speculator.xpress", DrafterKind.XPRESS),
     ("google/gemma-4-12B-it-assistant", DrafterKind.MTP),
     ("mlx-community/gemma-4-E4B-it-assistant-bf16", DrafterKind.MTP),
     ("mlx-community/gemma-4-12B-it-qat-assistant-4bit", DrafterKind.MTP),

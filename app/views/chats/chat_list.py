@@ -54,7 +54,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.markup.folding import Span, occurrences_of_any
+from app.markup.folding import TextSpan, occurrences_of_any
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
 from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
 from app.view_models.conversation_rows import FolderTree, Match
@@ -352,7 +352,7 @@ def more_place(theme: Theme, row: QRect) -> QRect:
     return QRect(row.right() - side, row.top(), side, row.height())
 
 
-def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
+def centred(text: str, span: TextSpan, metrics: QFontMetrics, width_px: int) -> str:
     """As many whole words as fit, with what is found in the middle of them."""
     if metrics.horizontalAdvance(text) <= width_px:
         return text
@@ -370,7 +370,7 @@ def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
     return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
 
 
-def in_qt_units(text: str, spans: Iterable[Span]) -> list[Span]:
+def in_qt_units(text: str, spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Qt counts UTF-16 units."""
     return [(_units(text[:first]), _units(text[:last])) for first, last in spans]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.controllers.speculation import SpeculationParts
@@ -20,9 +19,8 @@ from app.system.paths import Paths
 from app.theme import Theme
 from app.views.settings.options import Kept
 from app.views.settings.speculation_controls import SpeculationControls
-from app.views.settings.tune import TuneCard
 from app.views.widgets.buttons import PillButton
-from app.views.widgets.cards import CARDS_APART_PX, Card, Page, Row
+from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
@@ -33,12 +31,13 @@ _MEGABYTE = 1_000_000
 _MOST_MEGABYTES = 10_000
 
 
-class SpeculationCards(Translated, QWidget):
-    """How far to guess ahead, and measuring what is fastest here."""
+class SpeculationCard(Translated, Card):
+    """How far to guess ahead, and when."""
 
     def __init__(self, theme: Theme, settings: Settings, models: ModelController, parts: SpeculationParts) -> None:
-        super().__init__()
-        self._settings, self._models = settings, models
+        super().__init__(theme)
+        self._settings = settings
+        self._models = models
         self.controls = SpeculationControls(theme, offers_fixed=True)
         self.controls.explanation.hide()  # the row has it
         self.row = Row(theme, self.controls)
@@ -48,20 +47,13 @@ class SpeculationCards(Translated, QWidget):
         self.battery_row = Row(theme, self.battery)
         self.light = Switch(theme)
         self.light_row = Row(theme, self.light)
-        self.tune = TuneCard(theme, parts.tuning)
-        card = Card(theme)
-        card.add(self.row)
-        card.column.addWidget(self.off_row)
+        self.add(self.row)
+        self.column.addWidget(self.off_row)
         for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
             if is_there:
-                card.add(row)
+                self.add(row)
             else:
                 row.setParent(None)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(CARDS_APART_PX)
-        column.addWidget(card)
-        column.addWidget(self.tune)
         self.controls.chosen.connect(models.choose_speculation)
         self.controls.explained.connect(self._explain)
         settings.changed.connect(lambda _name: self._show())
@@ -98,7 +90,7 @@ class AdvancedPage(Translated, Page):
         super().__init__(theme)
         self._settings = settings
         self._paths = paths
-        self.speculation = SpeculationCards(theme, settings, models, speculation)
+        self.speculation = SpeculationCard(theme, settings, models, speculation)
         self.hub = HubCard(theme, settings, models)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)

@@ -482,11 +482,11 @@ class ComposerWiring(QObject):
             self._composer.unsent.release()
 
     def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
-        if self._chats is None or not self._chats.exchanges.send(chat_id, text, attached):
+        if self._chats is None or not self._chats.asking.send(chat_id, text, attached):
             self._composer.unsent.release(chat_id)
 
     def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
-        at_end = self._chats is not None and self._chats.exchanges.shown_end(chat_id) == message_id
+        at_end = self._chats is not None and self._chats.asking.shown_end(chat_id) == message_id
         self._composer.unsent.end_reply(chat_id, status, at_end=at_end)
 
 

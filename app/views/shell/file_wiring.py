@@ -81,7 +81,7 @@ class AttachmentWiring(QObject):
         self._connect_fields(transcript.editing)
         attached.refused.connect(self._show_refused)
         self._withdraw_refused: Callable[[], None] = lambda: None
-        for gone_on in (chats.current_chat_changed, chats.exchanges.message_sent):
+        for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
             gone_on.connect(lambda *_: self._withdraw_refused())
 
     def _connect_composer(self) -> None:
@@ -383,7 +383,7 @@ class PictureWiring(QObject):
         """Of the notice of a reply that could not begin because its model does not see."""
         if action is NoticeAction.WITHOUT_PICTURES:
             self._chats.options.go_without_pictures()
-            self._chats.exchanges.regenerate(message_id)
+            self._chats.asking.regenerate(message_id)
 
     def show(self, picture: Attachment, *, can_remove: bool) -> PictureViewer:
         viewer = PictureViewer(self._theme, picture, self._window, can_remove=can_remove)

@@ -265,8 +265,8 @@ class NoticeWiring(QObject):
     def follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
         """Of the notice in place of a reply, or below it."""
         if action == NoticeAction.RETRY:
-            self._chats.exchanges.regenerate(message_id)
+            self._chats.asking.regenerate(message_id)
         elif action == NoticeAction.CONTINUE:
-            self._chats.exchanges.continue_reply(message_id)
+            self._chats.asking.continue_reply(message_id)
         else:
             self.follow(action)

@@ -26,8 +26,8 @@ class MessageWiring(QObject):
         self._theme = theme
         self._window = window
         self._chat_id = chats.shown_id
-        view.regenerate_requested.connect(chats.exchanges.regenerate)
-        view.continue_requested.connect(chats.exchanges.continue_reply)
+        view.regenerate_requested.connect(chats.asking.regenerate)
+        view.continue_requested.connect(chats.asking.continue_reply)
         view.sibling_requested.connect(self._show_version)
         view.edit_requested.connect(lambda message_id: self._begin(message_id, EditKind.EDIT))
         view.delete_requested.connect(chats.edits.delete)
@@ -79,7 +79,7 @@ class MessageWiring(QObject):
         elif act == "switch_role":
             self._chats.edits.switch_role(message_id)
         elif act == "answer_now":
-            self._chats.exchanges.answer_now(message_id)
+            self._chats.asking.answer_now(message_id)
         elif act == "delete_following":
             self._delete_following(message_id)
 

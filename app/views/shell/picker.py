@@ -109,7 +109,7 @@ class Picker(Translated, QWidget):
         self._chosen = self._drafts.get(pair.draft_folder)
         listed = self._main_options(mains, pair), pair.main_folder, self._draft_options(drafts), pair.draft_folder
         self.lists.set_options(*listed)
-        self.more.show_pair(pair, has_draft=self._chosen is not None)
+        self.more.show_pair(pair)
         self._describe()
 
     # What is said of the pair, or of what the pointer is at
@@ -338,7 +338,6 @@ class PickerWiring(QObject):
         more.eject_requested.connect(models.eject)
         more.models_requested.connect(lambda: window.settings_requested.emit("models"))
         more.search_requested.connect(window.draft_search_requested)
-        more.tuning_requested.connect(lambda: window.settings_requested.emit("advanced"))
         more.speculation.chosen.connect(self.speculation_chosen)
         return picker
 
@@ -385,7 +384,6 @@ class PickerWiring(QObject):
 
 class PickerMore(Translated, ScrolledText):
     race_requested = Signal()
-    tuning_requested = Signal()
     search_requested = Signal()  # for a draft, on the hub
     models_requested = Signal()
     eject_requested = Signal()
@@ -394,7 +392,6 @@ class PickerMore(Translated, ScrolledText):
         super().__init__(theme, parent)
         self.speculation = SpeculationControls(theme)
         self.race_button = PillButton(theme, Emphasis.PLAIN, "activity")
-        self.tune_button = PillButton(theme, Emphasis.PLAIN, "gauge")
         self.search_button = PillButton(theme, Emphasis.PLAIN, "search")
         self.models_button = PillButton(theme, Emphasis.PLAIN, "plus")
         self.eject_button = PillButton(theme, Emphasis.PLAIN, "x")
@@ -403,7 +400,6 @@ class PickerMore(Translated, ScrolledText):
         self._arrange()
         for button, place in (
             (self.race_button, self.race_requested),
-            (self.tune_button, self.tuning_requested),
             (self.search_button, self.search_requested),
             (self.models_button, self.models_requested),
             (self.eject_button, self.eject_requested),
@@ -419,7 +415,7 @@ class PickerMore(Translated, ScrolledText):
         column.setSpacing(14)
         column.addWidget(self.speculation)
         buttons = Flow()
-        for button in (self.race_button, self.tune_button, self.search_button, self.models_button, self.eject_button):
+        for button in (self.race_button, self.search_button, self.models_button, self.eject_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
         column.addWidget(self.compared)
@@ -433,11 +429,9 @@ class PickerMore(Translated, ScrolledText):
         content.setAutoFillBackground(False)
         ThinScrollBars(self, self._theme)
 
-    def show_pair(self, pair: PairView, *, has_draft: bool) -> None:
-        ready = pair.state == PairState.READY
-        self.tune_button.setEnabled(ready and has_draft)
+    def show_pair(self, pair: PairView) -> None:
         self.search_button.setEnabled(bool(pair.main_folder))
-        self.eject_button.setEnabled(ready)
+        self.eject_button.setEnabled(pair.state == PairState.READY)
 
     def show_comparison(self, draft: DraftChoice | None) -> None:
         """What the files of the two say, once that is known; nothing without a draft."""
@@ -452,7 +446,6 @@ class PickerMore(Translated, ScrolledText):
 
     def _retranslate(self) -> None:
         self.race_button.setText(self.tr("Race…"))
-        self.tune_button.setText(self.tr("Tune this pair…"))
         self.search_button.setText(self.tr("Find a draft…"))
         self.models_button.setText(self.tr("More models…"))
         self.eject_button.setText(self.tr("Unload"))

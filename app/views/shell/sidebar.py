@@ -214,9 +214,9 @@ class SidebarWiring(QObject):
     def _connect_chats(self) -> None:
         listed, chats = self._list, self._chats
         listed.chat_opened.connect(chats.open_chat)
-        listed.renamed.connect(chats.acts.rename)
-        listed.pin_requested.connect(chats.acts.pin)
-        listed.duplicate_requested.connect(chats.acts.duplicate)
+        listed.renamed.connect(chats.rename)
+        listed.pin_requested.connect(chats.pin)
+        listed.duplicate_requested.connect(chats.duplicate)
         listed.delete_requested.connect(chats.delete_chat)
 
     def _connect_folders(self) -> None:
@@ -233,9 +233,9 @@ class SidebarWiring(QObject):
         menu, chats = self._menu, self._chats
         menu.rename.triggered.connect(self._rename)
         chats.conversations.refreshed.connect(self._rename_when_listed)
-        menu.pin.triggered.connect(lambda: chats.acts.pin(chats.chat_id, not chats.acts.is_pinned(chats.chat_id)))
+        menu.pin.triggered.connect(lambda: chats.pin(chats.chat_id, not chats.is_pinned(chats.chat_id)))
         menu.menus["chat"].aboutToShow.connect(self._name_pin)
-        menu.duplicate.triggered.connect(lambda: chats.acts.duplicate(chats.chat_id))
+        menu.duplicate.triggered.connect(lambda: chats.duplicate(chats.chat_id))
         menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         menu.new_folder.triggered.connect(lambda: chats.folders.make())  # noqa: PLW0108  without Qt's own argument
         menu.move.aboutToShow.connect(self._fill_move_menu)
@@ -249,7 +249,7 @@ class SidebarWiring(QObject):
             self._list.fill_move_menu(self._menu.move, row)
 
     def _name_pin(self) -> None:
-        is_pinned = self._chats.acts.is_pinned(self._chats.chat_id)
+        is_pinned = self._chats.is_pinned(self._chats.chat_id)
         self._menu.pin.setText(self.tr("Unpin Chat") if is_pinned else self.tr("Pin Chat"))
 
     def _rename(self) -> None:

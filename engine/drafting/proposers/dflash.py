@@ -223,10 +223,6 @@ class BlockDrafter(OwnLayers):
 
     def block(self, newest: mx.array, caches: CacheSet) -> mx.array:
         """The states (tokens, width) that draft what follows `newest` (1,). The caches do not change."""
-        return self.all_rows(newest, caches)[0 if self._config.anchor_first else 1 :]
-
-    def all_rows(self, newest: mx.array, caches: CacheSet) -> mx.array:
-        """Of the block: `newest`'s own row also where it drafts nothing."""
         config = self._config
         masks = mx.full((config.block_rows - 1,), config.mask_token, dtype=mx.uint32)
         rows = self._main.embed(mx.concatenate([newest.astype(mx.uint32), masks]))[None]
@@ -234,7 +230,7 @@ class BlockDrafter(OwnLayers):
             rows = rows * mx.array(config.embedding_scale, rows.dtype)
         for layer, cache in zip(self.layers, caches.layers, strict=True):
             rows = layer(rows, self._rope, cache)
-        return self.norm(rows)[0]
+        return self.norm(rows)[0, 0 if config.anchor_first else 1 :]
 
     def base_logits(self, states: mx.array) -> mx.array:
         """Each row's own logits, scaled and capped by the drafter's config, not the main model's."""
@@ -244,14 +240,8 @@ class BlockDrafter(OwnLayers):
             logits = logits * config.output_scale
         return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
 
-    def walk(
-        self, states: mx.array, length: int, last: mx.array | None = None, earlier: mx.array | None = None
-    ) -> Walk:
-        """The logits of a block's first `length` drafting rows, from the states that `block` returned.
-
-        `last` (1, width): what was read of the token before the block, if that was in this reply; `earlier` (1,): that
-        token, if there is one.
-        """
+    def walk(self, states: mx.array, length: int) -> Walk:
+        """The logits of a block's first `length` drafting rows, from the states that `block` returned."""
         base = self.base_logits(states[:length])
         return lambda row, before: self.step_logits(base[row : row + 1], before, states[row : row + 1])
 
@@ -313,8 +303,7 @@ class BlockProposer(FeatureProposer):
         self._context.read()
         newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
         states = self._network.block(newest, self._context.caches)
-        earlier = mx.array(list(tokens[-2:-1]), dtype=mx.uint32) if len(tokens) > 1 else None
-        walk = self._network.walk(states, plan.length, self._context.last_state, earlier)
+        walk = self._network.walk(states, plan.length)
         draft = draft_rows(walk, newest, len(tokens), plan, sampler)
         sure = self._network.confidence(states[: plan.length], mx.concatenate([newest, draft.tokens[:-1]]))
         if sure is not None and plan.stop is not None:

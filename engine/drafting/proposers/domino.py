@@ -48,9 +48,7 @@ class DominoDrafter(BlockDrafter):
             nn.Linear(prefix.correction_width, drafted, bias=False),
         ]
 
-    def walk(
-        self, states: mx.array, length: int, last: mx.array | None = None, earlier: mx.array | None = None
-    ) -> Walk:
+    def walk(self, states: mx.array, length: int) -> Walk:
         base, prefix = self.base_logits(states[:length]), self.prefix_gru.begun()
 
         def logits(row: int, before: mx.array) -> mx.array:
