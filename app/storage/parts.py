@@ -1,4 +1,4 @@
-"""What a message is made of: texts, thinking, files, and calls of tools with their results, in order. One schema.
+"""What a message consists of: texts, thinking, files, and calls of tools with their results, in order. One schema.
 
 Storage, search, export, import, rescue and copies read it here. A message's last thinking and its last text are columns
 of their own: they grow while a reply streams. The column `parts` has all that comes before these, as a list in JSON. A
