@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.storage.codec import as_text
-from app.storage.database import Connection
+from app.storage.database import LARGEST_NUMBER, Connection
 from app.storage.parts import Attachment, AttachmentKind, Attachments, attachments_from_json, parts_to_json
-from app.storage.salvage import LARGEST_NUMBER
 from engine import MessageRole
 
 NEW_CHAT = 0  # the one that has no message

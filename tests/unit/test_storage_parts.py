@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from app.controllers.messages import request_messages, transcript_row
 from app.portable import own
 from app.portable.markdown import markdown_of
-from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, opening, portable
+from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, opening, portable, schema
 from app.storage.parts import Call, Part, Parts, Result, Text, Thinking, Unknown, all_parts, content_of, parts_from_json
 from app.storage.searching import Searching
 from engine import MessageRole
@@ -182,7 +182,7 @@ def test_a_file_of_an_earlier_version_is_read_with_its_attachments() -> None:
 def write_version(path: Path, version: int) -> None:
     """As that version of the app left it, with what it knew of."""
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        for number, script in enumerate(opening._migrations()[:version], start=1):
+        for number, script in enumerate(schema._scripts()[:version], start=1):
             raw.executescript(f"{script}; PRAGMA user_version = {number};")
         raw.execute("INSERT INTO chats (title, created_at, updated_at, leaf_id) VALUES ('old', 1, 1, 2)")
         words = "INSERT INTO messages (chat_id, parent_id, role, text, created_at) VALUES (1, ?, ?, ?, 1)"
@@ -220,8 +220,8 @@ def test_a_migration_that_ends_after_any_statement_begins_anew(
     """What a kill leaves is what SQLite has not committed."""
     path = tmp_path / "chats.db"
     write_version(path, version)
-    statements = opening._statements
-    count = sum(len(list(statements(script))) for script in opening._migrations()[version:])
+    statements = schema._statements
+    count = sum(len(list(statements(script))) for script in schema._scripts()[version:])
     for ends_after in range(count):
         left = ends_after
 
@@ -233,11 +233,11 @@ def test_a_migration_that_ends_after_any_statement_begins_anew(
                 left -= 1
                 yield statement
 
-        monkeypatch.setattr(opening, "_statements", cut)
+        monkeypatch.setattr(schema, "_statements", cut)
         with pytest.raises(KeyboardInterrupt):
             Database(path)
         with closing(sqlite3.connect(path)) as raw:
             assert raw.execute("PRAGMA user_version").fetchone() == (version,)
-    monkeypatch.setattr(opening, "_statements", statements)
+    monkeypatch.setattr(schema, "_statements", statements)
     with closing(Database(path)) as database:
         assert [each.text for each in Stores(database).messages.branch(2)] == ["How many?", "Three."]
