@@ -359,7 +359,7 @@ class Application(QObject):
                 self.theme,
                 self.settings,
                 self.chats.options,
-                self.speculation,
+                self.models,
                 self.server,
                 self.machines,
                 self.paths,

@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models import ModelController
-from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.energy import knows_battery
 from app.system.machine import can_use_openblas, has_gpu, system_proxy
@@ -34,7 +33,7 @@ _MOST_MEGABYTES = 10_000
 class SpeculationCard(Translated, Card):
     """How far to guess ahead, and when."""
 
-    def __init__(self, theme: Theme, settings: Settings, models: ModelController, parts: SpeculationParts) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
         self._settings = settings
         self._models = models
@@ -60,7 +59,7 @@ class SpeculationCard(Translated, Card):
         models.pair_changed.connect(self._show)
         Kept(settings, "draft_on_battery", self.battery)
         Kept(settings, "light_drafters", self.light)
-        self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
+        self.on_button.clicked.connect(lambda: models.set_off_for_pair(False))
         self._show()
         self._retranslate()
 
@@ -84,13 +83,11 @@ class SpeculationCard(Translated, Card):
 
 
 class AdvancedPage(Translated, Page):
-    def __init__(
-        self, theme: Theme, settings: Settings, models: ModelController, speculation: SpeculationParts, paths: Paths
-    ) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController, paths: Paths) -> None:
         super().__init__(theme)
         self._settings = settings
         self._paths = paths
-        self.speculation = SpeculationCard(theme, settings, models, speculation)
+        self.speculation = SpeculationCard(theme, settings, models)
         self.hub = HubCard(theme, settings, models)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)
