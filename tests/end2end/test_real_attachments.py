@@ -41,7 +41,7 @@ def end():
     dialog = application.window.file_wiring.export(application.chats.chat_id, "x")
     dialog.form.set_value(ExportFormat.JSON)
     dialog.export_to(sys.argv[4])
-    application.window.file_wiring._files.exports.finished.connect(lambda _done: leave())
+    application.files.exports.finished.connect(lambda _done: leave())
 def leave():
     print(json.dumps(told), flush=True)
     application.window.close_at_once()

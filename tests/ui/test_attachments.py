@@ -46,7 +46,7 @@ def note(tmp_path: Path) -> Path:
 
 
 def controller(app: AppHarness) -> AttachmentController:
-    return app.window.file_wiring.attachments._attached
+    return app.application.files.attachments
 
 
 def rows(app: AppHarness) -> list[AttachedRow]:

@@ -189,7 +189,7 @@ class HubCard(Translated, Card):
         self._token_row = Row(theme, self.token)
         self._token_in_clear_row = Row(theme, self.token_in_clear)
         self._mirrors_row = Row(theme, self.mirrors)
-        self._proxy_row = Row(theme, self.proxy)
+        self.proxy_row = Row(theme, self.proxy)
         self._limit_row = Row(theme, self.limit)
         self._offline_row = Row(theme, self.offline)
         self._show_settings()
@@ -200,7 +200,7 @@ class HubCard(Translated, Card):
     def _arrange(self) -> None:
         for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
             self.add(row)
-        for row in (self._proxy_row, self._limit_row, self._offline_row):
+        for row in (self.proxy_row, self._limit_row, self._offline_row):
             self.add(row)
         for field in (self.endpoint, self.token, self.mirrors, self.proxy):
             field.setMinimumWidth(_FIELD_PX)
@@ -257,7 +257,7 @@ class HubCard(Translated, Card):
     def _say_proxy(self) -> None:
         in_force = "" if self._settings.hub_proxy else system_proxy()
         now = fill(self.tr("Now %1."), in_force) if in_force else ""
-        self._proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
+        self.proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
 
     def _keep_endpoint(self) -> None:
         if self.endpoint.text() != self._settings.hub_endpoint:
