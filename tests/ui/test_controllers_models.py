@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models import ModelController
@@ -21,6 +20,7 @@ from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.model_list import DraftGroup, DraftState, PairState
 from app.views.shell.picker import Picker
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.option_list import Option, OptionList
 from app.words.notices_for_errors import notice_for
 from app.words.pairs import draft_details
@@ -279,12 +279,13 @@ def _is_checked(models: ModelController, folder: str) -> bool:
 
 
 def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, qtbot: QtBot) -> None:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    picker = Picker(Theme(parent), parent)
+    theme = Theme()
+    window = ShellWindow(theme)
+    qtbot.addWidget(window)
     models = with_drafter.models
+    picker = Picker(theme, window, models, with_drafter.controller)
 
-    picker.show_models(models.models, models.drafts_for_main(), models.pair)
+    picker.fill()
 
     assert [option.text for option in options_of(picker.mains)] == ["Main 8B", "Used as drafts", "Draft 1B"]
     drafts = ["Main 8B DFlash", "Chat models", "Draft 1B", "Compatible", "Main2 8B DFlash"]
@@ -297,7 +298,7 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
         models.choose_draft(folder)
         models.check_pair(folder)
         qtbot.waitUntil(partial(_is_checked, models, folder))
-        picker.show_models(models.models, models.drafts_for_main(), models.pair)
+        picker.fill()
         assert said in picker.note.text()
 
 
