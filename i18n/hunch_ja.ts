@@ -223,8 +223,8 @@
         <translation>保存せずに続ける</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>メッセージ %1 件を復元しました（うち %2 件はバックアップから）。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -312,6 +312,25 @@
     </message>
 </context>
 <context>
+    <name>AttachmentActions</name>
+    <message>
+        <source>Attachment too long for this model.</source>
+        <translation>添付ファイルがこのモデルには長すぎます。</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>末尾だけを残す</translation>
+    </message>
+    <message>
+        <source>Attach Files</source>
+        <translation>ファイルを添付</translation>
+    </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>末尾だけを添付</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentChip</name>
     <message>
         <source>Picture</source>
@@ -377,25 +396,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>メッセージから外す</translation>
-    </message>
-</context>
-<context>
-    <name>AttachmentWiring</name>
-    <message>
-        <source>Attachment too long for this model.</source>
-        <translation>添付ファイルがこのモデルには長すぎます。</translation>
-    </message>
-    <message>
-        <source>Keep only its end</source>
-        <translation>末尾だけを残す</translation>
-    </message>
-    <message>
-        <source>Attach Files</source>
-        <translation>ファイルを添付</translation>
-    </message>
-    <message>
-        <source>Attach only its end</source>
-        <translation>末尾だけを添付</translation>
     </message>
 </context>
 <context>
@@ -489,6 +489,46 @@
 </context>
 <context>
     <name>ChatList</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>フォルダ「%1」を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Move contents up</source>
+        <translation>中身を 1 つ上に移動</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Delete everything</source>
+        <translation>中身も削除</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1と%2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>フォルダ %Ln 個</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
+        <translation>削除したチャットは 30 日間「最近削除した項目」に残ります。</translation>
+    </message>
+    <message>
+        <source>Contains %1.</source>
+        <translation>%1が入っています。</translation>
+    </message>
     <message>
         <source>New Folder</source>
         <translation>新規フォルダ</translation>
@@ -640,7 +680,15 @@
     </message>
 </context>
 <context>
-    <name>ChatSettingsWiring</name>
+    <name>ChatSettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>チャットの設定（このチャットで変更あり）</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>チャットの設定</translation>
+    </message>
     <message>
         <source>Chat Settings…</source>
         <translation>チャットの設定…</translation>
@@ -1939,6 +1987,21 @@
     </message>
 </context>
 <context>
+    <name>InspectorButton</name>
+    <message>
+        <source>Widen the window to show the inspector.</source>
+        <translation>インスペクタを表示するには、ウインドウを広げてください。</translation>
+    </message>
+    <message>
+        <source>Toggle inspector</source>
+        <translation>インスペクタの表示を切り替え</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>インスペクタ</translation>
+    </message>
+</context>
+<context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
@@ -1959,21 +2022,6 @@
     <message>
         <source>With and without the draft</source>
         <translation>ドラフトありとなしで比較</translation>
-    </message>
-</context>
-<context>
-    <name>InspectorWiring</name>
-    <message>
-        <source>Widen the window to show the inspector.</source>
-        <translation>インスペクタを表示するには、ウインドウを広げてください。</translation>
-    </message>
-    <message>
-        <source>Toggle inspector</source>
-        <translation>インスペクタの表示を切り替え</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>インスペクタ</translation>
     </message>
 </context>
 <context>
@@ -2291,6 +2339,25 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>%1 will load after this reply.</source>
+        <translation>この回答が終わったら %1 を読み込みます。</translation>
+    </message>
+    <message>
+        <source>The model will unload after this reply.</source>
+        <translation>この回答が終わったらモデルをメモリから外します。</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Switch</source>
+        <translation>回答を停止して切り替え</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>回答を停止してメモリから外す</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2533,6 +2600,27 @@
     </message>
 </context>
 <context>
+    <name>MessageActions</name>
+    <message numerus="yes">
+        <source>Delete this and %Ln later message(s)?</source>
+        <translation>
+            <numerusform>このメッセージと以降の %Ln 件を削除しますか？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>30 日間「最近削除した項目」に残ります。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+</context>
+<context>
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
@@ -2624,27 +2712,6 @@
     <message>
         <source>More</source>
         <translation>その他</translation>
-    </message>
-</context>
-<context>
-    <name>MessageWiring</name>
-    <message numerus="yes">
-        <source>Delete this and %Ln later message(s)?</source>
-        <translation>
-            <numerusform>このメッセージと以降の %Ln 件を削除しますか？</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Kept in Recently Deleted for 30 days.</source>
-        <translation>「最近削除した項目」に 30 日間残ります。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>削除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -4348,7 +4415,7 @@
     </message>
 </context>
 <context>
-    <name>OverlayWiring</name>
+    <name>OverlayMenu</name>
     <message>
         <source>Drafted text is not marked.</source>
         <translation>予測されたテキストは表示していません。</translation>
@@ -4795,25 +4862,6 @@
     <message>
         <source>How the two compare</source>
         <translation>2つのモデルの比較</translation>
-    </message>
-</context>
-<context>
-    <name>PickerWiring</name>
-    <message>
-        <source>%1 will load after this reply.</source>
-        <translation>この回答が終わったら %1 を読み込みます。</translation>
-    </message>
-    <message>
-        <source>The model will unload after this reply.</source>
-        <translation>この回答が終わったらモデルをメモリから外します。</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Switch</source>
-        <translation>回答を停止して切り替え</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Unload</source>
-        <translation>回答を停止してメモリから外す</translation>
     </message>
 </context>
 <context>
@@ -5629,6 +5677,29 @@
     </message>
 </context>
 <context>
+    <name>ServerMenu</name>
+    <message>
+        <source>Use another port</source>
+        <translation>別のポートを使う</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>サーバの設定…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>サーバは動いていません</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>サーバをオフにする</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>サーバをオンにする</translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message>
         <source>Off</source>
@@ -5723,40 +5794,6 @@
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
         <translation>プログラムがチャット、ファイル、設定を見ることはありません。自分のメッセージが優先されます。</translation>
-    </message>
-</context>
-<context>
-    <name>ServerWiring</name>
-    <message>
-        <source>Use another port</source>
-        <translation>別のポートを使う</translation>
-    </message>
-    <message>
-        <source>Server Settings…</source>
-        <translation>サーバの設定…</translation>
-    </message>
-    <message>
-        <source>The server is not running</source>
-        <translation>サーバは動いていません</translation>
-    </message>
-    <message>
-        <source>Turn Server Off</source>
-        <translation>サーバをオフにする</translation>
-    </message>
-    <message>
-        <source>Turn Server On</source>
-        <translation>サーバをオンにする</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsButton</name>
-    <message>
-        <source>Chat settings (changed here)</source>
-        <translation>チャットの設定（このチャットで変更あり）</translation>
-    </message>
-    <message>
-        <source>Chat settings</source>
-        <translation>チャットの設定</translation>
     </message>
 </context>
 <context>
@@ -5912,6 +5949,14 @@
 <context>
     <name>Sidebar</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>チャットのピン留めを解除</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>チャットをピン留め</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>新規チャット</translation>
     </message>
@@ -5949,54 +5994,22 @@
     </message>
 </context>
 <context>
-    <name>SidebarWiring</name>
+    <name>SpeculationActions</name>
     <message>
-        <source>Unpin Chat</source>
-        <translation>チャットのピン留めを解除</translation>
-    </message>
-    <message>
-        <source>Pin Chat</source>
-        <translation>チャットをピン留め</translation>
+        <source>Draft length is now fixed.</source>
+        <translation>予測の長さを固定しました。</translation>
     </message>
     <message>
-        <source>Delete the folder “%1”?</source>
-        <translation>フォルダ「%1」を削除しますか？</translation>
+        <source>Undo</source>
+        <translation>取り消す</translation>
     </message>
     <message>
-        <source>Move contents up</source>
-        <translation>中身を 1 つ上に移動</translation>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>このペアではドラフトがオフです。「自動」を選ぶとオンになります。</translation>
     </message>
     <message>
-        <source>Delete everything</source>
-        <translation>中身も削除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln chat(s)</source>
-        <translation>
-            <numerusform>チャット %Ln 件</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln folder(s)</source>
-        <translation>
-            <numerusform>フォルダ %Ln 個</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 and %2</source>
-        <translation>%1と%2</translation>
-    </message>
-    <message>
-        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
-        <translation>削除したチャットは 30 日間「最近削除した項目」に残ります。</translation>
-    </message>
-    <message>
-        <source>Contains %1.</source>
-        <translation>%1が入っています。</translation>
+        <source>Race…</source>
+        <translation>レース…</translation>
     </message>
 </context>
 <context>
@@ -6071,25 +6084,6 @@
     <message>
         <source>Tokens to guess ahead</source>
         <translation>先に予測するトークン数</translation>
-    </message>
-</context>
-<context>
-    <name>SpeculationWiring</name>
-    <message>
-        <source>Undo</source>
-        <translation>取り消す</translation>
-    </message>
-    <message>
-        <source>Draft length is now fixed.</source>
-        <translation>予測の長さを固定しました。</translation>
-    </message>
-    <message>
-        <source>Drafting is off for this pair. Auto turns it on.</source>
-        <translation>このペアではドラフトがオフです。「自動」を選ぶとオンになります。</translation>
-    </message>
-    <message>
-        <source>Race…</source>
-        <translation>レース…</translation>
     </message>
 </context>
 <context>
@@ -6342,8 +6336,8 @@
         <translation>空にする</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>毎日のコピーからも消え、元に戻せません。</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>バックアップからも消え、元に戻せません。</translation>
     </message>
     <message>
         <source>Cancel</source>

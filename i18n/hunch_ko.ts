@@ -223,8 +223,8 @@
         <translation>저장하지 않고 계속</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>메시지 %1개를 복구했어요(백업에서 %2개).</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -312,6 +312,25 @@
     </message>
 </context>
 <context>
+    <name>AttachmentActions</name>
+    <message>
+        <source>Attachment too long for this model.</source>
+        <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>끝부분만 남기기</translation>
+    </message>
+    <message>
+        <source>Attach Files</source>
+        <translation>파일 첨부</translation>
+    </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>끝부분만 첨부</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentChip</name>
     <message>
         <source>Picture</source>
@@ -377,25 +396,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>메시지에서 제거</translation>
-    </message>
-</context>
-<context>
-    <name>AttachmentWiring</name>
-    <message>
-        <source>Attachment too long for this model.</source>
-        <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
-    </message>
-    <message>
-        <source>Keep only its end</source>
-        <translation>끝부분만 남기기</translation>
-    </message>
-    <message>
-        <source>Attach Files</source>
-        <translation>파일 첨부</translation>
-    </message>
-    <message>
-        <source>Attach only its end</source>
-        <translation>끝부분만 첨부</translation>
     </message>
 </context>
 <context>
@@ -489,6 +489,46 @@
 </context>
 <context>
     <name>ChatList</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>‘%1’ 폴더를 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Move contents up</source>
+        <translation>내용을 위로 옮기기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Delete everything</source>
+        <translation>내용까지 삭제</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>폴더 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
+        <translation>삭제한 채팅은 30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Contains %1.</source>
+        <translation>이 폴더에 %1가 있어요.</translation>
+    </message>
     <message>
         <source>New Folder</source>
         <translation>새 폴더</translation>
@@ -640,7 +680,15 @@
     </message>
 </context>
 <context>
-    <name>ChatSettingsWiring</name>
+    <name>ChatSettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>채팅 설정(이 채팅에서 바꿈)</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>채팅 설정</translation>
+    </message>
     <message>
         <source>Chat Settings…</source>
         <translation>채팅 설정…</translation>
@@ -1939,6 +1987,21 @@
     </message>
 </context>
 <context>
+    <name>InspectorButton</name>
+    <message>
+        <source>Widen the window to show the inspector.</source>
+        <translation>인스펙터를 보려면 윈도우를 넓히세요.</translation>
+    </message>
+    <message>
+        <source>Toggle inspector</source>
+        <translation>인스펙터 보기/가리기</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>인스펙터</translation>
+    </message>
+</context>
+<context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
@@ -1959,21 +2022,6 @@
     <message>
         <source>With and without the draft</source>
         <translation>초안 모델을 쓸 때와 안 쓸 때 비교</translation>
-    </message>
-</context>
-<context>
-    <name>InspectorWiring</name>
-    <message>
-        <source>Widen the window to show the inspector.</source>
-        <translation>인스펙터를 보려면 윈도우를 넓히세요.</translation>
-    </message>
-    <message>
-        <source>Toggle inspector</source>
-        <translation>인스펙터 보기/가리기</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>인스펙터</translation>
     </message>
 </context>
 <context>
@@ -2291,6 +2339,25 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>%1 will load after this reply.</source>
+        <translation>이 답변이 끝나면 %1 모델을 불러와요.</translation>
+    </message>
+    <message>
+        <source>The model will unload after this reply.</source>
+        <translation>이 답변이 끝나면 모델을 메모리에서 내려요.</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Switch</source>
+        <translation>답변 중지 후 전환</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>답변 중지 후 내리기</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2533,6 +2600,27 @@
     </message>
 </context>
 <context>
+    <name>MessageActions</name>
+    <message numerus="yes">
+        <source>Delete this and %Ln later message(s)?</source>
+        <translation>
+            <numerusform>이 메시지와 뒤의 메시지 %Ln개를 삭제할까요?</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+</context>
+<context>
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
@@ -2624,27 +2712,6 @@
     <message>
         <source>More</source>
         <translation>더 보기</translation>
-    </message>
-</context>
-<context>
-    <name>MessageWiring</name>
-    <message numerus="yes">
-        <source>Delete this and %Ln later message(s)?</source>
-        <translation>
-            <numerusform>이 메시지와 뒤의 메시지 %Ln개를 삭제할까요?</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Kept in Recently Deleted for 30 days.</source>
-        <translation>‘최근 삭제한 항목’에 30일 동안 남아 있어요.</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>삭제</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -4348,7 +4415,7 @@
     </message>
 </context>
 <context>
-    <name>OverlayWiring</name>
+    <name>OverlayMenu</name>
     <message>
         <source>Drafted text is not marked.</source>
         <translation>추측한 텍스트를 표시하지 않아요.</translation>
@@ -4795,25 +4862,6 @@
     <message>
         <source>How the two compare</source>
         <translation>두 모델 비교</translation>
-    </message>
-</context>
-<context>
-    <name>PickerWiring</name>
-    <message>
-        <source>%1 will load after this reply.</source>
-        <translation>이 답변이 끝나면 %1 모델을 불러와요.</translation>
-    </message>
-    <message>
-        <source>The model will unload after this reply.</source>
-        <translation>이 답변이 끝나면 모델을 메모리에서 내려요.</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Switch</source>
-        <translation>답변 중지 후 전환</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Unload</source>
-        <translation>답변 중지 후 내리기</translation>
     </message>
 </context>
 <context>
@@ -5629,6 +5677,29 @@
     </message>
 </context>
 <context>
+    <name>ServerMenu</name>
+    <message>
+        <source>Use another port</source>
+        <translation>다른 포트 사용</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>서버 설정…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>서버가 실행되고 있지 않아요</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>서버 끄기</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>서버 켜기</translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message>
         <source>Off</source>
@@ -5723,40 +5794,6 @@
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
         <translation>프로그램은 채팅, 파일, 설정을 볼 수 없어요. 내 메시지를 먼저 처리해요.</translation>
-    </message>
-</context>
-<context>
-    <name>ServerWiring</name>
-    <message>
-        <source>Use another port</source>
-        <translation>다른 포트 사용</translation>
-    </message>
-    <message>
-        <source>Server Settings…</source>
-        <translation>서버 설정…</translation>
-    </message>
-    <message>
-        <source>The server is not running</source>
-        <translation>서버가 실행되고 있지 않아요</translation>
-    </message>
-    <message>
-        <source>Turn Server Off</source>
-        <translation>서버 끄기</translation>
-    </message>
-    <message>
-        <source>Turn Server On</source>
-        <translation>서버 켜기</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsButton</name>
-    <message>
-        <source>Chat settings (changed here)</source>
-        <translation>채팅 설정(이 채팅에서 바꿈)</translation>
-    </message>
-    <message>
-        <source>Chat settings</source>
-        <translation>채팅 설정</translation>
     </message>
 </context>
 <context>
@@ -5912,6 +5949,14 @@
 <context>
     <name>Sidebar</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>채팅 고정 해제</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>채팅 고정</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>새 채팅</translation>
     </message>
@@ -5949,54 +5994,22 @@
     </message>
 </context>
 <context>
-    <name>SidebarWiring</name>
+    <name>SpeculationActions</name>
     <message>
-        <source>Unpin Chat</source>
-        <translation>채팅 고정 해제</translation>
-    </message>
-    <message>
-        <source>Pin Chat</source>
-        <translation>채팅 고정</translation>
+        <source>Draft length is now fixed.</source>
+        <translation>이제 추측 길이가 고정돼요.</translation>
     </message>
     <message>
-        <source>Delete the folder “%1”?</source>
-        <translation>‘%1’ 폴더를 삭제할까요?</translation>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
     </message>
     <message>
-        <source>Move contents up</source>
-        <translation>내용을 위로 옮기기</translation>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’을 고르면 다시 켜져요.</translation>
     </message>
     <message>
-        <source>Delete everything</source>
-        <translation>내용까지 삭제</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln chat(s)</source>
-        <translation>
-            <numerusform>채팅 %Ln개</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln folder(s)</source>
-        <translation>
-            <numerusform>폴더 %Ln개</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 and %2</source>
-        <translation>%1, %2</translation>
-    </message>
-    <message>
-        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
-        <translation>삭제한 채팅은 30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
-    </message>
-    <message>
-        <source>Contains %1.</source>
-        <translation>이 폴더에 %1가 있어요.</translation>
+        <source>Race…</source>
+        <translation>속도 대결…</translation>
     </message>
 </context>
 <context>
@@ -6071,25 +6084,6 @@
     <message>
         <source>Tokens to guess ahead</source>
         <translation>미리 추측할 토큰 수</translation>
-    </message>
-</context>
-<context>
-    <name>SpeculationWiring</name>
-    <message>
-        <source>Undo</source>
-        <translation>실행 취소</translation>
-    </message>
-    <message>
-        <source>Draft length is now fixed.</source>
-        <translation>이제 추측 길이가 고정돼요.</translation>
-    </message>
-    <message>
-        <source>Drafting is off for this pair. Auto turns it on.</source>
-        <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’을 고르면 다시 켜져요.</translation>
-    </message>
-    <message>
-        <source>Race…</source>
-        <translation>속도 대결…</translation>
     </message>
 </context>
 <context>
@@ -6342,8 +6336,8 @@
         <translation>비우기</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>백업에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
         <source>Cancel</source>

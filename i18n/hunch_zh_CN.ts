@@ -223,8 +223,8 @@
         <translation>不存储，继续使用</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>已恢复 %1 条消息，其中 %2 条来自备份。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -312,6 +312,25 @@
     </message>
 </context>
 <context>
+    <name>AttachmentActions</name>
+    <message>
+        <source>Attachment too long for this model.</source>
+        <translation>附件对此模型来说太长。</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>只保留末尾</translation>
+    </message>
+    <message>
+        <source>Attach Files</source>
+        <translation>添加附件</translation>
+    </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>只添加末尾</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentChip</name>
     <message>
         <source>Picture</source>
@@ -377,25 +396,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>从消息中移除</translation>
-    </message>
-</context>
-<context>
-    <name>AttachmentWiring</name>
-    <message>
-        <source>Attachment too long for this model.</source>
-        <translation>附件对此模型来说太长。</translation>
-    </message>
-    <message>
-        <source>Keep only its end</source>
-        <translation>只保留末尾</translation>
-    </message>
-    <message>
-        <source>Attach Files</source>
-        <translation>添加附件</translation>
-    </message>
-    <message>
-        <source>Attach only its end</source>
-        <translation>只添加末尾</translation>
     </message>
 </context>
 <context>
@@ -489,6 +489,46 @@
 </context>
 <context>
     <name>ChatList</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>要删除文件夹“%1”吗？</translation>
+    </message>
+    <message>
+        <source>Move contents up</source>
+        <translation>将内容移到上一级</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete everything</source>
+        <translation>连同内容删除</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1和 %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件夹</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
+        <translation>删除的对话会在“最近删除”中保留 30 天。</translation>
+    </message>
+    <message>
+        <source>Contains %1.</source>
+        <translation>其中有 %1。</translation>
+    </message>
     <message>
         <source>New Folder</source>
         <translation>新建文件夹</translation>
@@ -640,7 +680,15 @@
     </message>
 </context>
 <context>
-    <name>ChatSettingsWiring</name>
+    <name>ChatSettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>对话设置（此对话有更改）</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>对话设置</translation>
+    </message>
     <message>
         <source>Chat Settings…</source>
         <translation>对话设置…</translation>
@@ -1939,6 +1987,21 @@
     </message>
 </context>
 <context>
+    <name>InspectorButton</name>
+    <message>
+        <source>Widen the window to show the inspector.</source>
+        <translation>请加宽窗口以显示检查器。</translation>
+    </message>
+    <message>
+        <source>Toggle inspector</source>
+        <translation>显示或隐藏检查器</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>检查器</translation>
+    </message>
+</context>
+<context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
@@ -1959,21 +2022,6 @@
     <message>
         <source>With and without the draft</source>
         <translation>比较用与不用草稿模型</translation>
-    </message>
-</context>
-<context>
-    <name>InspectorWiring</name>
-    <message>
-        <source>Widen the window to show the inspector.</source>
-        <translation>请加宽窗口以显示检查器。</translation>
-    </message>
-    <message>
-        <source>Toggle inspector</source>
-        <translation>显示或隐藏检查器</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>检查器</translation>
     </message>
 </context>
 <context>
@@ -2291,6 +2339,25 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>%1 will load after this reply.</source>
+        <translation>此回复结束后加载 %1。</translation>
+    </message>
+    <message>
+        <source>The model will unload after this reply.</source>
+        <translation>此回复结束后卸载模型。</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Switch</source>
+        <translation>停止回复并切换</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>停止回复并卸载</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2533,6 +2600,27 @@
     </message>
 </context>
 <context>
+    <name>MessageActions</name>
+    <message numerus="yes">
+        <source>Delete this and %Ln later message(s)?</source>
+        <translation>
+            <numerusform>要删除此消息及其后的 %Ln 条消息吗？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>将在“最近删除”中保留 30 天。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+</context>
+<context>
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
@@ -2624,27 +2712,6 @@
     <message>
         <source>More</source>
         <translation>更多</translation>
-    </message>
-</context>
-<context>
-    <name>MessageWiring</name>
-    <message numerus="yes">
-        <source>Delete this and %Ln later message(s)?</source>
-        <translation>
-            <numerusform>要删除此消息及其后的 %Ln 条消息吗？</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Kept in Recently Deleted for 30 days.</source>
-        <translation>会在“最近删除”中保留 30 天。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -4348,7 +4415,7 @@
     </message>
 </context>
 <context>
-    <name>OverlayWiring</name>
+    <name>OverlayMenu</name>
     <message>
         <source>Drafted text is not marked.</source>
         <translation>未标记草稿文字。</translation>
@@ -4795,25 +4862,6 @@
     <message>
         <source>How the two compare</source>
         <translation>两个模型的比较</translation>
-    </message>
-</context>
-<context>
-    <name>PickerWiring</name>
-    <message>
-        <source>%1 will load after this reply.</source>
-        <translation>此回复结束后加载 %1。</translation>
-    </message>
-    <message>
-        <source>The model will unload after this reply.</source>
-        <translation>此回复结束后卸载模型。</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Switch</source>
-        <translation>停止回复并切换</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Unload</source>
-        <translation>停止回复并卸载</translation>
     </message>
 </context>
 <context>
@@ -5629,6 +5677,29 @@
     </message>
 </context>
 <context>
+    <name>ServerMenu</name>
+    <message>
+        <source>Use another port</source>
+        <translation>使用其他端口</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>服务器设置…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>服务器未运行</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>关闭服务器</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>打开服务器</translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message>
         <source>Off</source>
@@ -5723,40 +5794,6 @@
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
         <translation>程序看不到对话、文件或设置。你的消息优先。</translation>
-    </message>
-</context>
-<context>
-    <name>ServerWiring</name>
-    <message>
-        <source>Use another port</source>
-        <translation>使用其他端口</translation>
-    </message>
-    <message>
-        <source>Server Settings…</source>
-        <translation>服务器设置…</translation>
-    </message>
-    <message>
-        <source>The server is not running</source>
-        <translation>服务器未运行</translation>
-    </message>
-    <message>
-        <source>Turn Server Off</source>
-        <translation>关闭服务器</translation>
-    </message>
-    <message>
-        <source>Turn Server On</source>
-        <translation>打开服务器</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsButton</name>
-    <message>
-        <source>Chat settings (changed here)</source>
-        <translation>对话设置（此对话有更改）</translation>
-    </message>
-    <message>
-        <source>Chat settings</source>
-        <translation>对话设置</translation>
     </message>
 </context>
 <context>
@@ -5912,6 +5949,14 @@
 <context>
     <name>Sidebar</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>取消置顶对话</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>置顶对话</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>新建对话</translation>
     </message>
@@ -5949,54 +5994,22 @@
     </message>
 </context>
 <context>
-    <name>SidebarWiring</name>
+    <name>SpeculationActions</name>
     <message>
-        <source>Unpin Chat</source>
-        <translation>取消置顶对话</translation>
-    </message>
-    <message>
-        <source>Pin Chat</source>
-        <translation>置顶对话</translation>
+        <source>Draft length is now fixed.</source>
+        <translation>草稿长度已固定。</translation>
     </message>
     <message>
-        <source>Delete the folder “%1”?</source>
-        <translation>要删除文件夹“%1”吗？</translation>
+        <source>Undo</source>
+        <translation>撤销</translation>
     </message>
     <message>
-        <source>Move contents up</source>
-        <translation>将内容移到上一级</translation>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>已为此模型组合关闭草稿模型。选择“自动”即可重新开启。</translation>
     </message>
     <message>
-        <source>Delete everything</source>
-        <translation>连同内容删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln chat(s)</source>
-        <translation>
-            <numerusform>%Ln 个对话</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln folder(s)</source>
-        <translation>
-            <numerusform>%Ln 个文件夹</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 and %2</source>
-        <translation>%1和 %2</translation>
-    </message>
-    <message>
-        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
-        <translation>删除的对话会在“最近删除”中保留 30 天。</translation>
-    </message>
-    <message>
-        <source>Contains %1.</source>
-        <translation>其中有 %1。</translation>
+        <source>Race…</source>
+        <translation>竞速…</translation>
     </message>
 </context>
 <context>
@@ -6071,25 +6084,6 @@
     <message>
         <source>Tokens to guess ahead</source>
         <translation>提前猜测的 token 数</translation>
-    </message>
-</context>
-<context>
-    <name>SpeculationWiring</name>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
-        <source>Draft length is now fixed.</source>
-        <translation>草稿长度已固定。</translation>
-    </message>
-    <message>
-        <source>Drafting is off for this pair. Auto turns it on.</source>
-        <translation>已为此模型组合关闭草稿模型。选择“自动”即可重新开启。</translation>
-    </message>
-    <message>
-        <source>Race…</source>
-        <translation>竞速…</translation>
     </message>
 </context>
 <context>
@@ -6342,8 +6336,8 @@
         <translation>清空</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>每日副本中的内容也会删除，且无法撤销。</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>备份中的内容也会删除，且无法撤销。</translation>
     </message>
     <message>
         <source>Cancel</source>

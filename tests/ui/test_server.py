@@ -332,15 +332,15 @@ def test_it_says_when_the_model_cannot_serve_a_program_and_which_one_can(
 def test_the_menu_the_search_and_the_list_of_pages_lead_there(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
-    wiring = harness.application.server_wiring
+    menu = harness.application.server_menu
     commands = {each.text: each for each in harness.window.tools.commands.all()}
     assert "Server Settings" in commands
     commands["Turn Server On"].act()
     wait_for(server, ServerPhase.RUNNING, qtbot)
-    assert wiring.switch.text() == "Turn Server Off"
-    wiring.switch.trigger()
+    assert menu.switch.text() == "Turn Server Off"
+    menu.switch.trigger()
     wait_for(server, ServerPhase.OFF, qtbot)
-    wiring.settings.trigger()
+    menu.settings.trigger()
     window = harness.show_settings()
     assert window.shown == "server"
     names = {"port": "Port", "key": "Key", "connect": "Connect a program", "claude": "Connect a program"}
