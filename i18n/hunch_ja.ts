@@ -223,8 +223,8 @@
         <translation>保存せずに続ける</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>メッセージ %1 件を復元しました（うち %2 件はバックアップから）。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -4989,6 +4989,16 @@
         <translation>破損しています</translation>
     </message>
     <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>ツール</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>結果</translation>
+    </message>
+    <message>
         <source>too large</source>
         <translation>大きすぎます</translation>
     </message>
@@ -6336,8 +6346,8 @@
         <translation>空にする</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>毎日のコピーからも消え、元に戻せません。</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>バックアップからも消え、元に戻せません。</translation>
     </message>
     <message>
         <source>Cancel</source>

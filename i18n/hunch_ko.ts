@@ -223,8 +223,8 @@
         <translation>저장하지 않고 계속</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>메시지 %1개를 복구했어요(백업에서 %2개).</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -4989,6 +4989,16 @@
         <translation>손상됐어요</translation>
     </message>
     <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>도구</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>결과</translation>
+    </message>
+    <message>
         <source>too large</source>
         <translation>너무 커요</translation>
     </message>
@@ -6336,8 +6346,8 @@
         <translation>비우기</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>백업에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
         <source>Cancel</source>

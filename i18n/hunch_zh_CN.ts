@@ -223,8 +223,8 @@
         <translation>不存储，继续使用</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>已恢复 %1 条消息，其中 %2 条来自备份。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -4989,6 +4989,16 @@
         <translation>已损坏</translation>
     </message>
     <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>工具</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>结果</translation>
+    </message>
+    <message>
         <source>too large</source>
         <translation>过大</translation>
     </message>
@@ -6336,8 +6346,8 @@
         <translation>清空</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>每日副本中的内容也会删除，且无法撤销。</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>备份中的内容也会删除，且无法撤销。</translation>
     </message>
     <message>
         <source>Cancel</source>
