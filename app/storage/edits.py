@@ -10,8 +10,7 @@ from enum import StrEnum
 
 from app.storage.attachments import Attachment, AttachmentKind, Attachments, attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
-from app.storage.database import Connection
-from app.storage.salvage import LARGEST_NUMBER
+from app.storage.database import LARGEST_NUMBER, Connection
 from engine import MessageRole
 
 NEW_CHAT = 0  # the one that has no message

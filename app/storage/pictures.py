@@ -1,6 +1,6 @@
 """The bytes of pictures: one file for each, named by its SHA-256, in a folder beside the database. Any thread.
 
-A file is written before the first row that names it, and goes once no row does, here or in a daily copy: after a
+A file is written before the first row that names it, and goes once no row does, here or in a copy: after a
 deletion for good, and at a start. What is in hand, attached by the user and not yet in a row, stays.
 """
 
@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from app.storage.attachments import digests_in
+from app.storage.copies import all_copies
 from app.storage.database import Connection
-from app.storage.rescue import all_copies, damaged_files
+from app.storage.rescue import damaged_files
 from engine import write_atomically
 
 _FOLDER = "pictures"

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from app.storage import rescue
+from app.storage import copies, rescue
 from app.storage.chats import ChatStates, ChatStore
 from app.storage.database import Connection, NotOpened, NotStored, Reader, address_of, reason_of
 from app.storage.edits import EditStore, UnsentStore
@@ -284,7 +284,7 @@ class Storage:
     def forget(
         self, choose: Callable[[Trash], Purged], done: Callable[[Purged], None], refused: Callable[[NotStored], None]
     ) -> None:
-        """Has what `choose` takes out of the Trash forgotten for good, also in the log and the daily copies."""
+        """Has what `choose` takes out of the Trash forgotten for good, also in the log and the copies."""
 
         def change(stores: Stores) -> Purged:
             purged = choose(stores.trash)
@@ -302,7 +302,7 @@ class Storage:
         self.write(change, forgotten, refused)
 
     def settle(self) -> None:
-        """Puts what was written into the database itself and the search index, and makes the copy of the day."""
+        """Puts what was written into the database itself and the search index, and makes a copy if one is due."""
         self._writer.ask(self._checkpoint, ignore, ignore)
         if self.keeps:
             self._searcher.ask(self._know_chats, ignore, ignore)
@@ -325,20 +325,20 @@ def _forget_old(stores: Stores, path: Path | None) -> None:
 
 
 class _Copies:
-    """The daily copies of the database. Where one cannot be made or changed, the log says so, and a later run tries."""
+    """The copies of the database. Where one cannot be made or changed, the log says so, and a later run tries."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def make(self) -> bool:
-        return self._done(lambda: rescue.copy_if_due(self._path), "the copy of the day could not be made: %s")
+        return self._done(lambda: copies.copy_if_due(self._path), "a copy could not be made: %s")
 
     def clean(self, address: str) -> bool:
         """Takes what was deleted for good out of them."""
 
         def clean() -> None:
             with closing(Reader(address)) as reader:
-                rescue.forget_in_copies(self._path, Trash(reader).traces)
+                copies.forget_in_copies(self._path, Trash(reader).traces)
 
         return self._done(clean, "what was deleted for good may still be in a copy: %s")
 

@@ -139,5 +139,11 @@ def openai_entry(
         "architecture": {"input_modalities": ["text", *(["image"] if sees else [])], "output_modalities": ["text"]},
         "max_model_len": info.context_tokens,
         "context_length": info.context_tokens,
-        "hunch": {"draft": draft, "drafts": list(drafts), "bytes": info.weight_bytes},
+        "hunch": {
+            "draft": draft,
+            "drafts": list(drafts),
+            "bytes": info.weight_bytes,
+            "tools": info.about.tools,
+            "chosen": model.chosen,
+        },
     }

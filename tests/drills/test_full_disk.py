@@ -27,7 +27,7 @@ pytestmark = pytest.mark.expect_log(
     "was not stored",
     "cannot be opened",
     "cannot be saved",
-    "copy of the day",
+    "a copy could not be made",
     "what was measured of the pair is not kept",
 )
 

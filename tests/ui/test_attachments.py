@@ -46,7 +46,7 @@ def note(tmp_path: Path) -> Path:
 
 
 def controller(app: AppHarness) -> AttachmentController:
-    return app.window.file_wiring.attachments._attached
+    return app.application.file_controllers.attachments
 
 
 def rows(app: AppHarness) -> list[AttachedRow]:
@@ -108,7 +108,7 @@ def test_a_file_that_is_pasted_chosen_or_dropped_anywhere_is_a_chip_with_its_siz
     # The sign for files is there over the field too; a piece of text still goes to its place in that.
     window, data, field = app.window, files(note), app.window.composer.edit.viewport()
     copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    sign = app.window.file_wiring.attachments.drop_target.sign
+    sign = app.window.attachments.drop_target.sign
     words = QMimeData()
     words.setText("some words")
     for over, place, what, shown in (
@@ -222,7 +222,7 @@ def test_of_what_is_too_long_for_the_model_or_too_large_to_be_read_the_end_is_ke
     paste(app, "word " * 5000)
     qtbot.waitUntil(lambda: composer.excess > 0)
     assert not banner.isVisible()
-    app.window.file_wiring.attachments._keep_end()
+    app.window.attachments._keep_end()
     assert [len(row.attachment.text) for row in rows(app) if row.attachment is not None] == [25_000]
 
 

@@ -349,7 +349,7 @@ def opened(app: AppHarness) -> ChatSettings:
 
 
 def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness, qtbot: QtBot) -> None:
-    panel, button = opened(app), app.window.chat_settings.button
+    panel, button = opened(app), app.window.chat_settings
     before, name = button.grab().toImage(), button.accessibleName()
     temperature, drafting = panel.fields["temperature"].field, panel.fields["speculation_mode"].field
     prompt, seed = panel.fields["system_prompt"].field, panel.fields["seed"].field

@@ -21,7 +21,6 @@ from app.words.hub import hub_line
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
 from engine import (
-    DrafterKind,
     FitLevel,
     ForwardTimes,
     HubFile,
@@ -186,7 +185,7 @@ def test_only_what_fits_with_a_chat_is_shown_where_that_is_asked_for(
 
 
 def test_drafts_for_a_main_model(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    harness.store.on_hub = [HubModel("z-lab/Main-4B-DFlash", drafter=DrafterKind.DFLASH)]
+    harness.store.on_hub = [HubModel("z-lab/Main-4B-DFlash", drafter="dflash")]
     panel.show_drafts_for(MAIN)
     assert harness.store.queries[-1].drafts_for == MAIN
     assert panel.main_button.text() == f"Drafts for {human_name(MAIN.name)}"
@@ -289,7 +288,7 @@ def test_the_page_of_a_drafter_tells_what_it_brings_with_its_main_model(
     harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     drafter = "deepseek-ai/dspark_qwen3_8b_block7"
-    harness.store.pages[drafter] = page_of(HubModel(drafter, drafter=DrafterKind.DSPARK))
+    harness.store.pages[drafter] = page_of(HubModel(drafter, drafter="dspark"))
     harness.models.discover.read_page(drafter)
     qtbot.waitUntil(lambda: panel.page.partner.text().startswith("With Qwen3 8B: "))
     times = ForwardTimes(8 * 10**9, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))

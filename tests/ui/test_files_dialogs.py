@@ -22,7 +22,6 @@ from app.storage import Stores, portable
 from app.view_models.chat_options import Scope
 from app.views.files.export_dialog import ExportDialog
 from app.views.files.import_dialog import ImportDialog
-from app.views.shell.file_wiring import FileWiring
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.foreign_chats import chatgpt, node, pointer
 
@@ -33,16 +32,12 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         yield harness
 
 
-def wiring(app: AppHarness) -> FileWiring:
-    return app.window.file_wiring
-
-
 def files(app: AppHarness) -> FileControllers:
-    return wiring(app)._files
+    return app.application.file_controllers
 
 
 def export(app: AppHarness, qtbot: QtBot, form: ExportFormat, path: Path, *, every: bool = False) -> ExportDialog:
-    dialog = wiring(app).export(None if every else app.chats.chat_id, app.chats.title)
+    dialog = app.window.files.export(None if every else app.chats.chat_id, app.chats.title)
     dialog.form.set_value(form)
     dialog.form.chosen.emit(form)
     exports = files(app).exports
@@ -62,7 +57,7 @@ def conversations(folder: Path, count: int, *more: Any) -> Path:
 
 
 def look(app: AppHarness, qtbot: QtBot, *paths: Path) -> ImportDialog:
-    dialog = wiring(app).import_chats()
+    dialog = app.window.files.import_chats()
     with qtbot.waitSignal(files(app).imports.previewed):
         dialog.look([str(path) for path in paths])
     return dialog
@@ -193,7 +188,7 @@ def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
 ) -> None:
     """While it is read; twice, while a step of it is under way; and where no folder takes what is read."""
     imports = files(app).imports
-    dialog = wiring(app).import_chats()
+    dialog = app.window.files.import_chats()
     dialog.look([str(conversations(tmp_path, 2000))])
     assert dialog.bar.isVisible()
     with qtbot.waitSignal(imports.cancelled):
@@ -222,7 +217,7 @@ def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     monkeypatch.setattr(app.application.storage, "path", tmp_path / "gone" / "chats.db")
-    dialog = wiring(app).import_chats()
+    dialog = app.window.files.import_chats()
     with qtbot.capture_exceptions() as errors, qtbot.waitSignal(imports.cancelled):
         dialog.look([str(conversations(tmp_path, 1))])
     assert [kind for kind, _, _ in errors] == [FileNotFoundError]

@@ -26,7 +26,6 @@ from engine import (
     DownloadFinished,
     DownloadId,
     DrafterInfo,
-    DrafterKind,
     ForwardTimes,
     HubUnreachable,
     ModelAbout,
@@ -48,7 +47,7 @@ OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, cach
 HEAD = replace(
     model_info("/models/Head", 1_000_000),
     vocabulary_digest="",
-    drafter=DrafterInfo(DrafterKind.DSPARK, 0, 0, 0, (1,)),
+    drafter=DrafterInfo("dspark", 0, 0, 0, (1,)),
 )
 MODELS = [
     installed(MAIN),

@@ -193,14 +193,14 @@ def test_a_request_and_a_race_have_every_message_and_none_is_read_here(
     assert len(read_here) <= AT_ONCE + 30
 
     read_here.clear()
-    race, wiring = harness.application.speculation.race, harness.window.speculation
-    wiring.open_race(MANY)
-    assert wiring.race_window is not None
-    assert not wiring.race_window.go_button.isEnabled()
-    wiring.race_window.close()
+    race, actions = harness.application.speculation.race, harness.window.speculation
+    actions.open_race(MANY)
+    assert actions.race_window is not None
+    assert not actions.race_window.go_button.isEnabled()
+    actions.race_window.close()
     harness.wait_until_stored(qtbot)
     assert not race.under_way, "begun in a window that was closed"
-    wiring.open_race(MANY)
+    actions.open_race(MANY)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert len(harness.engine.requests[-1].messages) == MANY - 1
     assert len(read_here) <= 4
@@ -292,11 +292,11 @@ def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness
 def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits_for_what_is_not_read(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
-    view, finding = harness.window.transcript, harness.window.finding
+    view, find_bar = harness.window.transcript, harness.window.find_bar
     assert view is not None
-    finding.open_match(1, Match(40, "", ("message 39",)))
-    assert finding.bar.isVisible()
-    assert finding.bar.field.words() == "message 39"
+    find_bar.open_match(1, Match(40, "", ("message 39",)))
+    assert find_bar.isVisible()
+    assert find_bar.field.words() == "message 39"
     qtbot.waitUntil(lambda: view.finder.current is not None)
     assert view.finder.current is not None
     assert view.finder.current.message_id == 40
@@ -305,7 +305,7 @@ def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits
     qtbot.waitUntil(lambda: not (harness.chats.transcript.has_earlier or view.finder.is_reading))
     assert view.finder.current.message_id == 40, "what came later has moved the reader"
 
-    finding.bar.close()
+    find_bar.close()
     harness.chats.new_chat()
     harness.chats.open_chat(1)
     harness.chats.new_chat()

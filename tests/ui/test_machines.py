@@ -506,11 +506,11 @@ def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
         assert [folder for folder, row in rows.items() if row.machines_button.isVisible()] == [huge.folder]
         labels = rows[whole.folder].findChildren(TextLabel)
         assert reason in [label.text() for label in labels if label.isVisible()]
-        harness.window.picker.open()
-        mains = harness.window.picker.panel.mains.model()
+        harness.window.open_picker()
+        mains = harness.window.picker.mains.model()
         options = [mains.index(at, 0).data(Qt.ItemDataRole.UserRole) for at in range(mains.rowCount())]
         assert [option.value for option in options if reason in option.detail] == [whole.folder]
-        harness.window.picker.panel.close()
+        harness.window.picker.close()
         rows[huge.folder].machines_button.click()
         window = harness.application.settings_window()
         assert window.shown == "machines"

@@ -62,10 +62,10 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
     assert window.inspector.panel.isVisible()
     harness.show_models("yours")
     assert not window.inspector.panel.isVisible()
-    assert not window.inspector.button.isVisible()
+    assert not window.inspector.isVisible()
     window.models_view.leave()
     assert window.inspector.panel.isVisible()
-    assert window.inspector.button.isVisible()
+    assert window.inspector.isVisible()
 
     harness.chats.new_chat()
     harness.engine.gate.hold()
@@ -89,8 +89,8 @@ def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_w
     ways: dict[str, Callable[[], object]] = {
         "button": window.sidebar.models_button.click,
         "menu": window.menu.models.trigger,
-        "notice": lambda: window.notices.follow(NoticeAction.OPEN_MODELS),
-        "picker": window.picker.panel.more.models_button.click,
+        "notice": lambda: window.follow(NoticeAction.OPEN_MODELS),
+        "picker": window.picker.more.models_button.click,
         "empty chat": window.empty_chat.models_requested.emit,
     }
     for way, go in ways.items():

@@ -374,7 +374,7 @@ def test_what_is_read_stays_though_the_same_picture_is_removed_meanwhile(app: Ap
     data = storage.pictures.get(row.attachment.digest)
     assert data is not None
     storage.pictures.put(data)  # by the thread that reads another one, whose row does not know it yet
-    app.window.file_wiring.attachments._attached.add_text("words")  # any change has what is in hand noted
+    app.application.file_controllers.attachments.add_text("words")  # any change has what is in hand noted
     composer.attached.remove_requested.emit(row.number)
     storage.write(lambda stores: storage.pictures.sweep(stores.database), lambda _: None, lambda _: None)
     qtbot.waitUntil(lambda: not storage.pending)

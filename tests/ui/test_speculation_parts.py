@@ -195,21 +195,21 @@ def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_of
 ) -> None:
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
-    app.window.picker.open()
-    controls = app.window.picker.panel.more.speculation
+    app.window.open_picker()
+    controls = app.window.picker.more.speculation
     assert controls.modes.value == "off"
     assert "This chat only." in controls.explanation.text()
     controls.modes.buttons[1].click()
     assert app.application.settings.speculation_mode == "auto"  # all other chats
-    app.window.picker.panel.close()
+    app.window.picker.close()
     app.ask(qtbot, "Two?")
     assert app.engine.requests[-1].speculation.mode == "auto"
     app.chats.new_chat()
-    app.window.picker.open()
+    app.window.open_picker()
     assert (controls.modes.value, "Only" in controls.explanation.text()) == ("auto", False)
-    app.window.picker.panel.close()
+    app.window.picker.close()
 
-    app.window.inspector.turn_off_requested.emit()
+    app.window.inspector.panel.turn_off.click()
     assert [app.application.speculation.switch.is_off] == [True]
     app.window.banner.button.click()
     assert [app.application.speculation.switch.is_off] == [False]
@@ -219,13 +219,13 @@ def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_of
         assert not app.application.speculation.switch.is_off
 
     settings = app.application.settings
-    app.window.picker.open()
+    app.window.open_picker()
     assert [button.text() for button in controls.modes.buttons] == ["Off", "Auto"]
-    app.window.picker.panel.close()
+    app.window.picker.close()
     own = app.show_settings("advanced").advanced.speculation.controls
     own.modes.buttons[1].click()
     assert settings.speculation_mode == "fixed"
-    app.window.picker.open()
+    app.window.open_picker()
     assert [button.text() for button in controls.modes.buttons] == ["Off", "Fixed", "Auto"]
     app.window.banner.button.click()
     assert settings.speculation_mode == own.modes.value == "auto"
@@ -255,7 +255,7 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there
     assert app.window.inspector.message_id == first
 
     inspector = app.window.inspector
-    follower = inspector.button.nextInFocusChain()
+    follower = inspector.nextInFocusChain()
     while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
         follower = follower.nextInFocusChain()
     assert follower is not None
@@ -266,7 +266,7 @@ def test_the_inspector_comes_below_what_is_open_over_the_chat(tmp_path: Path, qt
     """It is made when it is first asked for, and what is made last lies on top."""
     with open_app(tmp_path, qtbot, put_settings={"inspector_visible": False}) as app:
         window = app.window
-        window.chat_settings.toggle()
+        window.chat_settings.toggle_panel()
         over = window.chat_settings.panel
         window.inspector.set_wanted(True)
         qtbot.waitUntil(lambda: window.inspector.panel.geometry().intersects(over.geometry()))

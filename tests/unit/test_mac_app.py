@@ -25,7 +25,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.system import bundle_files
 from app.system.services import MESSAGE, TEXT
-from app.views.shell.file_wiring import SCHEME
+from app.views.shell.file_actions import SCHEME
 from engine.cluster.discovery import KIND
 from tests.architecture.project import ROOT
 

@@ -578,7 +578,7 @@ def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> Non
     owner.write(lambda stores: stores.unsent.put(1, "zanzibar too"))
     owner.write(lambda stores: stores.edits.put(Edit(1, EditKind.EDIT, MessageRole.USER, "zanzibar three")))
     owner.write(lambda stores: chat_of(stores, "other words", title="Kept"))
-    owner.storage.settle()  # makes the daily copy and the index
+    owner.storage.settle()  # makes a copy and the index
     owner.settle()
     owner.write(lambda stores: stores.trash.put_chat(1))
     owner.storage.forget(lambda trash: trash.empty(), owner.answers.append, owner.answers.append)

@@ -15,7 +15,7 @@ from app.settings import Settings
 from app.system import build, licences
 from app.system.worker import JobQueue
 from app.theme import Theme
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets import clipboard
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
@@ -29,34 +29,37 @@ if TYPE_CHECKING:
     from app.views.shell.help_window import HelpWindow
 
 
-class HelpWiring(QObject):
+class HelpMenu(QObject):
     """`reader` reads files for it: what the texts hold is known a moment after they were asked for."""
 
     def __init__(
         self,
-        parts: WindowParts,
+        window: ShellWindow,
         theme: Theme,
         settings: Settings,
         logs: Path,
         reader: JobQueue,
         translation: Translation,
     ) -> None:
-        super().__init__(parts.window)
-        self._window, self._banner, self._theme = parts.window, parts.banner, theme
-        self._settings, self._logs, self._reader = settings, logs, reader
-        self._menu, self._translation = parts.menu, translation
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._settings = settings
+        self._logs = logs
+        self._reader = reader
+        self._translation = translation
         self.help: HelpWindow | None = None  # once it was opened
-        parts.menu.help.triggered.connect(self.show_help)
-        parts.menu.about.triggered.connect(self.show_about)
-        parts.menu.show_log.triggered.connect(self.show_log)
-        parts.menu.copy_diagnostics.triggered.connect(self.copy_diagnostics)
+        window.menu.help.triggered.connect(self.show_help)
+        window.menu.about.triggered.connect(self.show_about)
+        window.menu.show_log.triggered.connect(self.show_log)
+        window.menu.copy_diagnostics.triggered.connect(self.copy_diagnostics)
 
     def show_help(self) -> None:
         if self.help is None:
             # Markdown loads after the first frame.
             from app.views.shell.help_window import HelpWindow
 
-            self.help = HelpWindow(self._theme, self._menu, self._translation)
+            self.help = HelpWindow(self._theme, self._window.menu, self._translation)
             self._window.closed.connect(self.help.close)
         self.help.come_to_front()
 
@@ -83,7 +86,7 @@ class HelpWiring(QObject):
 
     def _copy(self, text: str) -> None:
         clipboard.copy(text, self._window)
-        self._banner.show_info(_copied, self.show_report)
+        self._window.banner.show_info(_copied, self.show_report)
 
     def _read(self, job: Callable[[], str], show: Callable[[str], None]) -> None:
         self._reader.ask(job, partial(_unless_closed, show), _fail)

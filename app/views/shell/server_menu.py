@@ -1,4 +1,4 @@
-"""Connects the window with the server for other programs: an entry in the menus, and a word where it cannot begin."""
+"""The menu entries of the server for other programs, and the banner where it cannot start."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.controllers.server import ServerController
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.banner import BannerText
 from app.words.server import failure_words, is_port_problem
 
 
-class ServerWiring(QObject):
-    def __init__(self, parts: WindowParts, server: ServerController, show_settings: Callable[[], object]) -> None:
-        super().__init__(parts.window)
-        self._banner = parts.banner
+class ServerMenu(QObject):
+    def __init__(self, window: ShellWindow, server: ServerController, show_settings: Callable[[], object]) -> None:
+        super().__init__(window)
+        self._banner = window.banner
         self._server = server
         self._show_settings = show_settings
         self._problem = self._failure  # one object, by which the banner knows what to withdraw
-        menu = parts.menu.menus["file"]
-        self.settings, self.switch = (parts.menu.add("file") for _ in range(2))
+        menu = window.menu.menus["file"]
+        self.settings = window.menu.add("file")
+        self.switch = window.menu.add("file")
         for action, name in ((self.switch, "server_switch"), (self.settings, "server_settings")):
             action.setObjectName(name)
-            menu.insertAction(parts.menu.settings, action)
+            menu.insertAction(window.menu.settings, action)
         self.switch.triggered.connect(lambda: server.set_on(not server.is_on))
         self.settings.triggered.connect(show_settings)
         server.changed.connect(self._on_changed)
         server.failed.connect(self._on_failed)
-        parts.window.language_changed.connect(self._retranslate)
+        window.language_changed.connect(self._retranslate)
         self._retranslate()
 
     def _on_changed(self) -> None:

@@ -1,4 +1,4 @@
-"""Connects what the transcript and the Message menu ask for with what is done to messages; asks before many go."""
+"""What the transcript and the Message menu do to messages; asks before several are deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.views.widgets.dialog import Dialog, DialogText
 _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 
 
-class MessageWiring(QObject):
+class MessageActions(QObject):
     def __init__(self, view: TranscriptView, chats: ChatController, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._view = view
@@ -101,7 +101,7 @@ class MessageWiring(QObject):
         )
 
 
-class MessageEntries(QObject):
+class MessageMenu(QObject):
     """The Message menu: what can be done with the message in focus, or else with the latest of the open chat.
 
     Filled each time that it is opened.

@@ -1,5 +1,4 @@
-"""Connects the window with what comes from files and goes to them: attachments, pictures, export,
-import, what macOS hands over."""
+"""What is attached to messages: files, long pasted texts, pictures; and the note of a model that does not see."""
 
 from __future__ import annotations
 
@@ -9,35 +8,27 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
 
-from PySide6.QtCore import QCoreApplication, QLocale, QObject, Qt, QTimer, QUrl
+from PySide6.QtCore import QLocale, QObject, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
 from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
-from app.controllers.files import FileControllers
 from app.controllers.message_changes import can_drop
 from app.controllers.models import ModelController
 from app.documents.problems import NotAttached
 from app.documents.reading import end_of
-from app.markup.safe_code import safe_code
 from app.settings import STARTER_EYES
-from app.system.qt_application import HunchApplication
 from app.theme import Theme
 from app.view_models.installed_list import best_that_sees
 from app.view_models.transcript import Attachment
 from app.views.files.attachment_dialog import AttachmentDialog
-from app.views.files.export_dialog import ExportDialog
-from app.views.files.import_dialog import ImportDialog
 from app.views.files.picture_viewer import PictureViewer
 from app.views.models.model_facts import coming_text
-from app.views.shell.composer import Composer
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.banner import BannerText
 from app.views.widgets.drop_target import DropTarget
-from app.views.widgets.side_window import bring_to_front
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import not_attached
 
@@ -47,45 +38,52 @@ if TYPE_CHECKING:
 
 _OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
 _LEAST_ROOM = 100  # tokens; in a chat with less, the end would be no more than some words
-SCHEME, _ASK = "hunch", "ask"
-_MOST_CHARACTERS = 20_000  # in an address, which any program may send, and in the composer
-_MOST_FIELDS = 8
 
 
-class AttachmentWiring(QObject):
-    """Attachments of messages: button, paste, drop, menu, chips and their dialog."""
+class AttachmentActions(QObject):
+    """Of messages that are written, edited or shown: button, paste, drop, menu, chips and their dialogs."""
 
     def __init__(
         self,
-        parts: WindowParts,
+        window: ShellWindow,
         theme: Theme,
-        transcript: TranscriptView,
+        attached: AttachmentController,
         chats: ChatController,
-        pictures: PictureWiring,
+        models: ModelController,
+        transcript: TranscriptView,
+        find_model: Callable[[], None],
     ) -> None:
-        window, composer = parts.window, parts.composer
         super().__init__(window)
-        self._window, self._theme, self._composer, self._banner = window, theme, composer, parts.banner
-        self._chats, self._attached, self._transcript, self.pictures = chats, pictures.attached, transcript, pictures
-        attached = pictures.attached
+        self._window = window
+        self._theme = theme
+        self._composer = window.composer
+        self._banner = window.banner
+        self._chats = chats
+        self._models = models
+        self._attached = attached
+        self._transcript = transcript
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
-        self.drop_target = DropTarget(theme, window, lambda: not composer.isHidden())
+        self.drop_target = DropTarget(theme, window, lambda: not window.composer.isHidden())
         self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
-        self._connect_composer()
-        for given in (self.drop_target.files_dropped, composer.edit.files_given):
-            given.connect(self.take_files)
-        for image in (self.drop_target.image_dropped, composer.edit.image_given):
-            image.connect(self._take_image)
-        transcript.attachment_requested.connect(self._open_sent)
-        self._connect_fields(transcript.editing)
-        attached.refused.connect(self._show_refused)
         self._withdraw_refused: Callable[[], None] = lambda: None
+        self._connect_composer()
+        self._connect_fields(transcript.editing)
+        self._connect_note(find_model)
+        for files in (self.drop_target.files_dropped, window.composer.edit.files_given):
+            files.connect(self.take_files)
+        for image in (self.drop_target.image_dropped, window.composer.edit.image_given):
+            image.connect(self._take_image)
+        window.menu.attach.triggered.connect(self.choose_where_typed)
+        transcript.attachment_requested.connect(self._open_sent)
+        transcript.notice_action_requested.connect(self._follow)
+        attached.refused.connect(self._show_refused)
         for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
             gone_on.connect(lambda *_: self._withdraw_refused())
 
     def _connect_composer(self) -> None:
-        composer, attached = self._composer, self._attached
+        composer = self._composer
+        attached = self._attached
         composer.bind_attachments(attached.model)
         composer.attach_requested.connect(self.choose_files)
         composer.edit.long_text_given.connect(attached.add_text)
@@ -194,7 +192,7 @@ class AttachmentWiring(QObject):
         words: Sequence[str] = (),
     ) -> AttachmentDialog | PictureViewer:
         if attachment.is_picture:
-            return self.pictures.show(attachment, can_remove=can_remove)
+            return self._show_picture(attachment, can_remove=can_remove)
         dialog = AttachmentDialog(
             self._theme, attachment, self._window, can_put_back=can_put_back, can_remove=can_remove, words=words
         )
@@ -212,165 +210,27 @@ class AttachmentWiring(QObject):
         self._banner.show_warning(text, act)
         self._withdraw_refused = partial(self._banner.withdraw, text)
 
+    # Pictures
 
-class FileWiring(QObject):
-    def __init__(
-        self,
-        parts: WindowParts,
-        theme: Theme,
-        files: FileControllers,
-        chats: ChatController,
-        models: ModelController,
-        transcript: TranscriptView,
-        find_model: Callable[[], None],
-    ) -> None:
-        super().__init__(parts.window)
-        composer, menu = parts.composer, parts.menu
-        pictures = PictureWiring(parts, theme, chats, models, files.attachments, find_model)
-        transcript.notice_action_requested.connect(pictures.follow)
-        self.attachments = AttachmentWiring(parts, theme, transcript, chats, pictures)
-        self.typed = files.typed
-        composer.unsent.settled.connect(self.typed.count)
-        self.typed.changed.connect(composer.show_typed_tokens)
-        self.typed.count(composer.text())
-        self._window, self._banner, self._theme, self._files = parts.window, parts.banner, theme, files
-        self._importing: ImportDialog | None = None  # while it is open
-        self.opener = Opener(composer, chats, self._take_opened, files.attachments.add_text)
-        application = QCoreApplication.instance()
-        if isinstance(application, HunchApplication):
-            application.open_with(self.opener.open)
-        menu.attach.triggered.connect(self.attachments.choose_where_typed)
-        menu.import_chats.triggered.connect(self.import_chats)
-        menu.export_chat.triggered.connect(lambda: self.export(chats.chat_id, chats.title))
-        parts.sidebar.chats.export_requested.connect(self.export)
-        menu.export_all.triggered.connect(lambda: self.export(None, ""))
-        chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
-        menu.export_chat.setEnabled(chats.chat_id != 0)
-
-    def _take_opened(self, path: str) -> None:
-        """Chats that Hunch exported are imported, after a question; any other file is attached."""
-
-        def answer(is_ours: bool) -> None:
-            if is_ours:
-                self._import(path)
-            else:
-                self.attachments.take_files([path])
-
-        if path.lower().endswith(".json"):
-            self._files.imports.ask_whether_ours(path, answer)
-        else:
-            answer(False)
-
-    def export(self, chat_id: int | None, title: str) -> ExportDialog:
-        """One chat, or all (None)."""
-        dialog = ExportDialog(self._theme, self._window, self._files.exports, self._banner, chat_id, title)
-        dialog.open()
-        return dialog
-
-    def import_chats(self) -> ImportDialog:
-        """One dialog at a time: a look at other files discards what waits to be imported, or is."""
-        if self._importing is None:
-            self._importing = ImportDialog(self._theme, self._window, self._files.imports, self._banner)
-            self._importing.finished.connect(self._on_import_ended)
-            self._importing.open()
-        return self._importing
-
-    def _on_import_ended(self) -> None:
-        self._importing = None
-
-    def _import(self, path: str) -> None:
-        """Of several files, each after the one before it."""
-        dialog = self.import_chats()
-        if dialog.is_choosing:
-            dialog.look([path])
-        else:
-            again = partial(QTimer.singleShot, 0, self, partial(self._import, path))
-            dialog.finished.connect(lambda _result: again())
-
-
-class Opener:
-    """What macOS hands to the app: files to attach, and words for the composer, which come by an address such as
-    hunch://ask?text=… or from another app's Services menu. None is ever sent by itself: the user sees it first.
-
-    `attach` takes the path of a file, `attach_text` what is longer than one reads in a composer.
-    """
-
-    def __init__(
-        self,
-        composer: Composer,
-        chats: ChatController,
-        attach: Callable[[str], None],
-        attach_text: Callable[[str], None],
-    ) -> None:
-        self._composer, self._chats, self._attach, self._attach_text = composer, chats, attach, attach_text
-
-    def open(self, given: QUrl | str) -> None:
-        """In the chat that is open; one in the Trash takes nothing, so a new one begins there."""
-        file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
-        prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
-        if not (file or prompt):
-            return
-        bring_to_front(self._composer.window())
-        if self._chats.reading.chat_id:
-            self._chats.new_chat()
-        self._chats.chat_wanted.emit()
-        if file:
-            self._attach(file)
-        elif len(prompt) > _MOST_CHARACTERS:
-            self._attach_text(prompt)
-        else:
-            there = self._composer.edit.text_with_composed()
-            self._composer.set_text("\n\n".join(filter(None, (there, prompt))))
-            self._composer.take_focus()
-
-
-def prompt_in(url: QUrl) -> str:
-    """ "" where the address is for nothing that Hunch knows."""
-    if url.scheme() != SCHEME or url.host() != _ASK:
-        return ""
-    try:
-        query = url.query(QUrl.ComponentFormattingOption.FullyEncoded)
-        words = parse_qs(query, errors="replace", max_num_fields=_MOST_FIELDS).get("text", [""])
-    except ValueError:
-        return ""
-    return _visible(words[0][:_MOST_CHARACTERS])
-
-
-def _visible(words: str) -> str:
-    """Without what a terminal or a reader would not see."""
-    return safe_code(words)[0].strip()
-
-
-class PictureWiring(QObject):
-    def __init__(
-        self,
-        parts: WindowParts,
-        theme: Theme,
-        chats: ChatController,
-        models: ModelController,
-        attached: AttachmentController,
-        find_model: Callable[[], None],
-    ) -> None:
-        super().__init__(parts.window)
-        self._window, self._composer, self._theme = parts.window, parts.composer, theme
-        self._chats, self._models, self.attached = chats, models, attached
-        note = parts.composer.unseen_note
+    def _connect_note(self, find_model: Callable[[], None]) -> None:
+        models = self._models
+        note = self._composer.unseen_note
         note.use_requested.connect(models.use)
         note.install_requested.connect(models.install)
         note.find_requested.connect(find_model)
-        models.pair_changed.connect(self._show_sight)
-        models.library.changed.connect(self._show_sight)
-        models.downloads.changed.connect(self._show_sight)
-        attached.model.changed.connect(self._show_sight)
-        shown = chats.transcript
+        models.pair_changed.connect(self._show_unseen)
+        models.library.changed.connect(self._show_unseen)
+        models.downloads.changed.connect(self._show_unseen)
+        self.model.changed.connect(self._show_unseen)
+        shown = self._chats.transcript
         for rows in (shown.was_reset, shown.message_inserted, shown.messages_prepended, shown.messages_removed):
-            rows.connect(self._show_sight)
-        self._show_sight()
+            rows.connect(self._show_unseen)
+        self._show_unseen()
 
     def _has_picture(self) -> bool:
         """In the chat so far, or with the message that is being written."""
         sent = (each for message in self._chats.transcript.messages for each in message.attachments)
-        waiting = (row.attachment for row in self.attached.model.rows if row.attachment is not None)
+        waiting = (row.attachment for row in self.model.rows if row.attachment is not None)
         return any(each.is_picture for each in chain(sent, waiting))
 
     def _used_before(self) -> tuple[str, str]:
@@ -379,13 +239,13 @@ class PictureWiring(QObject):
         folders = (each for each in self._models.last_drafts.mains() if each in here)
         return next(((here[each], each) for each in folders), ("", ""))
 
-    def follow(self, message_id: int, action: NoticeAction) -> None:
+    def _follow(self, message_id: int, action: NoticeAction) -> None:
         """Of the notice of a reply that could not begin because its model does not see."""
         if action is NoticeAction.WITHOUT_PICTURES:
             self._chats.options.go_without_pictures()
             self._chats.asking.regenerate(message_id)
 
-    def show(self, picture: Attachment, *, can_remove: bool) -> PictureViewer:
+    def _show_picture(self, picture: Attachment, *, can_remove: bool) -> PictureViewer:
         viewer = PictureViewer(self._theme, picture, self._window, can_remove=can_remove)
         is_open = [True]
         viewer.destroyed.connect(is_open.clear)
@@ -395,12 +255,14 @@ class PictureWiring(QObject):
                 viewer.show_image(image, file)
 
         viewer.open()
-        self.attached.stored.read(picture.digest, read)
+        self._attached.stored.read(picture.digest, read)
         return viewer
 
-    def _show_sight(self) -> None:
+    def _show_unseen(self) -> None:
         """What was attached is judged by the present model, not by the one that it was attached for."""
-        models, note, chosen = self._models, self._composer.unseen_note, self._models.main_info()
+        models = self._models
+        note = self._composer.unseen_note
+        chosen = models.main_info()
         lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
         self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
         if lacks_picture:

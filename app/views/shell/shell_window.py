@@ -1,14 +1,16 @@
-"""The main window as its wirings know it: signals, and its parts. `main_window` makes them."""
+"""The main window as its parts know it: its signals, and the parts that each other part may use.
+
+Here: creating those parts. Not here: the parts that use them, and what connects all of them (`main_window`).
+"""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat_lists import Sight
+from app.theme import Theme
 from app.views.shell.composer import Composer
 from app.views.shell.header import Header
 from app.views.shell.menu import MenuBar
@@ -26,15 +28,13 @@ class ShellWindow(TakesDrops, QWidget):
     resized = Signal()
     language_changed = Signal()
 
-
-@dataclass(frozen=True, slots=True)
-class WindowParts:
-    window: ShellWindow
-    sidebar: Sidebar
-    header: Header
-    composer: Composer
-    banner: Banner
-    menu: MenuBar
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.sidebar = Sidebar(theme, self)
+        self.header = Header(theme, self)
+        self.composer = Composer(theme, self)
+        self.banner = Banner(theme, self)
+        self.menu = MenuBar(self)
 
     def set_sidebar_visible(self, visible: bool) -> None:
         self.sidebar.setVisible(visible)
@@ -42,7 +42,7 @@ class WindowParts:
 
     def sight(self) -> Sight:
         """The window may be closed, minimized or full of models."""
-        has_chat = self.window.isVisible() and not self.window.isMinimized() and self.header.of_chat
+        has_chat = self.isVisible() and not self.isMinimized() and self.header.of_chat
         return Sight(not is_away(), has_chat)
 
 

@@ -1,4 +1,4 @@
-"""Connects the window with what concerns drafting as a whole: the pair's switch, races, and rows that open a chat."""
+"""What the window does for drafting as a whole: the pair's switch, races, activity, and rows that open a chat."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.controllers.models import ModelController
 from app.controllers.speculation import SpeculationParts
 from app.theme import Theme
 from app.view_models.chat_options import Scope
-from app.views.shell.inspector import InspectorWiring
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.inspector import InspectorButton
+from app.views.shell.shell_window import ShellWindow
 from app.views.transcript.message_footer import INSPECT, RACE
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import BannerText
@@ -26,22 +26,25 @@ if TYPE_CHECKING:
 RACE_KEY = "Ctrl+Shift+R"
 
 
-class SpeculationWiring(QObject):
+class SpeculationActions(QObject):
     def __init__(
         self,
-        parts: WindowParts,
-        inspector: InspectorWiring,
+        window: ShellWindow,
+        inspector: InspectorButton,
         speculation: SpeculationParts,
         chats: ChatController,
         models: ModelController,
         view: TranscriptView,
         theme: Theme,
     ) -> None:
-        super().__init__(parts.window)
-        self._window, self._banner = parts.window, parts.banner
+        super().__init__(window)
+        self._window = window
+        self._banner = window.banner
         self._inspector = inspector
         self._speculation = speculation
-        self._chats, self._models, self._view = chats, models, view
+        self._chats = chats
+        self._models = models
+        self._view = view
         self._theme = theme
         self.race_window: RaceWindow | None = None
         self.activity: ActivityWindow | None = None
@@ -51,13 +54,13 @@ class SpeculationWiring(QObject):
         models.fixed_chosen.connect(self._tell_fixed)
         view.notice_action_requested.connect(self._follow)
         view.act_requested.connect(self._act)
-        self.race = parts.menu.add("chat", RACE_KEY)
+        self.race = window.menu.add("chat", RACE_KEY)
         self.race.triggered.connect(lambda: self.open_race(self._shown_reply()))
-        menu = parts.menu.menus["chat"]
+        menu = window.menu.menus["chat"]
         menu.aboutToShow.connect(lambda: self.race.setEnabled(bool(self._shown_reply())))
         menu.aboutToHide.connect(lambda: self.race.setEnabled(True))  # a key asks when it is pressed
-        parts.menu.activity.triggered.connect(self.open_activity)
-        parts.window.language_changed.connect(self._retranslate)
+        window.menu.activity.triggered.connect(self.open_activity)
+        window.language_changed.connect(self._retranslate)
         self._retranslate()
 
     # How to draft

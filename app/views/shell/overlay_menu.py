@@ -14,7 +14,7 @@ from app.controllers.chat import ChatController
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import BannerText
@@ -26,16 +26,19 @@ CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Right", "Ctrl+Alt+Left"
 _MODES = tuple(OverlayMode)  # in the order in which the key goes through them
 
 
-class OverlayWiring(QObject):
-    def __init__(self, parts: WindowParts, settings: Settings, theme: Theme) -> None:
-        window, menu, banner = parts.window, parts.menu, parts.banner
+class OverlayMenu(QObject):
+    def __init__(
+        self, window: ShellWindow, settings: Settings, theme: Theme, chats: ChatController, view: TranscriptView
+    ) -> None:
         super().__init__(window)
+        menu = window.menu
+        banner = window.banner
         self._window = window
         self._banner = banner
         self._settings = settings
-        self._theme = theme
-        self.overlay: Overlay | None = None
-        self._chats: ChatController | None = None
+        self._chats = chats
+        self.overlay = Overlay(view, chats.transcript, theme)
+        self.overlay.set_mode(self.mode)
         self._explanation = self._explain  # one object, by which the banner knows it again
         self._entry = menu.add("view")
         self._submenu = Menu(window)
@@ -50,6 +53,9 @@ class OverlayWiring(QObject):
         banner.close_button.pressed.connect(self._note_seen)
         settings.changed.connect(self._on_setting)
         window.language_changed.connect(self._retranslate)
+        chats.replies.stored.connect(self._explain_once)
+        chats.transcript.message_inserted.connect(self.end_explaining)
+        chats.current_chat_changed.connect(self.end_explaining)
         self._retranslate()
 
     def _make_choices(self) -> None:
@@ -61,14 +67,6 @@ class OverlayWiring(QObject):
             action.triggered.connect(lambda _checked=False, mode=mode: self.choose(mode))
             self._submenu.addAction(action)
 
-    def bind(self, chats: ChatController, view: TranscriptView) -> None:
-        self._chats = chats
-        self.overlay = Overlay(view, chats.transcript, self._theme)
-        self.overlay.set_mode(self.mode)
-        chats.replies.stored.connect(self._explain_once)
-        chats.transcript.message_inserted.connect(self.end_explaining)
-        chats.current_chat_changed.connect(self.end_explaining)
-
     @property
     def mode(self) -> OverlayMode:
         kept = self._settings.overlay
@@ -76,52 +74,50 @@ class OverlayWiring(QObject):
 
     def choose(self, mode: OverlayMode) -> None:
         self._settings.overlay = str(mode)
-        self._settings.overlay_explained = True  # the user has chosen, and so knows it
+        self._settings.overlay_explained = True  # who chooses needs no explanation any more
         self.end_explaining()
 
     def _on_setting(self, name: str) -> None:
         if name == "overlay":
             self.choices[self.mode].setChecked(True)
-            if self.overlay is not None:
-                self.overlay.set_mode(self.mode)
+            self.overlay.set_mode(self.mode)
 
     def _cycle(self) -> None:
         self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)])
         self._banner.show_info(self._state_text)
 
     def _state_text(self) -> BannerText:
-        """What is marked now. Where there is nothing of it, too: or the key would seem to do nothing."""
-        overlay = self.overlay
+        """What is marked now, and whether any is in sight: otherwise the key would seem to do nothing."""
         if self.mode is OverlayMode.OFF:
             return BannerText(self.tr("Drafted text is not marked."))
         if self.mode is OverlayMode.FORESEEN:
-            state, has_any = self.tr("Marked: foreseen words."), overlay and overlay.has_foreseen_in_sight
+            state = self.tr("Marked: foreseen words.")
+            has_any = self.overlay.has_foreseen_in_sight
             none = self.tr("None in sight.")
         else:
             state = self.tr("Marked: foreseen words and corrections.")
-            has_any, none = overlay and overlay.has_corrections_in_sight, self.tr("No corrections in sight.")
+            has_any = self.overlay.has_corrections_in_sight
+            none = self.tr("No corrections in sight.")
         return BannerText(state if has_any else sentences(state, none))
 
     def _step(self, delta: int) -> None:
-        """Corrections have to be seen to be walked through."""
+        """To the next correction; marks them first where they are not marked."""
         if self.mode is not OverlayMode.ACCEPTED:
             self.choose(OverlayMode.ACCEPTED)
-        if self.overlay is not None:
-            self.overlay.step(delta)
-            if not self.overlay.has_corrections_in_sight:
-                self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
+        self.overlay.step(delta)
+        if not self.overlay.has_corrections_in_sight:
+            self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
 
-    # Once
+    # The explanation, once
 
     def _explain_once(self) -> None:
-        """Until it was seen: it stays, and comes again with the next reply where something else has covered it."""
-        if self._settings.overlay_explained or self.mode is not OverlayMode.OFF or self._chats is None:
+        """Stays until the user has seen it, and comes again with the next reply where another message covered it."""
+        if self._settings.overlay_explained or self.mode is not OverlayMode.OFF:
             return
         replies = (each for each in reversed(self._chats.transcript.messages) if not each.from_user)
         message = next(replies, None)
         if message is None or message.status is not ReplyStatus.DONE or not message.drafted:
             return
-        assert self.overlay is not None
         self.overlay.show_once(message.id)
         self._banner.show_info(self._explanation, self._keep, stays=True)
 
@@ -137,11 +133,10 @@ class OverlayWiring(QObject):
         self.choose(OverlayMode.ACCEPTED)
 
     def end_explaining(self, *_: object) -> None:
-        """With the marks go the words about them."""
+        """Removes the explanation and the marks that it is about."""
         self._note_seen()
         self._banner.withdraw(self._explanation)
-        if self.overlay is not None:
-            self.overlay.show_once(0)
+        self.overlay.show_once(0)
 
     def _retranslate(self) -> None:
         self._entry.setText(self.tr("Drafted Text"))
