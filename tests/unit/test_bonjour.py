@@ -61,7 +61,9 @@ def test_no_machine_has_more_addresses_than_are_tried_or_a_name_that_is_more_tha
     assert machine.name == "AB" + "x" * 50
 
 
-FIELDS = st.sampled_from([*(f"{name}={said}".encode() for name, said in RECORD.items()), b"id=", b"protocol=1", b"\xff"])
+FIELDS = st.sampled_from(
+    [*(f"{name}={said}".encode() for name, said in RECORD.items()), b"id=", b"protocol=1", b"\xff"]
+)
 
 
 @given(parts=st.lists(st.binary(max_size=40) | FIELDS, max_size=6), port=st.integers(0, 65535))
