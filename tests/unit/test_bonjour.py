@@ -79,7 +79,7 @@ def test_what_is_no_record_of_ours_is_no_machine(parts: list[bytes], port: int) 
 class Network:
     """Of zeroconf, what a browser calls: every service is one of ours, unless its name is too long for any."""
 
-    def get_service_info(self, kind: str, name: str, _timeout_ms: float) -> ServiceInfo:
+    def get_service_info(self, kind: str, name: str, _timeout_ms: int) -> ServiceInfo:
         return ServiceInfo(kind, name, port=7791, properties=RECORD, parsed_addresses=["10.0.0.7"], server="a.local.")
 
 
