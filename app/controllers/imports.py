@@ -94,7 +94,7 @@ class ImportController(QObject):
 
     def _look(self, paths: list[Path], stop: Stop) -> Preview:
         """On the thread."""
-        self._folder = _new_folder(self._storage.path.parent)
+        self._folder = new_folder(self._storage.path.parent)
         found = find_chats(paths, self._folder / "chats", stop, self._report)
         digests, unread = keep_pictures(found.spool, self._storage.pictures.put, stop, self._report)
         self._pictures |= digests
@@ -232,7 +232,7 @@ class ImportController(QObject):
         self.discard()
 
 
-def _new_folder(data: Path) -> Path:
+def new_folder(data: Path) -> Path:
     """Beside the chats, where the next start finds what a kill has left; elsewhere if that disk takes nothing."""
     try:
         return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=data))
