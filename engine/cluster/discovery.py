@@ -82,7 +82,7 @@ class _Service:
         self._thread.start()
 
     def stop(self, within_s: float = 0.0) -> None:
-        """Waits at most so long until the others have heard it."""
+        """Waits at most so long until the others know."""
         self._stopped.set()
         self._thread.join(within_s)
 
