@@ -4989,6 +4989,16 @@
         <translation>破損しています</translation>
     </message>
     <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>ツール</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>結果</translation>
+    </message>
+    <message>
         <source>too large</source>
         <translation>大きすぎます</translation>
     </message>

@@ -4989,6 +4989,16 @@
         <translation>손상됐어요</translation>
     </message>
     <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>도구</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>결과</translation>
+    </message>
+    <message>
         <source>too large</source>
         <translation>너무 커요</translation>
     </message>

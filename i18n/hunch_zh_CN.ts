@@ -4989,6 +4989,16 @@
         <translation>已损坏</translation>
     </message>
     <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>工具</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>结果</translation>
+    </message>
+    <message>
         <source>too large</source>
         <translation>过大</translation>
     </message>

@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from app.markup.folding import fold
-from app.storage.attachments import with_attached
 from app.storage.codec import as_text
 from app.storage.database import Connection
+from app.storage.parts import searched_texts
 from app.system.small_file import make_way
 
 log = logging.getLogger(__name__)
@@ -189,8 +189,7 @@ class SearchIndex:
             raise sqlite3.DatabaseError("the index knows messages that were never written")
         fresh = self._fresh(reader, batch)
         changed = reader.rows(
-            "SELECT id, chat_id, text, attachments, times"
-            " FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?",
+            "SELECT id, chat_id, text, parts, times FROM rewritten CROSS JOIN messages ON id = message_id LIMIT ?",
             (batch,),
         )
         known_to = fresh[-1]["id"] if fresh else self._read_to
@@ -204,7 +203,7 @@ class SearchIndex:
 
     def _fresh(self, reader: Connection, most: int) -> list[sqlite3.Row]:
         """Messages that it has not read, as many as a search that comes meanwhile can wait for."""
-        sql = "SELECT id, chat_id, text, attachments FROM messages WHERE id > ? ORDER BY id LIMIT ?"
+        sql = "SELECT id, chat_id, text, parts FROM messages WHERE id > ? ORDER BY id LIMIT ?"
         fresh: list[sqlite3.Row] = []
         chars = 0
         while len(fresh) < most and chars < _SLICE_CHARS:
@@ -212,7 +211,7 @@ class SearchIndex:
             if not some:
                 break
             fresh += some
-            chars += sum(len(as_text(row["text"])) + len(as_text(row["attachments"])) for row in some)
+            chars += sum(len(as_text(row["text"])) + len(as_text(row["parts"])) for row in some)
         return fresh
 
     def blocks_with(self, folded: str, if_rare: bool = False) -> Sequence[int] | None:
@@ -309,7 +308,7 @@ def _has(blocks: Sequence[int], number: int) -> bool:
 
 
 def _searched(row: sqlite3.Row) -> str:
-    return with_attached(as_text(row["text"]), row["attachments"])
+    return "\n".join(searched_texts(as_text(row["text"]), row["parts"]))
 
 
 def pieces_of(text: str) -> set[str]:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.markup.folding import fold, occurrences
-from app.storage.attachments import searched_texts
 from app.storage.codec import LATEST_S, as_text, as_title
 from app.storage.database import Connection
+from app.storage.parts import searched_texts
 from app.storage.records import ChatSummary, Match
 from app.storage.search_index import SearchIndex
 
@@ -137,8 +137,8 @@ class Searching:
         for number in numbers:
             if not self._goes_on(()):
                 return
-            if row := self._db.row("SELECT text, attachments FROM messages WHERE id = ?", (number,)):
-                yield number, searched_texts(as_text(row["text"]), row["attachments"])
+            if row := self._db.row("SELECT text, parts FROM messages WHERE id = ?", (number,)):
+                yield number, searched_texts(as_text(row["text"]), row["parts"])
 
 
 def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary:

@@ -18,9 +18,11 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
+from engine.drafting.proposers.dflash import BlockDrafter
+from engine.drafting.proposers.dflash2 import CandidateSelector
 from engine.models.access import ModelAccess
-from engine.models.drafters import Backbone, BlockConfig, Selector, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import Backbone, BlockConfig
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
@@ -110,6 +112,10 @@ class Reference:
     table: Rows
     head: Rows
 
+    @property
+    def confident(self) -> bool:
+        return "confidence_head.proj.weight" in self.weights
+
     def of(self, name: str) -> Rows:
         return self.weights[f"{name}.weight"]
 
@@ -196,10 +202,10 @@ class Reference:
         return attend
 
     def _around(self, name: str, part: Callable[[Rows], Rows], rows: Rows) -> Rows:
-        convolution = self.config.convolution
-        if convolution is None:
+        taps = self.config.said.get("conv_kernel_size")
+        if not taps:
             return part(rows)
-        taps, group = convolution.taps, convolution.group
+        group = self.config.said["conv_group_size"]
         told = (rows @ self.of(f"{name}.kernel_projection").T).reshape(len(rows), 2, taps, -1)
         base = self.weights[f"{name}.base_kernel"]
 
@@ -218,14 +224,14 @@ class Reference:
         config, logits = self.config, self.head @ self.corrected(state, before) * self.config.output_scale
         if config.softcap:
             logits = np.tanh(logits / config.softcap) * config.softcap
-        if config.markov is not None:
+        if "markov_head.markov_w1.weight" in self.weights:
             likely = self.of("markov_head.markov_w1")[before]
-            if config.markov.gated:
+            if config.said["markov_head_type"] == "gated":
                 gate = self.of("markov_head.gate_proj") @ np.concatenate([state, likely])
                 likely = likely * sigmoid(gate + self.weights["markov_head.gate_proj.bias"])
             logits = logits + self.of("markov_head.markov_w2") @ likely
-        if config.selector is not None:
-            chosen = np.argsort(-logits)[: config.selector.candidates]
+        if "selector_top_k" in config.said:
+            chosen = np.argsort(-logits)[: config.said["selector_top_k"]]
             follows = self.weights["candidate_selector.predecessor_codebook"][before]
             follows = follows * (self.of("candidate_selector.hidden_projection") @ state)
             edges = self.weights["candidate_selector.successor_codebook"] @ follows
@@ -238,10 +244,10 @@ class Reference:
         """Of the row after `told`, the token before the block and those that were drafted."""
         row, config = len(told) - 1, self.config
         logits = self.logits(rows[row], told[-1])
-        if config.prefix is None or row < config.prefix.uncorrected:
+        if "gru_hidden_dim" not in config.said or row < config.said["pure_draft_prefix_len"]:
             return logits
         read, kept = (self.weights[f"prefix_gru.weight_{part}_l0"] for part in ("ih", "hh"))
-        prefix = np.zeros(config.prefix.width)
+        prefix = np.zeros(config.said["gru_hidden_dim"])
         for token in told:
             reset, update, new = np.split(read @ self.table[token], 3)
             own_reset, own_update, own_new = np.split(kept @ prefix, 3)
@@ -251,7 +257,7 @@ class Reference:
         return logits + self.of("embed_proj.2") @ (inner * sigmoid(inner))
 
     def confidence(self, state: Rows, before: int) -> float:
-        known = [self.of("markov_head.markov_w1")[before]] if self.config.confidence_with_markov else []
+        known = [self.of("markov_head.markov_w1")[before]] if self.config.said["confidence_head_with_markov"] else []
         told = self.of("confidence_head.proj") @ np.concatenate([state, *known])
         return float(sigmoid(told + self.weights["confidence_head.proj.bias"])[0])
 
@@ -261,7 +267,7 @@ class Reference:
         for state in rows[: self.config.tokens]:
             logits = self.following(rows, told)
             chance = 1 / np.exp(logits - logits.max()).sum()
-            chances.append(self.confidence(state, told[-1]) if self.config.confidence else float(chance))
+            chances.append(self.confidence(state, told[-1]) if self.confident else float(chance))
             told.append(int(np.argmax(logits)))
         return told[1:], chances
 
@@ -423,7 +429,7 @@ def test_the_candidates_are_the_likeliest_tokens_and_no_others(candidates: int) 
     mx.random.seed(3)
     rows = 60
     logits = mx.random.normal((rows, tiny.VOCABULARY))
-    selector = CandidateSelector(tiny.VOCABULARY, tiny.WIDTH, Selector(8, candidates))
+    selector = CandidateSelector(tiny.VOCABULARY, tiny.WIDTH, 8, candidates)
     scores = selector(logits, mx.arange(rows), mx.random.normal((rows, tiny.WIDTH)))
     likeliest = np.sort(np.argsort(-np.array(logits), axis=-1)[:, :candidates], axis=-1)
     kept = np.isfinite(np.array(scores))

@@ -29,7 +29,6 @@ from engine import (
     DownloadId,
     DrafterExamined,
     DrafterInfo,
-    DrafterKind,
     ForwardTimes,
     HubAccess,
     LoadAborted,
@@ -195,7 +194,7 @@ def test_no_hub_gets_the_token_of_another_or_in_the_clear_and_a_folder_is_added_
 
 
 def drafter_for(main: ModelInfo, main_layers: int = 36) -> ModelInfo:
-    needs = DrafterInfo(DrafterKind.DFLASH, main.width, main_layers, main.vocabulary_rows, (1, 3))
+    needs = DrafterInfo("dflash", main.width, main_layers, main.vocabulary_rows, (1, 3))
     info = replace(DRAFT, folder="/models/Main-8B-DFlash", name="Main-8B-DFlash", vocabulary_digest="")
     return replace(info, drafter=needs)
 
@@ -233,7 +232,7 @@ def test_a_drafter_made_for_the_main_model_comes_with_it_and_one_that_hardly_agr
     assert notice_for(error).sentence == "It expects 28 layers; this model has 36."
 
     for folder, per_pass in (("/models/Main-8B-DFlash", 1.7), ("/models/gone", 1.0), ("/models/Main-8B-DFlash", 1.03)):
-        with_drafter.engine._tell(None, DrafterExamined(folder, per_pass))
+        with_drafter.engine.tell(None, DrafterExamined(folder, per_pass))
     with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
     assert "Only 1.0 tokens" in with_drafter.notices[0].sentence
 
@@ -267,7 +266,7 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
         assert "estimate" not in detail(drafter.name)
         times = ForwardTimes(main.weight_bytes, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
         with qtbot.waitSignal(harness.models.models_changed):
-            harness.engine._tell(None, ModelMeasured(main.folder, times))  # unasked
+            harness.engine.tell(None, ModelMeasured(main.folder, times))  # unasked
         assert re.search(r"about \d\.\d× in chats \(estimate\)", detail(drafter.name))
         assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
         harness.models.records.put_gain(main.folder, drafter.folder, 1.7)
@@ -303,7 +302,7 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
 
 
 def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:
-    head = DrafterInfo(DrafterKind.MTP, 0, 0, 0, ())
+    head = DrafterInfo("mtp", 0, 0, 0, ())
     main = replace(MAIN, own_drafter=head)
     parts: dict[str, Any] = {
         "models": {main.folder: main, DRAFT.folder: DRAFT},
@@ -317,7 +316,7 @@ def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot
         choices = {choice.model.name: choice for choice in harness.models.drafts_for_main()}
 
     assert choices["Main-8B"].group is DraftGroup.RECOMMENDED
-    assert choices["Main-8B"].model.drafter is DrafterKind.MTP
+    assert choices["Main-8B"].model.drafter == "mtp"
     assert harness.models.pair.draft_folder == main.folder
     assert [model.drafter for model in harness.models.models] == [None, None]
 

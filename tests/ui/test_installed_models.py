@@ -26,7 +26,6 @@ from engine import (
     DownloadFinished,
     DownloadId,
     DrafterInfo,
-    DrafterKind,
     ForwardTimes,
     HubUnreachable,
     ModelAbout,
@@ -48,7 +47,7 @@ OTHER = replace(model_info("/models/Other-4B", 4_000_000_000), about=ABOUT, cach
 HEAD = replace(
     model_info("/models/Head", 1_000_000),
     vocabulary_digest="",
-    drafter=DrafterInfo(DrafterKind.DSPARK, 0, 0, 0, (1,)),
+    drafter=DrafterInfo("dspark", 0, 0, 0, (1,)),
 )
 MODELS = [
     installed(MAIN),
@@ -184,7 +183,7 @@ def test_a_model_that_is_being_deleted_or_cannot_be_used_says_so(
     assert len(harness.problems) == 1
 
     lacking = replace(installed(OTHER), info=None, error=ModelHasNoConfig(OTHER.folder))
-    harness.store._models = [lacking if each.folder == OTHER.folder else each for each in MODELS]
+    harness.store.models = [lacking if each.folder == OTHER.folder else each for each in MODELS]
     harness.store.scan()
     qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisibleTo(row(page, "Other-4B")))
     said = texts(row(page, "Other-4B"))
@@ -345,7 +344,7 @@ def test_a_recommended_pair_is_installed_with_one_click_again_once_that_failed_a
         shown = [row for row in recommended.findChildren(OfferRow) if not row.isHidden()]
         return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
 
-    harness.store._models = list(here)  # by now it is here
+    harness.store.models = list(here)  # by now it is here
     harness.models.refresh()
     qtbot.waitUntil(lambda: "Use both" in buttons())
     click(buttons()["Use both"])

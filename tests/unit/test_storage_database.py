@@ -178,7 +178,7 @@ def test_a_rescue_keeps_what_version_4_brought(path: Path) -> None:
         database.execute("INSERT INTO folders (name, created_at) VALUES ('Work', 2)")
         chat = "INSERT INTO chats (title, created_at, updated_at, folder_id, options) VALUES ('new', 3, 3, 1, '{}')"
         database.execute(chat)
-        words = "INSERT INTO messages (chat_id, role, text, created_at, attachments) VALUES (2, 'user', 'new', 3, '[]')"
+        words = "INSERT INTO messages (chat_id, role, text, created_at, parts) VALUES (2, 'user', 'new', 3, '[]')"
         database.execute(words)
         root = "SELECT rootpage FROM sqlite_master WHERE name = 'messages_by_parent'"
         page = database.rows(root)[0]["rootpage"]
@@ -189,7 +189,7 @@ def test_a_rescue_keeps_what_version_4_brought(path: Path) -> None:
         assert database.rescued is not None
         chats = database.rows("SELECT title, folder_id, options FROM chats ORDER BY id")
         assert [tuple(row) for row in chats] == [("old", None, None), ("new", 1, "{}")]
-        messages = database.rows("SELECT text, attachments FROM messages ORDER BY id")
+        messages = database.rows("SELECT text, parts FROM messages ORDER BY id")
         assert [tuple(row) for row in messages] == [("old words", None), ("new", "[]")]
         assert [row["name"] for row in database.rows("SELECT name FROM folders")] == ["Work"]
 
