@@ -357,7 +357,7 @@ def test_macos_is_told_in_each_language_why_hunch_reaches_into_the_local_network
     assert len(set(told)) == 4
     info = plistlib.loads((contents / "Info.plist").read_bytes())
     assert info[key] in told
-    assert info["NSBonjourServices"] == [KIND.decode()]
+    assert info["NSBonjourServices"] == [KIND]
 
 
 def test_the_icon_has_every_size_that_macos_asks_for(app: Path, tools: Callable[[str], Any]) -> None:

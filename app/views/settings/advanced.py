@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models import ModelController
-from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.energy import knows_battery
 from app.system.machine import can_use_openblas, has_gpu, system_proxy
@@ -34,7 +33,7 @@ _MOST_MEGABYTES = 10_000
 class SpeculationCard(Translated, Card):
     """How far to guess ahead, and when."""
 
-    def __init__(self, theme: Theme, settings: Settings, models: ModelController, parts: SpeculationParts) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
         self._settings = settings
         self._models = models
@@ -60,7 +59,7 @@ class SpeculationCard(Translated, Card):
         models.pair_changed.connect(self._show)
         Kept(settings, "draft_on_battery", self.battery)
         Kept(settings, "light_drafters", self.light)
-        self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
+        self.on_button.clicked.connect(lambda: models.set_off_for_pair(False))
         self._show()
         self._retranslate()
 
@@ -84,13 +83,11 @@ class SpeculationCard(Translated, Card):
 
 
 class AdvancedPage(Translated, Page):
-    def __init__(
-        self, theme: Theme, settings: Settings, models: ModelController, speculation: SpeculationParts, paths: Paths
-    ) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController, paths: Paths) -> None:
         super().__init__(theme)
         self._settings = settings
         self._paths = paths
-        self.speculation = SpeculationCard(theme, settings, models, speculation)
+        self.speculation = SpeculationCard(theme, settings, models)
         self.hub = HubCard(theme, settings, models)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)
@@ -192,7 +189,7 @@ class HubCard(Translated, Card):
         self._token_row = Row(theme, self.token)
         self._token_in_clear_row = Row(theme, self.token_in_clear)
         self._mirrors_row = Row(theme, self.mirrors)
-        self._proxy_row = Row(theme, self.proxy)
+        self.proxy_row = Row(theme, self.proxy)
         self._limit_row = Row(theme, self.limit)
         self._offline_row = Row(theme, self.offline)
         self._show_settings()
@@ -203,7 +200,7 @@ class HubCard(Translated, Card):
     def _arrange(self) -> None:
         for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
             self.add(row)
-        for row in (self._proxy_row, self._limit_row, self._offline_row):
+        for row in (self.proxy_row, self._limit_row, self._offline_row):
             self.add(row)
         for field in (self.endpoint, self.token, self.mirrors, self.proxy):
             field.setMinimumWidth(_FIELD_PX)
@@ -260,7 +257,7 @@ class HubCard(Translated, Card):
     def _say_proxy(self) -> None:
         in_force = "" if self._settings.hub_proxy else system_proxy()
         now = fill(self.tr("Now %1."), in_force) if in_force else ""
-        self._proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
+        self.proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
 
     def _keep_endpoint(self) -> None:
         if self.endpoint.text() != self._settings.hub_endpoint:

@@ -196,7 +196,7 @@ class ChatSettings(Translated, QWidget):
         self.reset = PillButton(theme, parent=self)
         self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
         self._words = {name: Words(theme, beside=True) for name in _WIDE}
-        self._rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
+        self.rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
         self._connect()
         self._retranslate()
@@ -227,9 +227,9 @@ class ChatSettings(Translated, QWidget):
         if content is not None:
             content.setAutoFillBackground(False)  # the card shows through
         rows.addLayout(self._words[_PROMPT].column)
-        for row in self._rows.values():
+        for row in self.rows.values():
             row.keep_height()
-        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self._rows.values(), Hairline(self._theme)):
+        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self.rows.values(), Hairline(self._theme)):
             rows.addWidget(widget)
         rows.addLayout(self._words[_DRAFTING].column)
         rows.addWidget(self.fields[_DRAFTING])
@@ -262,8 +262,8 @@ class ChatSettings(Translated, QWidget):
         thinking = self.fields["thinking"].field
         assert isinstance(thinking, ThinkingField)
         thinking.offer_limit(limits)
-        self._rows["thinking"].setVisible(thinks)
-        self._rows["picture_detail"].setVisible(sees)
+        self.rows["thinking"].setVisible(thinks)
+        self.rows["picture_detail"].setVisible(sees)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
             field.leave.setVisible(any(each in view.own for each in _options_of(name)))
@@ -282,7 +282,7 @@ class ChatSettings(Translated, QWidget):
         self.close_button.set_name(self.tr("Close"))
         self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
-        shown: dict[str, Row | Words] = {**self._rows, **self._words}
+        shown: dict[str, Row | Words] = {**self.rows, **self._words}
         for name, words in shown.items():
             source, field = self._source(name), self.fields[name].field
             words.set_words(option_name(name), self._state(name, source))
