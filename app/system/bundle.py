@@ -111,6 +111,7 @@ def is_in_applications() -> bool:
 
 def write_app(folder: Path, python: str = sys.executable) -> Path:
     """One that starts this Hunch, whichever version is installed then. Raises OSError, also in place of another app."""
+
     def fill(new: Path) -> None:
         launcher = new / "Contents" / "MacOS" / "Hunch"
         launcher.parent.mkdir(parents=True)
