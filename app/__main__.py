@@ -11,7 +11,7 @@ from pathlib import Path
 
 STARTED_AT = time.perf_counter()
 _OF_ENGINE = ("--try-model", "--run-rank", "--lend")  # engine.CHILDREN, which is not imported for it
-_COMMANDS = ("ask", "serve")  # of app.ask
+_COMMANDS = ("ask", "serve", "launch")
 _CHILDREN = ("--read-pdf", "--read-picture", "--read-chats")  # as in app.system.limited_child
 
 
@@ -22,10 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments[:1] and arguments[0] in (*_OF_ENGINE, *_CHILDREN):
         return _run_child(*arguments)
     if arguments[:1] and arguments[0] in _COMMANDS:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        from app.ask import run_command
-
-        return run_command(arguments)
+        return _run_command(arguments)
     options = _parse(arguments)
     if options.version or options.install_app is not None:
         return _install_app(options.install_app) if options.install_app is not None else _tell_version()
@@ -54,6 +51,17 @@ def main(arguments: list[str] | None = None) -> int:
         raise
 
 
+def _run_command(arguments: list[str]) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if arguments[0] == "launch":
+        from app.launch import launch
+
+        return launch(arguments[1:])
+    from app.ask import run_command
+
+    return run_command(arguments)
+
+
 def _run_child(child: str, *arguments: str) -> int:
     """In an app that is its own interpreter, which has started itself for that."""
     if child in _OF_ENGINE:
@@ -78,7 +86,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="hunch",
         description="Chat with language models on your own Mac.",
-        epilog='"hunch ask TEXT" writes one reply here, "hunch serve" serves other programs; each has its own --help',
+        epilog='"hunch ask TEXT" writes one reply here, "hunch serve" serves other programs, "hunch launch" '
+        "starts one of them with its model; each has its own --help",
     )
     parser.add_argument("--version", action="store_true", help="say which Hunch this is")
     parser.add_argument("--profile-dir", type=Path, help="keep chats, settings and models in this folder")

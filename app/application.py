@@ -31,7 +31,7 @@ from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
-from app.storage.left_words import LeftWords, UnsentFile, places_to_leave
+from app.storage.left_words import LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
 from app.system import updates
 from app.system.bundle import can_write_app, home_applications, is_in_applications, is_mounted, own_bundle
@@ -50,9 +50,9 @@ from app.system.worker import RETRY_INTERVAL_MS, Worker, ignore
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
 from app.views.shell.applications_offer import AppOffer, MoveOffer
-from app.views.shell.help_wiring import HelpWiring
+from app.views.shell.help_menu import HelpMenu
 from app.views.shell.main_window import MainWindow
-from app.views.shell.server_wiring import ServerWiring
+from app.views.shell.server_menu import ServerMenu
 from app.views.shell.start_notices import WaitingStart
 from app.views.widgets.banner import BannerText, problem_text
 from app.views.widgets.side_window import bring_to_front
@@ -124,7 +124,9 @@ class _Looks:
     """Language, colours and sizes, as the settings have them."""
 
     def __init__(self, settings: Settings, theme: Theme, translation: Translation) -> None:
-        self._settings, self._theme, self._translation = settings, theme, translation
+        self._settings = settings
+        self._theme = theme
+        self._translation = translation
         translation.switch(settings.language)
         self._apply()
         settings.changed.connect(self._on_setting)
@@ -136,7 +138,8 @@ class _Looks:
             self._apply()
 
     def _apply(self) -> None:
-        settings, theme = self._settings, self._theme
+        settings = self._settings
+        theme = self._theme
         theme.set_language(self._translation.language)
         theme.set_appearance(cast(Appearance, settings.appearance))  # the option allows no other value
         theme.set_scale(settings.text_scale)
@@ -162,25 +165,29 @@ class Application(QObject):
     ) -> None:
         super().__init__()
         self.paths = paths
-        self._make_engine, self._make_store = make_engine, make_store
-        self._starter, self._machine = starter, machine or this_machine()
+        self._make_engine = make_engine
+        self._make_store = make_store
+        self._starter = starter
+        self._machine = machine or this_machine()
         self.errors = ErrorWatch()
         self.calls = GuiCalls(self)
-        self._files = Worker("small files", self.calls.post)
+        self._small_files = Worker("small files", self.calls.post)
         secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
-        self.settings = Settings(paths.settings, secrets, self, self._files)
+        self.settings = Settings(paths.settings, secrets, self, self._small_files)
         self.theme = Theme(self)
         self.translation = Translation(compiled_sentences())
         self._style = _Looks(self.settings, self.theme, self.translation)
         self.window = MainWindow(self.theme, self.settings)
-        self.help = HelpWiring(self.window.parts, self.theme, self.settings, paths.logs, self._files, self.translation)
+        self.help = HelpMenu(self.window, self.theme, self.settings, paths.logs, self._small_files, self.translation)
         self._settings_window: SettingsWindow | None = None
         self.engine_works_on = False  # after the end
-        self.is_open = self._is_ending = self._wants_quick_ask = False
+        self.is_open = False
+        self._is_ending = False
+        self._wants_quick_ask = False
         self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
-        self._left = LeftWords(*places_to_leave(paths.data, paths.cache))
+        self._left = LeftWords(paths.left)
         self._opening = start_notices.Opening(self.window.banner)
         self._connect()
 
@@ -196,7 +203,7 @@ class Application(QObject):
         window.closed.connect(self.close)
         self._end.add(_Stage.UNSENT, self._keep_unsent)
         self._end.add(_Stage.STORAGE, self._close_storage)
-        self._end.add(_Stage.FILES, self._files.close)
+        self._end.add(_Stage.FILES, self._small_files.close)
         self._end.add(_Stage.SETTINGS, self.settings.save)
 
     # Start
@@ -246,11 +253,11 @@ class Application(QObject):
         if self._is_ending:
             return
         self.mark = SessionMark(self.paths.data / "running")
-        self._files.ask(self.mark.begin, ignore, ignore)
+        self._small_files.ask(self.mark.begin, ignore, ignore)
         for folder in (self.paths.data, self.paths.cache):
-            self._files.ask(partial(remove_unfinished, folder), ignore, ignore)
+            self._small_files.ask(partial(remove_unfinished, folder), ignore, ignore)
         retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
-        records = PairRecords(self.paths.pairs, machine_name(), self._files, retry.start)
+        records = PairRecords(self.paths.pairs, machine_name(), self._small_files, retry.start)
         retry.timeout.connect(records.try_again)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
         self.bridge = EngineBridge(self, note=self.mark.note)
@@ -260,28 +267,36 @@ class Application(QObject):
         self._end.add(_Stage.STORE, partial(_end_in_time, partial(self.store.close, STORE_END_S), "the downloads"))
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
-        given = self.engine, self.bridge, self.storage, self.settings, self.models, self
-        self.chats = ChatController(*given, self.window.parts.sight)
+        self.chats = ChatController(
+            self.engine, self.bridge, self.storage, self.settings, self.models, self, self.window.sight
+        )
         caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
         if opened.purged:
             self.storage.forget_traces()
             caches.keep_all()
-        files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
-        serving = self.engine, self.bridge, self.settings, self.models, self.chats.requests
-        self.server = ServerController(*serving, self.calls.post, self)
-        self.machines = MachinesController(self.paths.machines, *serving[1:4], self.calls.post, self)
-        closers = self.chats.close, files.close, self.machines.close, self.bridge.close
-        self._end.add(_Stage.CONTROLLERS, *closers, partial(_end_in_time, self.server.close, "the server"))
+        self.file_controllers = FileControllers(
+            self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post
+        )
+        self.server = ServerController(
+            self.engine, self.bridge, self.settings, self.models, self.chats.requests, self.calls.post, self
+        )
+        self.machines = MachinesController(
+            self.paths.machines, self.bridge, self.settings, self.models, self.calls.post, self
+        )
+        self._end.add(
+            _Stage.CONTROLLERS, self.chats.close, self.file_controllers.close, self.machines.close, self.bridge.close
+        )
+        self._end.add(_Stage.CONTROLLERS, partial(_end_in_time, self.server.close, "the server"))
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
-        parts = self.engine, self.bridge, self.storage, self.chats, self.models
-        self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
-        writing = self.chats, self.speculation, self.server, self.machines
-        self.energy = EnergyController(self._machine, self.engine, self.settings, *writing)
-        self._show_parts(files, opened.rescued)
+        self.speculation = SpeculationParts(self.engine, self.bridge, self.storage, self.chats, self.models)
+        self.energy = EnergyController(
+            self._machine, self.engine, self.settings, self.chats, self.models, self.server, self.machines
+        )
+        self._show_parts(opened.rescued)
 
-    def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:
-        self.window.bind(self.chats, self.models, self.speculation, files, self.settings_window)
-        self.server_wiring = ServerWiring(self.window.parts, self.server, partial(self.show_settings, "server"))
+    def _show_parts(self, rescued: Rescued | None) -> None:
+        self.window.bind(self.chats, self.models, self.speculation, self.file_controllers, self.settings_window)
+        self.server_menu = ServerMenu(self.window, self.server, partial(self.show_settings, "server"))
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(rescued)
@@ -344,8 +359,15 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            parts = self.chats.options, self.speculation, self.server, self.machines, self.paths
-            self._settings_window = SettingsWindow(self.theme, self.settings, *parts)
+            self._settings_window = SettingsWindow(
+                self.theme,
+                self.settings,
+                self.chats.options,
+                self.models,
+                self.server,
+                self.machines,
+                self.paths,
+            )
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
             self._end.add(_Stage.WINDOWS, self._settings_window.close)
         return self._settings_window
@@ -435,14 +457,14 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
 def offer_to_move(application: Application) -> None:
     app = own_bundle()
     if app is not None and is_mounted(app):
-        MoveOffer(application.window.parts, application.calls.post, application.window.quit, app)
+        MoveOffer(application.window, application.calls.post, application.window.quit, app)
 
 
 def offer_app(application: Application) -> None:
     settings = application.settings
     if settings.app_offered or not can_write_app() or is_in_applications():
         return
-    AppOffer(application.window.parts, application.calls.post, settings, home_applications())
+    AppOffer(application.window, application.calls.post, settings, home_applications())
 
 
 def look_for_updates(application: Application) -> None:
@@ -453,5 +475,5 @@ def look_for_updates(application: Application) -> None:
 
         asked = Updates(channel, application.settings, application.calls.post)
         application.ending.connect(asked.close)
-        UpdateOffer(application.window.parts, application.theme, asked, channel, application.translation)
+        UpdateOffer(application.window, application.theme, asked, channel, application.translation)
         asked.start()

@@ -12,6 +12,23 @@
     </message>
 </context>
 <context>
+    <name>ChatList</name>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln chat</numerusform>
+            <numerusform>%Ln chats</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln folder</numerusform>
+            <numerusform>%Ln folders</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DiscoverPanel</name>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
@@ -106,7 +123,7 @@
     </message>
 </context>
 <context>
-    <name>MessageWiring</name>
+    <name>MessageActions</name>
     <message numerus="yes">
         <source>Delete this and %Ln later message(s)?</source>
         <translation>
@@ -143,23 +160,6 @@
         <translation>
             <numerusform>%Ln minute</numerusform>
             <numerusform>%Ln minutes</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>SidebarWiring</name>
-    <message numerus="yes">
-        <source>%Ln chat(s)</source>
-        <translation>
-            <numerusform>%Ln chat</numerusform>
-            <numerusform>%Ln chats</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln folder(s)</source>
-        <translation>
-            <numerusform>%Ln folder</numerusform>
-            <numerusform>%Ln folders</numerusform>
         </translation>
     </message>
 </context>

@@ -223,8 +223,8 @@
         <translation>保存せずに続ける</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>メッセージ %1 件を復元しました（うち %2 件はバックアップから）。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -312,6 +312,25 @@
     </message>
 </context>
 <context>
+    <name>AttachmentActions</name>
+    <message>
+        <source>Attachment too long for this model.</source>
+        <translation>添付ファイルがこのモデルには長すぎます。</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>末尾だけを残す</translation>
+    </message>
+    <message>
+        <source>Attach Files</source>
+        <translation>ファイルを添付</translation>
+    </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>末尾だけを添付</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentChip</name>
     <message>
         <source>Picture</source>
@@ -377,25 +396,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>メッセージから外す</translation>
-    </message>
-</context>
-<context>
-    <name>AttachmentWiring</name>
-    <message>
-        <source>Attachment too long for this model.</source>
-        <translation>添付ファイルがこのモデルには長すぎます。</translation>
-    </message>
-    <message>
-        <source>Keep only its end</source>
-        <translation>末尾だけを残す</translation>
-    </message>
-    <message>
-        <source>Attach Files</source>
-        <translation>ファイルを添付</translation>
-    </message>
-    <message>
-        <source>Attach only its end</source>
-        <translation>末尾だけを添付</translation>
     </message>
 </context>
 <context>
@@ -489,6 +489,46 @@
 </context>
 <context>
     <name>ChatList</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>フォルダ「%1」を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Move contents up</source>
+        <translation>中身を 1 つ上に移動</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Delete everything</source>
+        <translation>中身も削除</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>チャット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1と%2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>フォルダ %Ln 個</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
+        <translation>削除したチャットは 30 日間「最近削除した項目」に残ります。</translation>
+    </message>
+    <message>
+        <source>Contains %1.</source>
+        <translation>%1が入っています。</translation>
+    </message>
     <message>
         <source>New Folder</source>
         <translation>新規フォルダ</translation>
@@ -640,68 +680,18 @@
     </message>
 </context>
 <context>
-    <name>ChatSettingsWiring</name>
+    <name>ChatSettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>チャットの設定（このチャットで変更あり）</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>チャットの設定</translation>
+    </message>
     <message>
         <source>Chat Settings…</source>
         <translation>チャットの設定…</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFileDialog</name>
-    <message>
-        <source>The file does not exist yet. It will have these lines:</source>
-        <translation>ファイルはまだありません。次の内容で作成します。</translation>
-    </message>
-    <message>
-        <source>Only these lines change. A copy of the present file is kept beside it.</source>
-        <translation>変わるのはこれらの行だけです。今のファイルのコピーを同じフォルダに残します。</translation>
-    </message>
-    <message>
-        <source>Write to %1?</source>
-        <translation>%1 に書き込みますか？</translation>
-    </message>
-    <message>
-        <source>Write</source>
-        <translation>書き込む</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
-    </message>
-    <message>
-        <source>Changes</source>
-        <translation>変更内容</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFiles</name>
-    <message>
-        <source>Written to %1.</source>
-        <translation>%1 に書き込みました。</translation>
-    </message>
-    <message>
-        <source>Written to %1. The former file is beside it as %2.</source>
-        <translation>%1 に書き込みました。元のファイルは同じフォルダに %2 として残っています。</translation>
-    </message>
-    <message>
-        <source>%1 has all of this already.</source>
-        <translation>%1 にはすでにすべて入っています。</translation>
-    </message>
-    <message>
-        <source>%1 has errors or is no text, so it is not changed.</source>
-        <translation>%1 はエラーがあるかテキストではないため、変更していません。</translation>
-    </message>
-    <message>
-        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
-        <translation>%1 の該当する場所に別の内容があるため、変更していません。代わりにテキストをコピーしてください。</translation>
-    </message>
-    <message>
-        <source>%1 was changed meanwhile, so it is left as it is.</source>
-        <translation>%1 はその間に変更されたため、そのままにしました。</translation>
-    </message>
-    <message>
-        <source>%1 cannot be read or written.</source>
-        <translation>%1 を読み書きできません。</translation>
     </message>
 </context>
 <context>
@@ -717,6 +707,18 @@
     <message>
         <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
         <translation>Xcode の「設定」&gt;「インテリジェンス」で、ローカルのプロバイダをポート %1 で追加します。</translation>
+    </message>
+    <message>
+        <source>Run in a terminal. In short: %1</source>
+        <translation>ターミナルで実行します。短く書くと: %1</translation>
+    </message>
+    <message>
+        <source>%1 works with tools, and %2 calls none.</source>
+        <translation>%1 にはツールを呼び出すモデルが必要ですが、%2 はツールを呼び出せません。</translation>
+    </message>
+    <message>
+        <source>%1 needs a context of %2 tokens, and %3 has %4.</source>
+        <translation>%1 には %2 トークンのコンテキストが必要ですが、%3 は %4 トークンです。</translation>
     </message>
 </context>
 <context>
@@ -803,14 +805,6 @@
 <context>
     <name>ConnectCard</name>
     <message>
-        <source>Write to %1…</source>
-        <translation>%1 に書き込む…</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>取り消す</translation>
-    </message>
-    <message>
         <source>Enter the key there as well.</source>
         <translation>キーもそこで入力します。</translation>
     </message>
@@ -821,6 +815,14 @@
     <message>
         <source>Text to paste</source>
         <translation>ペーストするテキスト</translation>
+    </message>
+    <message>
+        <source>%1 is installed and can serve it.</source>
+        <translation>インストール済みの %1 なら使えます。</translation>
+    </message>
+    <message>
+        <source>%1 can serve it: see Models.</source>
+        <translation>%1 なら使えます。「モデル」でインストールできます。</translation>
     </message>
 </context>
 <context>
@@ -1985,6 +1987,21 @@
     </message>
 </context>
 <context>
+    <name>InspectorButton</name>
+    <message>
+        <source>Widen the window to show the inspector.</source>
+        <translation>インスペクタを表示するには、ウインドウを広げてください。</translation>
+    </message>
+    <message>
+        <source>Toggle inspector</source>
+        <translation>インスペクタの表示を切り替え</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>インスペクタ</translation>
+    </message>
+</context>
+<context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
@@ -2005,21 +2022,6 @@
     <message>
         <source>With and without the draft</source>
         <translation>ドラフトありとなしで比較</translation>
-    </message>
-</context>
-<context>
-    <name>InspectorWiring</name>
-    <message>
-        <source>Widen the window to show the inspector.</source>
-        <translation>インスペクタを表示するには、ウインドウを広げてください。</translation>
-    </message>
-    <message>
-        <source>Toggle inspector</source>
-        <translation>インスペクタの表示を切り替え</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>インスペクタ</translation>
     </message>
 </context>
 <context>
@@ -2337,6 +2339,25 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>%1 will load after this reply.</source>
+        <translation>この回答が終わったら %1 を読み込みます。</translation>
+    </message>
+    <message>
+        <source>The model will unload after this reply.</source>
+        <translation>この回答が終わったらモデルをメモリから外します。</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Switch</source>
+        <translation>回答を停止して切り替え</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>回答を停止してメモリから外す</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2579,6 +2600,27 @@
     </message>
 </context>
 <context>
+    <name>MessageActions</name>
+    <message numerus="yes">
+        <source>Delete this and %Ln later message(s)?</source>
+        <translation>
+            <numerusform>このメッセージと以降の %Ln 件を削除しますか？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>30 日間「最近削除した項目」に残ります。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+</context>
+<context>
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
@@ -2670,27 +2712,6 @@
     <message>
         <source>More</source>
         <translation>その他</translation>
-    </message>
-</context>
-<context>
-    <name>MessageWiring</name>
-    <message numerus="yes">
-        <source>Delete this and %Ln later message(s)?</source>
-        <translation>
-            <numerusform>このメッセージと以降の %Ln 件を削除しますか？</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Kept in Recently Deleted for 30 days.</source>
-        <translation>「最近削除した項目」に 30 日間残ります。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>削除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
     </message>
 </context>
 <context>
@@ -3713,6 +3734,29 @@
     </message>
 </context>
 <context>
+    <name>ModelLinksPage</name>
+    <message>
+        <source>Your models</source>
+        <translation>マイモデル</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>モデルはメインウインドウのサイドバーにあります。</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>モデルを探す</translation>
+    </message>
+    <message>
+        <source>Recommended models and search.</source>
+        <translation>おすすめのモデルと検索。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+</context>
+<context>
     <name>ModelPage</name>
     <message>
         <source>Contacting hub…</source>
@@ -4114,69 +4158,6 @@
     </message>
 </context>
 <context>
-    <name>ModelsPage</name>
-    <message>
-        <source>Delete %1?</source>
-        <translation>%1 を削除しますか？</translation>
-    </message>
-    <message>
-        <source>Frees %1.</source>
-        <translation>ディスクの空きが %1 増えます。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>削除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
-    </message>
-    <message>
-        <source>Models folder</source>
-        <translation>モデルのあるフォルダ</translation>
-    </message>
-    <message>
-        <source>Installed</source>
-        <translation>インストール済み</translation>
-    </message>
-    <message>
-        <source>Refresh</source>
-        <translation>一覧を更新</translation>
-    </message>
-    <message>
-        <source>More folders</source>
-        <translation>その他のフォルダ</translation>
-    </message>
-    <message>
-        <source>Their models are listed, never changed.</source>
-        <translation>これらのフォルダのモデルも表示します。中身は変更しません。</translation>
-    </message>
-    <message>
-        <source>Add folder…</source>
-        <translation>フォルダを追加…</translation>
-    </message>
-    <message>
-        <source>Your models</source>
-        <translation>マイモデル</translation>
-    </message>
-    <message>
-        <source>Models are in the sidebar of the main window.</source>
-        <translation>モデルはメインウインドウのサイドバーにあります。</translation>
-    </message>
-    <message>
-        <source>Find models</source>
-        <translation>モデルを探す</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>おすすめのモデルと検索。</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>開く</translation>
-    </message>
-</context>
-<context>
     <name>ModelsView</name>
     <message>
         <source>Models</source>
@@ -4394,7 +4375,7 @@
     </message>
 </context>
 <context>
-    <name>OverlayWiring</name>
+    <name>OverlayMenu</name>
     <message>
         <source>Drafted text is not marked.</source>
         <translation>予測されたテキストは表示していません。</translation>
@@ -4827,10 +4808,6 @@
         <translation>レース…</translation>
     </message>
     <message>
-        <source>Tune this pair…</source>
-        <translation>このペアを調整…</translation>
-    </message>
-    <message>
         <source>Find a draft…</source>
         <translation>ドラフトを探す…</translation>
     </message>
@@ -4845,25 +4822,6 @@
     <message>
         <source>How the two compare</source>
         <translation>2つのモデルの比較</translation>
-    </message>
-</context>
-<context>
-    <name>PickerWiring</name>
-    <message>
-        <source>%1 will load after this reply.</source>
-        <translation>この回答が終わったら %1 を読み込みます。</translation>
-    </message>
-    <message>
-        <source>The model will unload after this reply.</source>
-        <translation>この回答が終わったらモデルをメモリから外します。</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Switch</source>
-        <translation>回答を停止して切り替え</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Unload</source>
-        <translation>回答を停止してメモリから外す</translation>
     </message>
 </context>
 <context>
@@ -4989,6 +4947,16 @@
     <message>
         <source>damaged</source>
         <translation>破損しています</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>ツール</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>結果</translation>
     </message>
     <message>
         <source>too large</source>
@@ -5679,6 +5647,29 @@
     </message>
 </context>
 <context>
+    <name>ServerMenu</name>
+    <message>
+        <source>Use another port</source>
+        <translation>別のポートを使う</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>サーバの設定…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>サーバは動いていません</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>サーバをオフにする</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>サーバをオンにする</translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message>
         <source>Off</source>
@@ -5773,40 +5764,6 @@
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
         <translation>プログラムがチャット、ファイル、設定を見ることはありません。自分のメッセージが優先されます。</translation>
-    </message>
-</context>
-<context>
-    <name>ServerWiring</name>
-    <message>
-        <source>Use another port</source>
-        <translation>別のポートを使う</translation>
-    </message>
-    <message>
-        <source>Server Settings…</source>
-        <translation>サーバの設定…</translation>
-    </message>
-    <message>
-        <source>The server is not running</source>
-        <translation>サーバは動いていません</translation>
-    </message>
-    <message>
-        <source>Turn Server Off</source>
-        <translation>サーバをオフにする</translation>
-    </message>
-    <message>
-        <source>Turn Server On</source>
-        <translation>サーバをオンにする</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsButton</name>
-    <message>
-        <source>Chat settings (changed here)</source>
-        <translation>チャットの設定（このチャットで変更あり）</translation>
-    </message>
-    <message>
-        <source>Chat settings</source>
-        <translation>チャットの設定</translation>
     </message>
 </context>
 <context>
@@ -5962,6 +5919,14 @@
 <context>
     <name>Sidebar</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>チャットのピン留めを解除</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>チャットをピン留め</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>新規チャット</translation>
     </message>
@@ -5999,58 +5964,26 @@
     </message>
 </context>
 <context>
-    <name>SidebarWiring</name>
+    <name>SpeculationActions</name>
     <message>
-        <source>Unpin Chat</source>
-        <translation>チャットのピン留めを解除</translation>
-    </message>
-    <message>
-        <source>Pin Chat</source>
-        <translation>チャットをピン留め</translation>
+        <source>Draft length is now fixed.</source>
+        <translation>予測の長さを固定しました。</translation>
     </message>
     <message>
-        <source>Delete the folder “%1”?</source>
-        <translation>フォルダ「%1」を削除しますか？</translation>
+        <source>Undo</source>
+        <translation>取り消す</translation>
     </message>
     <message>
-        <source>Move contents up</source>
-        <translation>中身を 1 つ上に移動</translation>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>このペアではドラフトがオフです。「自動」を選ぶとオンになります。</translation>
     </message>
     <message>
-        <source>Delete everything</source>
-        <translation>中身も削除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln chat(s)</source>
-        <translation>
-            <numerusform>チャット %Ln 件</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln folder(s)</source>
-        <translation>
-            <numerusform>フォルダ %Ln 個</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 and %2</source>
-        <translation>%1と%2</translation>
-    </message>
-    <message>
-        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
-        <translation>削除したチャットは 30 日間「最近削除した項目」に残ります。</translation>
-    </message>
-    <message>
-        <source>Contains %1.</source>
-        <translation>%1が入っています。</translation>
+        <source>Race…</source>
+        <translation>レース…</translation>
     </message>
 </context>
 <context>
-    <name>SpeculationCards</name>
+    <name>SpeculationCard</name>
     <message>
         <source>Guess ahead</source>
         <translation>先に予測</translation>
@@ -6121,25 +6054,6 @@
     <message>
         <source>Tokens to guess ahead</source>
         <translation>先に予測するトークン数</translation>
-    </message>
-</context>
-<context>
-    <name>SpeculationWiring</name>
-    <message>
-        <source>Undo</source>
-        <translation>取り消す</translation>
-    </message>
-    <message>
-        <source>Draft length is now fixed.</source>
-        <translation>予測の長さを固定しました。</translation>
-    </message>
-    <message>
-        <source>Drafting is off for this pair. Auto turns it on.</source>
-        <translation>このペアではドラフトがオフです。「自動」を選ぶとオンになります。</translation>
-    </message>
-    <message>
-        <source>Race…</source>
-        <translation>レース…</translation>
     </message>
 </context>
 <context>
@@ -6392,8 +6306,8 @@
         <translation>空にする</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>毎日のコピーからも消え、元に戻せません。</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>バックアップからも消え、元に戻せません。</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -6478,100 +6392,6 @@
     </message>
 </context>
 <context>
-    <name>TuneCard</name>
-    <message>
-        <source>Load a pair first.</source>
-        <translation>先にペアを読み込んでください。</translation>
-    </message>
-    <message>
-        <source>Stop measuring</source>
-        <translation>測定を中止</translation>
-    </message>
-    <message>
-        <source>Measure again</source>
-        <translation>再測定</translation>
-    </message>
-    <message>
-        <source>Measure</source>
-        <translation>測定</translation>
-    </message>
-    <message>
-        <source>Export measurements</source>
-        <translation>測定結果を書き出す</translation>
-    </message>
-    <message>
-        <source>Tune this pair</source>
-        <translation>このペアを調整</translation>
-    </message>
-    <message>
-        <source>Teaches Auto in a few minutes.</source>
-        <translation>数分で「自動」に学習させます。</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>書き出す…</translation>
-    </message>
-</context>
-<context>
-    <name>Tuning</name>
-    <message>
-        <source>Plain</source>
-        <translation>なし</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自動</translation>
-    </message>
-    <message>
-        <source>Code</source>
-        <translation>コード</translation>
-    </message>
-    <message>
-        <source>English prose</source>
-        <translation>英語の文章</translation>
-    </message>
-    <message>
-        <source>Story</source>
-        <translation>物語</translation>
-    </message>
-    <message>
-        <source>Waiting for a reply to finish.</source>
-        <translation>回答が終わるのを待っています。</translation>
-    </message>
-    <message>
-        <source>Measuring %1 of %2…</source>
-        <translation>測定中… %1 / %2</translation>
-    </message>
-    <message>
-        <source>Loading this pair…</source>
-        <translation>このペアを読み込み中…</translation>
-    </message>
-    <message>
-        <source>Waiting: this Mac is hot or saves energy.</source>
-        <translation>待機中：Mac が高温か、低電力モードです。</translation>
-    </message>
-    <message>
-        <source>Stopped: a reply failed.</source>
-        <translation>回答に失敗したため、測定を中止しました。</translation>
-    </message>
-    <message>
-        <source>Replies were too short to measure.</source>
-        <translation>回答が短すぎて測れませんでした。</translation>
-    </message>
-    <message>
-        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
-        <translation>ドラフトを使っても速くなりません（最良でも %1）。「自動」では休止します。</translation>
-    </message>
-    <message>
-        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>%1 トークン先までの予測が最速で、ドラフトなしの %2です。「自動」に学習させました。</translation>
-    </message>
-    <message>
-        <source>Auto is best: %1 plain speed.</source>
-        <translation>「自動」が最適です。ドラフトなしの %1の速さです。</translation>
-    </message>
-</context>
-<context>
     <name>UnseenNote</name>
     <message>
         <source>%1 only answers about pictures.</source>
@@ -6642,6 +6462,49 @@
     <message>
         <source>Quit Hunch</source>
         <translation>Hunch を終了</translation>
+    </message>
+</context>
+<context>
+    <name>YoursPage</name>
+    <message>
+        <source>Frees %1.</source>
+        <translation>ディスクの空きが %1 増えます。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>モデルのあるフォルダ</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>一覧を更新</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>その他のフォルダ</translation>
+    </message>
+    <message>
+        <source>Their models are listed, never changed.</source>
+        <translation>これらのフォルダのモデルも表示します。中身は変更しません。</translation>
+    </message>
+    <message>
+        <source>Add folder…</source>
+        <translation>フォルダを追加…</translation>
     </message>
 </context>
 <context>

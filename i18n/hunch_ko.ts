@@ -223,8 +223,8 @@
         <translation>저장하지 않고 계속</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>메시지 %1개를 복구했어요(백업에서 %2개).</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -312,6 +312,25 @@
     </message>
 </context>
 <context>
+    <name>AttachmentActions</name>
+    <message>
+        <source>Attachment too long for this model.</source>
+        <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>끝부분만 남기기</translation>
+    </message>
+    <message>
+        <source>Attach Files</source>
+        <translation>파일 첨부</translation>
+    </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>끝부분만 첨부</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentChip</name>
     <message>
         <source>Picture</source>
@@ -377,25 +396,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>메시지에서 제거</translation>
-    </message>
-</context>
-<context>
-    <name>AttachmentWiring</name>
-    <message>
-        <source>Attachment too long for this model.</source>
-        <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
-    </message>
-    <message>
-        <source>Keep only its end</source>
-        <translation>끝부분만 남기기</translation>
-    </message>
-    <message>
-        <source>Attach Files</source>
-        <translation>파일 첨부</translation>
-    </message>
-    <message>
-        <source>Attach only its end</source>
-        <translation>끝부분만 첨부</translation>
     </message>
 </context>
 <context>
@@ -489,6 +489,46 @@
 </context>
 <context>
     <name>ChatList</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>‘%1’ 폴더를 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Move contents up</source>
+        <translation>내용을 위로 옮기기</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Delete everything</source>
+        <translation>내용까지 삭제</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>채팅 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>폴더 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
+        <translation>삭제한 채팅은 30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Contains %1.</source>
+        <translation>이 폴더에 %1가 있어요.</translation>
+    </message>
     <message>
         <source>New Folder</source>
         <translation>새 폴더</translation>
@@ -640,68 +680,18 @@
     </message>
 </context>
 <context>
-    <name>ChatSettingsWiring</name>
+    <name>ChatSettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>채팅 설정(이 채팅에서 바꿈)</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>채팅 설정</translation>
+    </message>
     <message>
         <source>Chat Settings…</source>
         <translation>채팅 설정…</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFileDialog</name>
-    <message>
-        <source>The file does not exist yet. It will have these lines:</source>
-        <translation>파일이 아직 없어요. 다음 내용으로 만들어요:</translation>
-    </message>
-    <message>
-        <source>Only these lines change. A copy of the present file is kept beside it.</source>
-        <translation>이 줄만 바뀌어요. 지금 파일의 사본은 같은 폴더에 남겨 둬요.</translation>
-    </message>
-    <message>
-        <source>Write to %1?</source>
-        <translation>%1에 쓸까요?</translation>
-    </message>
-    <message>
-        <source>Write</source>
-        <translation>쓰기</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
-    </message>
-    <message>
-        <source>Changes</source>
-        <translation>바뀌는 내용</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFiles</name>
-    <message>
-        <source>Written to %1.</source>
-        <translation>%1에 썼어요.</translation>
-    </message>
-    <message>
-        <source>Written to %1. The former file is beside it as %2.</source>
-        <translation>%1에 썼어요. 이전 파일은 같은 폴더에 %2 이름으로 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 has all of this already.</source>
-        <translation>%1에 이미 모두 들어 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 has errors or is no text, so it is not changed.</source>
-        <translation>%1에 오류가 있거나 텍스트가 아니어서 바꾸지 않았어요.</translation>
-    </message>
-    <message>
-        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
-        <translation>%1의 해당 위치에 다른 내용이 있어서 바꾸지 않았어요. 텍스트를 복사해서 쓰세요.</translation>
-    </message>
-    <message>
-        <source>%1 was changed meanwhile, so it is left as it is.</source>
-        <translation>%1의 내용이 그사이 바뀌어서 그대로 두었어요.</translation>
-    </message>
-    <message>
-        <source>%1 cannot be read or written.</source>
-        <translation>%1 파일을 읽거나 쓸 수 없어요.</translation>
     </message>
 </context>
 <context>
@@ -717,6 +707,18 @@
     <message>
         <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
         <translation>Xcode의 설정 &gt; 인텔리전스에서 로컬 제공자를 추가하고 포트 %1번을 입력하세요.</translation>
+    </message>
+    <message>
+        <source>Run in a terminal. In short: %1</source>
+        <translation>터미널에서 실행하세요. 줄여서: %1</translation>
+    </message>
+    <message>
+        <source>%1 works with tools, and %2 calls none.</source>
+        <translation>%1에는 도구를 호출하는 모델이 필요한데, %2 모델은 도구를 호출하지 못해요.</translation>
+    </message>
+    <message>
+        <source>%1 needs a context of %2 tokens, and %3 has %4.</source>
+        <translation>%1에는 토큰 %2개의 컨텍스트가 필요한데, %3 모델은 %4개예요.</translation>
     </message>
 </context>
 <context>
@@ -803,14 +805,6 @@
 <context>
     <name>ConnectCard</name>
     <message>
-        <source>Write to %1…</source>
-        <translation>%1에 쓰기…</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>실행 취소</translation>
-    </message>
-    <message>
         <source>Enter the key there as well.</source>
         <translation>키도 그곳에 입력하세요.</translation>
     </message>
@@ -821,6 +815,14 @@
     <message>
         <source>Text to paste</source>
         <translation>붙여넣을 텍스트</translation>
+    </message>
+    <message>
+        <source>%1 is installed and can serve it.</source>
+        <translation>설치된 %1 모델로는 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 can serve it: see Models.</source>
+        <translation>%1 모델로는 쓸 수 있어요. ‘모델’에서 설치하세요.</translation>
     </message>
 </context>
 <context>
@@ -1985,6 +1987,21 @@
     </message>
 </context>
 <context>
+    <name>InspectorButton</name>
+    <message>
+        <source>Widen the window to show the inspector.</source>
+        <translation>인스펙터를 보려면 윈도우를 넓히세요.</translation>
+    </message>
+    <message>
+        <source>Toggle inspector</source>
+        <translation>인스펙터 보기/가리기</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>인스펙터</translation>
+    </message>
+</context>
+<context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
@@ -2005,21 +2022,6 @@
     <message>
         <source>With and without the draft</source>
         <translation>초안 모델을 쓸 때와 안 쓸 때 비교</translation>
-    </message>
-</context>
-<context>
-    <name>InspectorWiring</name>
-    <message>
-        <source>Widen the window to show the inspector.</source>
-        <translation>인스펙터를 보려면 윈도우를 넓히세요.</translation>
-    </message>
-    <message>
-        <source>Toggle inspector</source>
-        <translation>인스펙터 보기/가리기</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>인스펙터</translation>
     </message>
 </context>
 <context>
@@ -2337,6 +2339,25 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>%1 will load after this reply.</source>
+        <translation>이 답변이 끝나면 %1 모델을 불러와요.</translation>
+    </message>
+    <message>
+        <source>The model will unload after this reply.</source>
+        <translation>이 답변이 끝나면 모델을 메모리에서 내려요.</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Switch</source>
+        <translation>답변 중지 후 전환</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>답변 중지 후 내리기</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2579,6 +2600,27 @@
     </message>
 </context>
 <context>
+    <name>MessageActions</name>
+    <message numerus="yes">
+        <source>Delete this and %Ln later message(s)?</source>
+        <translation>
+            <numerusform>이 메시지와 뒤의 메시지 %Ln개를 삭제할까요?</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+</context>
+<context>
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
@@ -2670,27 +2712,6 @@
     <message>
         <source>More</source>
         <translation>더 보기</translation>
-    </message>
-</context>
-<context>
-    <name>MessageWiring</name>
-    <message numerus="yes">
-        <source>Delete this and %Ln later message(s)?</source>
-        <translation>
-            <numerusform>이 메시지와 뒤의 메시지 %Ln개를 삭제할까요?</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Kept in Recently Deleted for 30 days.</source>
-        <translation>‘최근 삭제한 항목’에 30일 동안 남아 있어요.</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>삭제</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
     </message>
 </context>
 <context>
@@ -3713,6 +3734,29 @@
     </message>
 </context>
 <context>
+    <name>ModelLinksPage</name>
+    <message>
+        <source>Your models</source>
+        <translation>내 모델</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>모델은 메인 창의 사이드바에 있어요.</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>모델 찾기</translation>
+    </message>
+    <message>
+        <source>Recommended models and search.</source>
+        <translation>추천 모델과 검색.</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+</context>
+<context>
     <name>ModelPage</name>
     <message>
         <source>Contacting hub…</source>
@@ -4114,69 +4158,6 @@
     </message>
 </context>
 <context>
-    <name>ModelsPage</name>
-    <message>
-        <source>Delete %1?</source>
-        <translation>%1 모델을 삭제할까요?</translation>
-    </message>
-    <message>
-        <source>Frees %1.</source>
-        <translation>디스크 공간이 %1 생겨요.</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>삭제</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
-    </message>
-    <message>
-        <source>Models folder</source>
-        <translation>모델이 있는 폴더</translation>
-    </message>
-    <message>
-        <source>Installed</source>
-        <translation>설치됨</translation>
-    </message>
-    <message>
-        <source>Refresh</source>
-        <translation>새로 고침</translation>
-    </message>
-    <message>
-        <source>More folders</source>
-        <translation>다른 폴더</translation>
-    </message>
-    <message>
-        <source>Their models are listed, never changed.</source>
-        <translation>이 폴더의 모델도 목록에 나와요. 내용은 바꾸지 않아요.</translation>
-    </message>
-    <message>
-        <source>Add folder…</source>
-        <translation>폴더 추가…</translation>
-    </message>
-    <message>
-        <source>Your models</source>
-        <translation>내 모델</translation>
-    </message>
-    <message>
-        <source>Models are in the sidebar of the main window.</source>
-        <translation>모델은 메인 창의 사이드바에 있어요.</translation>
-    </message>
-    <message>
-        <source>Find models</source>
-        <translation>모델 찾기</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>추천 모델과 검색.</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>열기</translation>
-    </message>
-</context>
-<context>
     <name>ModelsView</name>
     <message>
         <source>Models</source>
@@ -4394,7 +4375,7 @@
     </message>
 </context>
 <context>
-    <name>OverlayWiring</name>
+    <name>OverlayMenu</name>
     <message>
         <source>Drafted text is not marked.</source>
         <translation>추측한 텍스트를 표시하지 않아요.</translation>
@@ -4827,10 +4808,6 @@
         <translation>속도 대결…</translation>
     </message>
     <message>
-        <source>Tune this pair…</source>
-        <translation>이 조합 조정…</translation>
-    </message>
-    <message>
         <source>Find a draft…</source>
         <translation>초안 모델 찾기…</translation>
     </message>
@@ -4845,25 +4822,6 @@
     <message>
         <source>How the two compare</source>
         <translation>두 모델 비교</translation>
-    </message>
-</context>
-<context>
-    <name>PickerWiring</name>
-    <message>
-        <source>%1 will load after this reply.</source>
-        <translation>이 답변이 끝나면 %1 모델을 불러와요.</translation>
-    </message>
-    <message>
-        <source>The model will unload after this reply.</source>
-        <translation>이 답변이 끝나면 모델을 메모리에서 내려요.</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Switch</source>
-        <translation>답변 중지 후 전환</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Unload</source>
-        <translation>답변 중지 후 내리기</translation>
     </message>
 </context>
 <context>
@@ -4989,6 +4947,16 @@
     <message>
         <source>damaged</source>
         <translation>손상됐어요</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>도구</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>결과</translation>
     </message>
     <message>
         <source>too large</source>
@@ -5679,6 +5647,29 @@
     </message>
 </context>
 <context>
+    <name>ServerMenu</name>
+    <message>
+        <source>Use another port</source>
+        <translation>다른 포트 사용</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>서버 설정…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>서버가 실행되고 있지 않아요</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>서버 끄기</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>서버 켜기</translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message>
         <source>Off</source>
@@ -5773,40 +5764,6 @@
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
         <translation>프로그램은 채팅, 파일, 설정을 볼 수 없어요. 내 메시지를 먼저 처리해요.</translation>
-    </message>
-</context>
-<context>
-    <name>ServerWiring</name>
-    <message>
-        <source>Use another port</source>
-        <translation>다른 포트 사용</translation>
-    </message>
-    <message>
-        <source>Server Settings…</source>
-        <translation>서버 설정…</translation>
-    </message>
-    <message>
-        <source>The server is not running</source>
-        <translation>서버가 실행되고 있지 않아요</translation>
-    </message>
-    <message>
-        <source>Turn Server Off</source>
-        <translation>서버 끄기</translation>
-    </message>
-    <message>
-        <source>Turn Server On</source>
-        <translation>서버 켜기</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsButton</name>
-    <message>
-        <source>Chat settings (changed here)</source>
-        <translation>채팅 설정(이 채팅에서 바꿈)</translation>
-    </message>
-    <message>
-        <source>Chat settings</source>
-        <translation>채팅 설정</translation>
     </message>
 </context>
 <context>
@@ -5962,6 +5919,14 @@
 <context>
     <name>Sidebar</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>채팅 고정 해제</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>채팅 고정</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>새 채팅</translation>
     </message>
@@ -5999,58 +5964,26 @@
     </message>
 </context>
 <context>
-    <name>SidebarWiring</name>
+    <name>SpeculationActions</name>
     <message>
-        <source>Unpin Chat</source>
-        <translation>채팅 고정 해제</translation>
-    </message>
-    <message>
-        <source>Pin Chat</source>
-        <translation>채팅 고정</translation>
+        <source>Draft length is now fixed.</source>
+        <translation>이제 추측 길이가 고정돼요.</translation>
     </message>
     <message>
-        <source>Delete the folder “%1”?</source>
-        <translation>‘%1’ 폴더를 삭제할까요?</translation>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
     </message>
     <message>
-        <source>Move contents up</source>
-        <translation>내용을 위로 옮기기</translation>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’을 고르면 다시 켜져요.</translation>
     </message>
     <message>
-        <source>Delete everything</source>
-        <translation>내용까지 삭제</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln chat(s)</source>
-        <translation>
-            <numerusform>채팅 %Ln개</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln folder(s)</source>
-        <translation>
-            <numerusform>폴더 %Ln개</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 and %2</source>
-        <translation>%1, %2</translation>
-    </message>
-    <message>
-        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
-        <translation>삭제한 채팅은 30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
-    </message>
-    <message>
-        <source>Contains %1.</source>
-        <translation>이 폴더에 %1가 있어요.</translation>
+        <source>Race…</source>
+        <translation>속도 대결…</translation>
     </message>
 </context>
 <context>
-    <name>SpeculationCards</name>
+    <name>SpeculationCard</name>
     <message>
         <source>Guess ahead</source>
         <translation>미리 추측</translation>
@@ -6121,25 +6054,6 @@
     <message>
         <source>Tokens to guess ahead</source>
         <translation>미리 추측할 토큰 수</translation>
-    </message>
-</context>
-<context>
-    <name>SpeculationWiring</name>
-    <message>
-        <source>Undo</source>
-        <translation>실행 취소</translation>
-    </message>
-    <message>
-        <source>Draft length is now fixed.</source>
-        <translation>이제 추측 길이가 고정돼요.</translation>
-    </message>
-    <message>
-        <source>Drafting is off for this pair. Auto turns it on.</source>
-        <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’을 고르면 다시 켜져요.</translation>
-    </message>
-    <message>
-        <source>Race…</source>
-        <translation>속도 대결…</translation>
     </message>
 </context>
 <context>
@@ -6392,8 +6306,8 @@
         <translation>비우기</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>백업에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -6478,100 +6392,6 @@
     </message>
 </context>
 <context>
-    <name>TuneCard</name>
-    <message>
-        <source>Load a pair first.</source>
-        <translation>먼저 조합을 불러오세요.</translation>
-    </message>
-    <message>
-        <source>Stop measuring</source>
-        <translation>측정 중지</translation>
-    </message>
-    <message>
-        <source>Measure again</source>
-        <translation>다시 측정</translation>
-    </message>
-    <message>
-        <source>Measure</source>
-        <translation>측정</translation>
-    </message>
-    <message>
-        <source>Export measurements</source>
-        <translation>측정 결과 내보내기</translation>
-    </message>
-    <message>
-        <source>Tune this pair</source>
-        <translation>이 조합 조정</translation>
-    </message>
-    <message>
-        <source>Teaches Auto in a few minutes.</source>
-        <translation>몇 분 동안 ‘자동’을 학습시켜요.</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>내보내기…</translation>
-    </message>
-</context>
-<context>
-    <name>Tuning</name>
-    <message>
-        <source>Plain</source>
-        <translation>없음</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>자동</translation>
-    </message>
-    <message>
-        <source>Code</source>
-        <translation>코드</translation>
-    </message>
-    <message>
-        <source>English prose</source>
-        <translation>영어 글</translation>
-    </message>
-    <message>
-        <source>Story</source>
-        <translation>이야기</translation>
-    </message>
-    <message>
-        <source>Waiting for a reply to finish.</source>
-        <translation>답변이 끝나기를 기다리는 중이에요.</translation>
-    </message>
-    <message>
-        <source>Measuring %1 of %2…</source>
-        <translation>%2개 중 %1번째 측정 중…</translation>
-    </message>
-    <message>
-        <source>Loading this pair…</source>
-        <translation>이 조합을 불러오는 중…</translation>
-    </message>
-    <message>
-        <source>Waiting: this Mac is hot or saves energy.</source>
-        <translation>기다리는 중: Mac이 뜨겁거나 저전력 모드예요.</translation>
-    </message>
-    <message>
-        <source>Stopped: a reply failed.</source>
-        <translation>답변 하나가 실패해서 측정을 멈췄어요.</translation>
-    </message>
-    <message>
-        <source>Replies were too short to measure.</source>
-        <translation>답변이 너무 짧아서 재지 못했어요.</translation>
-    </message>
-    <message>
-        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
-        <translation>초안 모델을 써도 이득이 없어요. 가장 좋아도 %1예요. ‘자동’은 알아서 쉬어요.</translation>
-    </message>
-    <message>
-        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>토큰 %1개씩 미리 추측하는 것이 가장 빨라요. 초안 없이 쓸 때의 %2예요. ‘자동’이 익혔어요.</translation>
-    </message>
-    <message>
-        <source>Auto is best: %1 plain speed.</source>
-        <translation>‘자동’이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
-    </message>
-</context>
-<context>
     <name>UnseenNote</name>
     <message>
         <source>%1 only answers about pictures.</source>
@@ -6642,6 +6462,49 @@
     <message>
         <source>Quit Hunch</source>
         <translation>Hunch 종료</translation>
+    </message>
+</context>
+<context>
+    <name>YoursPage</name>
+    <message>
+        <source>Frees %1.</source>
+        <translation>디스크 공간이 %1 생겨요.</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 모델을 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>모델이 있는 폴더</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>새로 고침</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>다른 폴더</translation>
+    </message>
+    <message>
+        <source>Their models are listed, never changed.</source>
+        <translation>이 폴더의 모델도 목록에 나와요. 내용은 바꾸지 않아요.</translation>
+    </message>
+    <message>
+        <source>Add folder…</source>
+        <translation>폴더 추가…</translation>
     </message>
 </context>
 <context>

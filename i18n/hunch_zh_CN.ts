@@ -223,8 +223,8 @@
         <translation>不存储，继续使用</translation>
     </message>
     <message>
-        <source>Messages recovered: %1 (%2 from daily copies).</source>
-        <translation>已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
+        <source>Messages recovered: %1 (%2 from backups).</source>
+        <translation>已恢复 %1 条消息，其中 %2 条来自备份。</translation>
     </message>
     <message>
         <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
@@ -312,6 +312,25 @@
     </message>
 </context>
 <context>
+    <name>AttachmentActions</name>
+    <message>
+        <source>Attachment too long for this model.</source>
+        <translation>附件对此模型来说太长。</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>只保留末尾</translation>
+    </message>
+    <message>
+        <source>Attach Files</source>
+        <translation>添加附件</translation>
+    </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>只添加末尾</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentChip</name>
     <message>
         <source>Picture</source>
@@ -377,25 +396,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>从消息中移除</translation>
-    </message>
-</context>
-<context>
-    <name>AttachmentWiring</name>
-    <message>
-        <source>Attachment too long for this model.</source>
-        <translation>附件对此模型来说太长。</translation>
-    </message>
-    <message>
-        <source>Keep only its end</source>
-        <translation>只保留末尾</translation>
-    </message>
-    <message>
-        <source>Attach Files</source>
-        <translation>添加附件</translation>
-    </message>
-    <message>
-        <source>Attach only its end</source>
-        <translation>只添加末尾</translation>
     </message>
 </context>
 <context>
@@ -489,6 +489,46 @@
 </context>
 <context>
     <name>ChatList</name>
+    <message>
+        <source>Delete the folder “%1”?</source>
+        <translation>要删除文件夹“%1”吗？</translation>
+    </message>
+    <message>
+        <source>Move contents up</source>
+        <translation>将内容移到上一级</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete everything</source>
+        <translation>连同内容删除</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln chat(s)</source>
+        <translation>
+            <numerusform>%Ln 个对话</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1和 %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln folder(s)</source>
+        <translation>
+            <numerusform>%Ln 个文件夹</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
+        <translation>删除的对话会在“最近删除”中保留 30 天。</translation>
+    </message>
+    <message>
+        <source>Contains %1.</source>
+        <translation>其中有 %1。</translation>
+    </message>
     <message>
         <source>New Folder</source>
         <translation>新建文件夹</translation>
@@ -640,68 +680,18 @@
     </message>
 </context>
 <context>
-    <name>ChatSettingsWiring</name>
+    <name>ChatSettingsButton</name>
+    <message>
+        <source>Chat settings (changed here)</source>
+        <translation>对话设置（此对话有更改）</translation>
+    </message>
+    <message>
+        <source>Chat settings</source>
+        <translation>对话设置</translation>
+    </message>
     <message>
         <source>Chat Settings…</source>
         <translation>对话设置…</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFileDialog</name>
-    <message>
-        <source>The file does not exist yet. It will have these lines:</source>
-        <translation>文件尚不存在，将写入以下内容：</translation>
-    </message>
-    <message>
-        <source>Only these lines change. A copy of the present file is kept beside it.</source>
-        <translation>只更改这些行。现有文件的副本会保留在同一文件夹中。</translation>
-    </message>
-    <message>
-        <source>Write to %1?</source>
-        <translation>要写入 %1 吗？</translation>
-    </message>
-    <message>
-        <source>Write</source>
-        <translation>写入</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Changes</source>
-        <translation>更改内容</translation>
-    </message>
-</context>
-<context>
-    <name>ClientFiles</name>
-    <message>
-        <source>Written to %1.</source>
-        <translation>已写入 %1。</translation>
-    </message>
-    <message>
-        <source>Written to %1. The former file is beside it as %2.</source>
-        <translation>已写入 %1。原文件以 %2 保留在同一文件夹中。</translation>
-    </message>
-    <message>
-        <source>%1 has all of this already.</source>
-        <translation>%1 已包含全部内容。</translation>
-    </message>
-    <message>
-        <source>%1 has errors or is no text, so it is not changed.</source>
-        <translation>%1 有错误或不是文本，因此未作更改。</translation>
-    </message>
-    <message>
-        <source>%1 has something else in these places, so it is not changed. Copy the text instead.</source>
-        <translation>%1 的相应位置有其他内容，因此未作更改。请改为拷贝文本。</translation>
-    </message>
-    <message>
-        <source>%1 was changed meanwhile, so it is left as it is.</source>
-        <translation>%1 在此期间已被更改，因此保持原样。</translation>
-    </message>
-    <message>
-        <source>%1 cannot be read or written.</source>
-        <translation>无法读取或写入 %1。</translation>
     </message>
 </context>
 <context>
@@ -717,6 +707,18 @@
     <message>
         <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
         <translation>在 Xcode 的“设置”&gt;“智能”中，添加本地托管的提供商，端口填 %1。</translation>
+    </message>
+    <message>
+        <source>Run in a terminal. In short: %1</source>
+        <translation>在终端中运行。简写：%1</translation>
+    </message>
+    <message>
+        <source>%1 works with tools, and %2 calls none.</source>
+        <translation>%1 需要会调用工具的模型，而 %2 不会调用工具。</translation>
+    </message>
+    <message>
+        <source>%1 needs a context of %2 tokens, and %3 has %4.</source>
+        <translation>%1 需要 %2 个 token 的上下文，而 %3 只有 %4 个。</translation>
     </message>
 </context>
 <context>
@@ -803,14 +805,6 @@
 <context>
     <name>ConnectCard</name>
     <message>
-        <source>Write to %1…</source>
-        <translation>写入 %1…</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
         <source>Enter the key there as well.</source>
         <translation>密钥也在那里填写。</translation>
     </message>
@@ -821,6 +815,14 @@
     <message>
         <source>Text to paste</source>
         <translation>要粘贴的文本</translation>
+    </message>
+    <message>
+        <source>%1 is installed and can serve it.</source>
+        <translation>已安装的 %1 可以使用。</translation>
+    </message>
+    <message>
+        <source>%1 can serve it: see Models.</source>
+        <translation>%1 可以使用，请在“模型”中安装。</translation>
     </message>
 </context>
 <context>
@@ -1985,6 +1987,21 @@
     </message>
 </context>
 <context>
+    <name>InspectorButton</name>
+    <message>
+        <source>Widen the window to show the inspector.</source>
+        <translation>请加宽窗口以显示检查器。</translation>
+    </message>
+    <message>
+        <source>Toggle inspector</source>
+        <translation>显示或隐藏检查器</translation>
+    </message>
+    <message>
+        <source>Inspector</source>
+        <translation>检查器</translation>
+    </message>
+</context>
+<context>
     <name>InspectorPanel</name>
     <message>
         <source>Speculation inspector</source>
@@ -2005,21 +2022,6 @@
     <message>
         <source>With and without the draft</source>
         <translation>比较用与不用草稿模型</translation>
-    </message>
-</context>
-<context>
-    <name>InspectorWiring</name>
-    <message>
-        <source>Widen the window to show the inspector.</source>
-        <translation>请加宽窗口以显示检查器。</translation>
-    </message>
-    <message>
-        <source>Toggle inspector</source>
-        <translation>显示或隐藏检查器</translation>
-    </message>
-    <message>
-        <source>Inspector</source>
-        <translation>检查器</translation>
     </message>
 </context>
 <context>
@@ -2337,6 +2339,25 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>%1 will load after this reply.</source>
+        <translation>此回复结束后加载 %1。</translation>
+    </message>
+    <message>
+        <source>The model will unload after this reply.</source>
+        <translation>此回复结束后卸载模型。</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Switch</source>
+        <translation>停止回复并切换</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>停止回复并卸载</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2579,6 +2600,27 @@
     </message>
 </context>
 <context>
+    <name>MessageActions</name>
+    <message numerus="yes">
+        <source>Delete this and %Ln later message(s)?</source>
+        <translation>
+            <numerusform>要删除此消息及其后的 %Ln 条消息吗？</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>将在“最近删除”中保留 30 天。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+</context>
+<context>
     <name>MessageActs</name>
     <message>
         <source>Copy as Markdown</source>
@@ -2670,27 +2712,6 @@
     <message>
         <source>More</source>
         <translation>更多</translation>
-    </message>
-</context>
-<context>
-    <name>MessageWiring</name>
-    <message numerus="yes">
-        <source>Delete this and %Ln later message(s)?</source>
-        <translation>
-            <numerusform>要删除此消息及其后的 %Ln 条消息吗？</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Kept in Recently Deleted for 30 days.</source>
-        <translation>会在“最近删除”中保留 30 天。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
     </message>
 </context>
 <context>
@@ -3713,6 +3734,29 @@
     </message>
 </context>
 <context>
+    <name>ModelLinksPage</name>
+    <message>
+        <source>Your models</source>
+        <translation>我的模型</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>模型在主窗口的侧边栏中。</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>查找模型</translation>
+    </message>
+    <message>
+        <source>Recommended models and search.</source>
+        <translation>推荐模型与搜索。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+</context>
+<context>
     <name>ModelPage</name>
     <message>
         <source>Contacting hub…</source>
@@ -4114,69 +4158,6 @@
     </message>
 </context>
 <context>
-    <name>ModelsPage</name>
-    <message>
-        <source>Delete %1?</source>
-        <translation>要删除 %1 吗？</translation>
-    </message>
-    <message>
-        <source>Frees %1.</source>
-        <translation>将释放 %1。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Models folder</source>
-        <translation>存放模型的文件夹</translation>
-    </message>
-    <message>
-        <source>Installed</source>
-        <translation>已安装</translation>
-    </message>
-    <message>
-        <source>Refresh</source>
-        <translation>刷新</translation>
-    </message>
-    <message>
-        <source>More folders</source>
-        <translation>其他文件夹</translation>
-    </message>
-    <message>
-        <source>Their models are listed, never changed.</source>
-        <translation>也列出这些文件夹中的模型，不会改动其内容。</translation>
-    </message>
-    <message>
-        <source>Add folder…</source>
-        <translation>添加文件夹…</translation>
-    </message>
-    <message>
-        <source>Your models</source>
-        <translation>我的模型</translation>
-    </message>
-    <message>
-        <source>Models are in the sidebar of the main window.</source>
-        <translation>模型在主窗口的侧边栏中。</translation>
-    </message>
-    <message>
-        <source>Find models</source>
-        <translation>查找模型</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>推荐模型与搜索。</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>打开</translation>
-    </message>
-</context>
-<context>
     <name>ModelsView</name>
     <message>
         <source>Models</source>
@@ -4394,7 +4375,7 @@
     </message>
 </context>
 <context>
-    <name>OverlayWiring</name>
+    <name>OverlayMenu</name>
     <message>
         <source>Drafted text is not marked.</source>
         <translation>未标记草稿文字。</translation>
@@ -4827,10 +4808,6 @@
         <translation>竞速…</translation>
     </message>
     <message>
-        <source>Tune this pair…</source>
-        <translation>优化这组模型…</translation>
-    </message>
-    <message>
         <source>Find a draft…</source>
         <translation>查找草稿模型…</translation>
     </message>
@@ -4845,25 +4822,6 @@
     <message>
         <source>How the two compare</source>
         <translation>两个模型的比较</translation>
-    </message>
-</context>
-<context>
-    <name>PickerWiring</name>
-    <message>
-        <source>%1 will load after this reply.</source>
-        <translation>此回复结束后加载 %1。</translation>
-    </message>
-    <message>
-        <source>The model will unload after this reply.</source>
-        <translation>此回复结束后卸载模型。</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Switch</source>
-        <translation>停止回复并切换</translation>
-    </message>
-    <message>
-        <source>Stop Reply and Unload</source>
-        <translation>停止回复并卸载</translation>
     </message>
 </context>
 <context>
@@ -4989,6 +4947,16 @@
     <message>
         <source>damaged</source>
         <translation>已损坏</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <comment>that a reply has called</comment>
+        <translation>工具</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <comment>of a tool</comment>
+        <translation>结果</translation>
     </message>
     <message>
         <source>too large</source>
@@ -5679,6 +5647,29 @@
     </message>
 </context>
 <context>
+    <name>ServerMenu</name>
+    <message>
+        <source>Use another port</source>
+        <translation>使用其他端口</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>服务器设置…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>服务器未运行</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>关闭服务器</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>打开服务器</translation>
+    </message>
+</context>
+<context>
     <name>ServerPage</name>
     <message>
         <source>Off</source>
@@ -5773,40 +5764,6 @@
     <message>
         <source>Programs never see chats, files or settings. Your messages come first.</source>
         <translation>程序看不到对话、文件或设置。你的消息优先。</translation>
-    </message>
-</context>
-<context>
-    <name>ServerWiring</name>
-    <message>
-        <source>Use another port</source>
-        <translation>使用其他端口</translation>
-    </message>
-    <message>
-        <source>Server Settings…</source>
-        <translation>服务器设置…</translation>
-    </message>
-    <message>
-        <source>The server is not running</source>
-        <translation>服务器未运行</translation>
-    </message>
-    <message>
-        <source>Turn Server Off</source>
-        <translation>关闭服务器</translation>
-    </message>
-    <message>
-        <source>Turn Server On</source>
-        <translation>打开服务器</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsButton</name>
-    <message>
-        <source>Chat settings (changed here)</source>
-        <translation>对话设置（此对话有更改）</translation>
-    </message>
-    <message>
-        <source>Chat settings</source>
-        <translation>对话设置</translation>
     </message>
 </context>
 <context>
@@ -5962,6 +5919,14 @@
 <context>
     <name>Sidebar</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>取消置顶对话</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>置顶对话</translation>
+    </message>
+    <message>
         <source>New chat</source>
         <translation>新建对话</translation>
     </message>
@@ -5999,58 +5964,26 @@
     </message>
 </context>
 <context>
-    <name>SidebarWiring</name>
+    <name>SpeculationActions</name>
     <message>
-        <source>Unpin Chat</source>
-        <translation>取消置顶对话</translation>
-    </message>
-    <message>
-        <source>Pin Chat</source>
-        <translation>置顶对话</translation>
+        <source>Draft length is now fixed.</source>
+        <translation>草稿长度已固定。</translation>
     </message>
     <message>
-        <source>Delete the folder “%1”?</source>
-        <translation>要删除文件夹“%1”吗？</translation>
+        <source>Undo</source>
+        <translation>撤销</translation>
     </message>
     <message>
-        <source>Move contents up</source>
-        <translation>将内容移到上一级</translation>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>已为此模型组合关闭草稿模型。选择“自动”即可重新开启。</translation>
     </message>
     <message>
-        <source>Delete everything</source>
-        <translation>连同内容删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln chat(s)</source>
-        <translation>
-            <numerusform>%Ln 个对话</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%Ln folder(s)</source>
-        <translation>
-            <numerusform>%Ln 个文件夹</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>%1 and %2</source>
-        <translation>%1和 %2</translation>
-    </message>
-    <message>
-        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
-        <translation>删除的对话会在“最近删除”中保留 30 天。</translation>
-    </message>
-    <message>
-        <source>Contains %1.</source>
-        <translation>其中有 %1。</translation>
+        <source>Race…</source>
+        <translation>竞速…</translation>
     </message>
 </context>
 <context>
-    <name>SpeculationCards</name>
+    <name>SpeculationCard</name>
     <message>
         <source>Guess ahead</source>
         <translation>提前猜测</translation>
@@ -6121,25 +6054,6 @@
     <message>
         <source>Tokens to guess ahead</source>
         <translation>提前猜测的 token 数</translation>
-    </message>
-</context>
-<context>
-    <name>SpeculationWiring</name>
-    <message>
-        <source>Undo</source>
-        <translation>撤销</translation>
-    </message>
-    <message>
-        <source>Draft length is now fixed.</source>
-        <translation>草稿长度已固定。</translation>
-    </message>
-    <message>
-        <source>Drafting is off for this pair. Auto turns it on.</source>
-        <translation>已为此模型组合关闭草稿模型。选择“自动”即可重新开启。</translation>
-    </message>
-    <message>
-        <source>Race…</source>
-        <translation>竞速…</translation>
     </message>
 </context>
 <context>
@@ -6392,8 +6306,8 @@
         <translation>清空</translation>
     </message>
     <message>
-        <source>Daily copies included. This cannot be undone.</source>
-        <translation>每日副本中的内容也会删除，且无法撤销。</translation>
+        <source>Backups included. This cannot be undone.</source>
+        <translation>备份中的内容也会删除，且无法撤销。</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -6478,100 +6392,6 @@
     </message>
 </context>
 <context>
-    <name>TuneCard</name>
-    <message>
-        <source>Load a pair first.</source>
-        <translation>请先加载一组模型。</translation>
-    </message>
-    <message>
-        <source>Stop measuring</source>
-        <translation>停止测量</translation>
-    </message>
-    <message>
-        <source>Measure again</source>
-        <translation>重新测量</translation>
-    </message>
-    <message>
-        <source>Measure</source>
-        <translation>测量</translation>
-    </message>
-    <message>
-        <source>Export measurements</source>
-        <translation>导出测量结果</translation>
-    </message>
-    <message>
-        <source>Tune this pair</source>
-        <translation>优化这组模型</translation>
-    </message>
-    <message>
-        <source>Teaches Auto in a few minutes.</source>
-        <translation>用几分钟让“自动”学习。</translation>
-    </message>
-    <message>
-        <source>Export…</source>
-        <translation>导出…</translation>
-    </message>
-</context>
-<context>
-    <name>Tuning</name>
-    <message>
-        <source>Plain</source>
-        <translation>无</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>自动</translation>
-    </message>
-    <message>
-        <source>Code</source>
-        <translation>代码</translation>
-    </message>
-    <message>
-        <source>English prose</source>
-        <translation>英文文章</translation>
-    </message>
-    <message>
-        <source>Story</source>
-        <translation>故事</translation>
-    </message>
-    <message>
-        <source>Waiting for a reply to finish.</source>
-        <translation>正在等待回复完成。</translation>
-    </message>
-    <message>
-        <source>Measuring %1 of %2…</source>
-        <translation>正在测量第 %1 项，共 %2 项…</translation>
-    </message>
-    <message>
-        <source>Loading this pair…</source>
-        <translation>正在加载这组模型…</translation>
-    </message>
-    <message>
-        <source>Waiting: this Mac is hot or saves energy.</source>
-        <translation>正在等待：Mac 过热或处于低电量模式。</translation>
-    </message>
-    <message>
-        <source>Stopped: a reply failed.</source>
-        <translation>有一条回复失败，测量已停止。</translation>
-    </message>
-    <message>
-        <source>Replies were too short to measure.</source>
-        <translation>回复太短，无法测量。</translation>
-    </message>
-    <message>
-        <source>Drafting does not pay here: %1 at best. Auto pauses it.</source>
-        <translation>使用草稿模型没有收益（最好也只有 %1）。“自动”会自行暂停。</translation>
-    </message>
-    <message>
-        <source>Fastest: %1 ahead, %2 plain speed. Auto has learned this.</source>
-        <translation>每次提前猜测 %1 个 token 最快：速度是不用草稿模型时的 %2。“自动”已学会。</translation>
-    </message>
-    <message>
-        <source>Auto is best: %1 plain speed.</source>
-        <translation>“自动”最合适：速度是不用草稿模型时的 %1。</translation>
-    </message>
-</context>
-<context>
     <name>UnseenNote</name>
     <message>
         <source>%1 only answers about pictures.</source>
@@ -6642,6 +6462,49 @@
     <message>
         <source>Quit Hunch</source>
         <translation>退出 Hunch</translation>
+    </message>
+</context>
+<context>
+    <name>YoursPage</name>
+    <message>
+        <source>Frees %1.</source>
+        <translation>将释放 %1。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>要删除 %1 吗？</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>存放模型的文件夹</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>刷新</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>其他文件夹</translation>
+    </message>
+    <message>
+        <source>Their models are listed, never changed.</source>
+        <translation>也列出这些文件夹中的模型，不会改动其内容。</translation>
+    </message>
+    <message>
+        <source>Add folder…</source>
+        <translation>添加文件夹…</translation>
     </message>
 </context>
 <context>

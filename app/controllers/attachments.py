@@ -203,7 +203,7 @@ class AttachmentController(QObject):
         self._counting = _Counting(engine, bridge, models, chats.options, self._rows, self._reader, self._on_counted)
         models.pair_changed.connect(self._on_pair)
         chats.options.changed.connect(self._on_pair)
-        chats.exchanges.message_sent.connect(self._on_sent)
+        chats.asking.message_sent.connect(self._on_sent)
         chats.chat_made.connect(self._go_on_in)
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))

@@ -7,7 +7,6 @@ kept unasked; the disk's refusal is tried again, and reported when the user send
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -26,7 +25,6 @@ _PATIENCE_S = 1.0  # with the disk, at the end
 Change = Callable[[Stores], object]
 What = tuple[str, int]  # a kind of thing, and its chat or message
 T = TypeVar("T")
-ASIDE = -1  # in place of a chat's number: what is asked beside the open chat; 0 stands for a new one
 
 
 class Keeping(QObject):
@@ -41,7 +39,7 @@ class Keeping(QObject):
         self._not_kept: set[What] = set()  # as the disk said last; set by the thread that writes
         self._kept: set[Change] = set()  # likewise, until this thread gets it
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
-        self._retry.timeout.connect(self._try_again)
+        self._retry.timeout.connect(self.try_again)
 
     @property
     def has_refused(self) -> bool:
@@ -83,7 +81,7 @@ class Keeping(QObject):
         """Once the storage is closed: what was asked for and is not on the disk."""
         return {what: self._values[what] for what, change in self._latest.items() if change not in self._kept}
 
-    def _try_again(self) -> None:
+    def try_again(self) -> None:
         for what, change in list(self._refused.items()):
             self.keep(what, change, self._values[what])
 
@@ -115,63 +113,12 @@ class Changes(QObject):
     def __init__(self, storage: Storage, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
-        self._asking: set[int] = set()  # the chats with a question on its way to the disk
-        self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # until that is answered
 
     def write(self, change: Callable[[Stores], T], done: Callable[[T], None]) -> None:
-        self._storage.write(change, done, lambda problem: self._refuse(problem, lambda: self.write(change, done)))
+        def refused(problem: NotStored) -> None:
+            self.not_stored.emit(problem, lambda: self.write(change, done))
 
-    def is_asking(self, chat_id: int) -> bool:
-        """Whether a question of that chat is on its way to the disk."""
-        return chat_id in self._asking
-
-    def when_free(self, chat_id: int, act: Callable[[], object]) -> None:
-        """Calls it, now or when the chat's question has come to the disk."""
-        self._waiting[chat_id].append(act)
-        self._go_on(chat_id)
-
-    def _go_on(self, chat_id: int) -> None:
-        while self._waiting[chat_id] and chat_id not in self._asking:
-            self._waiting[chat_id].pop(0)()
-
-    def ask(
-        self,
-        change: Callable[[Stores], T],
-        done: Callable[[T], None],
-        refused: Callable[[], None] = lambda: None,
-        again: Callable[[], object] | None = None,
-        *,
-        chat_id: int,
-        gone: Callable[[], None] = lambda: None,
-    ) -> None:
-        """For what a reply follows: one at a time in each chat, so that Return pressed twice asks once.
-
-        `gone`: `chat_id` was in the Trash before its turn came, so nothing was changed.
-        """
-
-        def change_it(stores: Stores) -> Callable[[], None]:
-            if chat_id > 0 and stores.chats.summary(chat_id) is None:
-                return gone
-            outcome = change(stores)
-            return lambda: done(outcome)
-
-        def stored(answer: Callable[[], None]) -> None:
-            self._asking.discard(chat_id)
-            answer()
-            self._go_on(chat_id)
-
-        def not_stored(problem: NotStored) -> None:
-            self._asking.discard(chat_id)
-            refused()
-            try_again = again or partial(self.ask, change, done, refused, chat_id=chat_id, gone=gone)
-            self._refuse(problem, lambda: self.when_free(chat_id, try_again))
-            self._go_on(chat_id)
-
-        self._asking.add(chat_id)
-        self._storage.write(change_it, stored, not_stored)
-
-    def _refuse(self, problem: NotStored, again: Callable[[], object]) -> None:
-        self.not_stored.emit(problem, again)
+        self._storage.write(change, done, refused)
 
 
 def left_words(keeping: Keeping, replies: Replies) -> Left:

@@ -15,7 +15,7 @@ from app.storage import ChatSummary, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE
 from app.system.worker import ignore
 from app.view_models.conversation_list import ConversationListModel
-from app.words.chat_groups import copy_titles, folder_names
+from app.words.chat_groups import folder_names
 
 # What the user or the end of the app has cut short is not news.
 _NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
@@ -40,38 +40,6 @@ def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing
     else:
         storage.stop_search()
         done(storage.read.chats.listing(limit))
-
-
-class ChatActs(QObject):
-    """What can be done to any chat of the list, open or not."""
-
-    changed = Signal(int)
-    copied = Signal(int, int)  # what `save_all` returned, the copy
-
-    def __init__(self, storage: Storage, changes: Changes, save_all: Callable[[], int], parent: QObject) -> None:
-        super().__init__(parent)
-        self._chats, self._changes, self._save_all = storage.read.chats, changes, save_all
-
-    def rename(self, chat_id: int, title: str) -> None:
-        if title := storable(title)[:LONGEST_TITLE]:
-            self._changes.write(
-                lambda stores: stores.chats.rename(chat_id, title), lambda _: self.changed.emit(chat_id)
-            )
-
-    def is_pinned(self, chat_id: int) -> bool:
-        summary = self._chats.summary(chat_id)
-        return summary is not None and summary.pinned
-
-    def pin(self, chat_id: int, pinned: bool) -> None:
-        self._changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self.changed.emit(chat_id))
-
-    def duplicate(self, chat_id: int) -> None:
-        """With all its branches."""
-        if (summary := self._chats.summary(chat_id)) is not None:
-            before, titles = self._save_all(), copy_titles(summary.title)
-            self._changes.write(
-                lambda stores: stores.chats.duplicate(chat_id, titles), lambda copy: self.copied.emit(before, copy)
-            )
 
 
 class Folders(QObject):

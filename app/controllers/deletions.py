@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.changes import Changes
+from app.controllers.messages import conversation_of
 from app.controllers.open_chat import OpenChat
-from app.controllers.reply_requests import conversation_of
 from app.storage import (
     ChatSummary,
     DeletedFolder,

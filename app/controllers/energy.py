@@ -10,18 +10,16 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.chat import ChatController
 from app.controllers.machines import MachinesController
+from app.controllers.models import ModelController
 from app.controllers.server import ServerController
-from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.energy import Activity, Machine, Power, Strain
 from app.view_models.downloads import DownloadState
 from app.view_models.model_list import PairState
-from app.view_models.tuning import TuningState
 from engine import ChatEngine
 
 POLL_INTERVAL_MS = 5000
 _COMING = (DownloadState.WAITING, DownloadState.RUNNING)
-_MEASURING = (TuningState.RUNNING, TuningState.WAITING)
 
 
 class EnergyController(QObject):
@@ -33,25 +31,29 @@ class EnergyController(QObject):
         engine: ChatEngine,
         settings: Settings,
         chats: ChatController,
-        speculation: SpeculationParts,
+        models: ModelController,
         server: ServerController,
         machines: MachinesController,
     ) -> None:
         super().__init__(chats)
-        models, tuning = speculation.models, speculation.tuning
         self._machine = machine
         self._engine = engine
         self._settings = settings
         self._replies = chats.replies
         self._models = models
-        self._tuning = tuning
         self._server = server
         self._lending, self._supplying = machines.lending, machines.supplying
         self.power = Power()
         self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self.poll.timeout.connect(self.look)
-        of_models = models.downloads.changed, models.pair_changed, tuning.changed
-        for signal in (self._replies.changed, server.asked, self._lending.changed, self._supplying.changed, *of_models):
+        for signal in (
+            self._replies.changed,
+            server.asked,
+            self._lending.changed,
+            self._supplying.changed,
+            models.downloads.changed,
+            models.pair_changed,
+        ):
             signal.connect(self._on_work)
         settings.changed.connect(self._on_setting)
         self.look()
@@ -62,8 +64,6 @@ class EnergyController(QObject):
         self.power = power  # set first: what follows may call this again
         if (power.spares, power.on_battery) != (before.spares, before.on_battery):
             self._engine.set_sparing(power.spares, on_battery=power.on_battery)
-        if power.spares != before.spares:
-            self._tuning.set_sparing(power.spares)
         if power != before:
             self.changed.emit()
         self._replies.set_strain(self._strain())
@@ -91,7 +91,7 @@ class EnergyController(QObject):
 
     def _works(self) -> bool:
         loads = self._models.pair.state is PairState.LOADING
-        return loads or self._activity() is not None or self._tuning.view.state in _MEASURING
+        return loads or self._activity() is not None
 
     def _strain(self) -> Strain:
         if self.power.on_battery and not self._settings.draft_on_battery:  # said before heat: it decides about drafts

@@ -13,9 +13,9 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.controllers.asking import Asking
 from app.controllers.changes import KEEP_DELAY_MS, Changes, Keeping
 from app.controllers.deletions import Deletions
-from app.controllers.exchanges import Exchanges
 from app.controllers.messages import storable
 from app.controllers.open_chat import OpenChat
 from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange
@@ -42,16 +42,15 @@ class MessageChanges(QObject):
     def __init__(
         self,
         chat: OpenChat,
-        exchanges: Exchanges,
+        asking: Asking,
         storage: Storage,
         changes: Changes,
         keeping: Keeping,
         deletions: Deletions,
-        parent: QObject,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(chat)
         self._chat = chat
-        self._exchanges = exchanges
+        self._asking = asking
         self._storage = storage
         self._changes = changes
         self._keeping = keeping
@@ -138,12 +137,12 @@ class MessageChanges(QObject):
         What the disk refuses is tried again as the field says it then; not where it was saved after all.
         """
         edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
-        if edit is None or message is None or self._changes.is_asking(message.chat_id):
+        if edit is None or message is None or self._asking.is_storing(message.chat_id):
             return False
         text, attachments = storable(edit.text), self.attached(message_id) if edit.role is _USER else ()
         if not (text or attachments):
             return False
-        if then is not Then.NOTHING and not self._exchanges.can_reply():
+        if then is not Then.NOTHING and not self._asking.can_reply():
             return False
         if edit.kind is not EditKind.EDIT:
             after = edit.kind is EditKind.AFTER
@@ -163,19 +162,11 @@ class MessageChanges(QObject):
         return True
 
     def _ask_differently(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments) -> None:
-        question = self._exchanges.requests.question(message.chat_id, message.parent_id, text, attachments)
-
         def stored(asked: exchange.Asked) -> None:
-            self._exchanges.stop(message.chat_id)
             self._forget(message, edit, asked.user_id)
-            self._exchanges.begin(asked)
 
-        self._changes.ask(
-            lambda stores: exchange.ask_differently(stores, message, question),
-            stored,
-            again=partial(self.save, message.id, Then.REPLY),
-            chat_id=message.chat_id,
-        )
+        again = partial(self.save, message.id, Then.REPLY)
+        self._asking.ask_differently(message, text, attachments, stored, again)
 
     def _store(self, change: Callable[[Stores], int], message: StoredMessage, edit: Edit, then: Then) -> None:
         """`change` returns the message that comes of it."""
@@ -184,13 +175,13 @@ class MessageChanges(QObject):
             if not self._forget(message, edit, new_id):
                 self._go_on(new_id, then)
 
-        self._changes.ask(change, stored, again=partial(self.save, message.id, then), chat_id=message.chat_id)
+        self._asking.store(change, stored, again=partial(self.save, message.id, then), chat_id=message.chat_id)
 
     def _go_on(self, message_id: int, then: Then) -> None:
         if then is Then.CONTINUE:
-            self._exchanges.continue_reply(message_id)
+            self._asking.continue_reply(message_id)
         elif then is Then.REPLY:
-            self._exchanges.regenerate(message_id)
+            self._asking.regenerate(message_id)
 
     def _forget(self, message: StoredMessage, saved: Edit, new_id: int) -> bool:
         """Its edit is saved: the field goes, and the branch is shown as it is now.
@@ -204,7 +195,7 @@ class MessageChanges(QObject):
             edit = replace(now, message_id=new_id, kind=EditKind.EDIT)
             self._put(edit)
             self._keeping.keep(("attached", new_id), partial(_put_attached, edit), edit)
-        self._chat.show_branch_of(message.chat_id)
+        self._chat.update_branch(message.chat_id)
         self.saved.emit(message.id)
         if goes_on:
             self.went_on.emit(new_id)
@@ -215,12 +206,12 @@ class MessageChanges(QObject):
         message = self._storage.read.messages.message(message_id)
         if message is None or not can_drop(message.text, len(message.attachments)):
             return
-        if self._changes.is_asking(message.chat_id):
+        if self._asking.is_storing(message.chat_id):
             return
         kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
-        self._changes.ask(
+        self._asking.store(
             lambda stores: exchange.replace(stores, message, message.text, kept),
-            lambda _new_id: self._chat.show_branch_of(message.chat_id),
+            lambda _new_id: self._chat.update_branch(message.chat_id),
             chat_id=message.chat_id,
         )
 
@@ -234,7 +225,7 @@ class MessageChanges(QObject):
         role = _other(message.role)
         self._changes.write(
             lambda stores: stores.messages.set_role(message_id, role),
-            lambda _: self._chat.show_branch_of(message.chat_id),
+            lambda _: self._chat.update_branch(message.chat_id),
         )
         return True
 
@@ -251,8 +242,8 @@ class MessageChanges(QObject):
         gone = 1 + self.count_following(message_id) if following else 1
 
         def done() -> None:
-            self._exchanges.stop_deleted(message.chat_id)
-            self._chat.show_branch_of(message.chat_id)
+            self._asking.stop_deleted(message.chat_id)
+            self._chat.update_branch(message.chat_id)
             self.deleted.emit(message_id, gone)
 
         self._deletions.delete_message(message, following, done)

@@ -1,4 +1,4 @@
-"""Choosing models: what is installed, which drafts go with the main model, what is used, deleted or downloaded."""
+"""Models: which main model and draft are loaded, what goes with it, what is installed, used, deleted, downloaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.controllers.pair_loading import PairLoading, StarterPair
 from app.settings import Settings
 from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import PairOffer, reading_order
-from app.view_models.model_list import DraftChoice, ModelEntry, PairState, PairView
+from app.view_models.model_list import DraftChoice, ModelEntry, PairState
 from engine import (
     ChatEngine,
     DeleteFailed,
@@ -37,135 +37,14 @@ from engine import (
     ModelNotFound,
     PairCheck,
     PairChecked,
+    SpeculationMode,
     fit_together,
 )
 
 
-class PairChoice:
-    """Which main model and draft are loaded: what is chosen, what goes with it, what replaces a deleted one."""
-
-    def __init__(self, loading: PairLoading, library: LibraryController, checks: PairChecks) -> None:
-        self._loading, self._library, self._checks = loading, library, checks
-        self._to_compare: tuple[str, str] | None = None  # a main model, and the draft that stays if it can
-
-    def main_info(self) -> ModelInfo | None:
-        """Of the main model that was chosen, loaded or not."""
-        return self._loading.main or self.info_of(self._loading.main_folder)
-
-    def info_of(self, folder: str) -> ModelInfo | None:
-        return next((model.info for model in self._library.installed if model.folder == folder), None)
-
-    def is_drafter(self, folder: str) -> bool:
-        info = self.info_of(folder)
-        return info is not None and info.drafter is not None
-
-    def choose_main(self, folder: str) -> None:
-        """Loads another main model once no reply is running (`main_waits`), with the draft that it had last.
-
-        Where it had none yet, the present draft stays if it fits. The present main model stays as it is, with its draft
-        or without one, and what waited for its place is forgotten.
-        """
-        if self._loading.has_main(folder):
-            self._loading.pair_use.forget_wait()
-            self._loading.wake()
-            return
-        self._loading.when_free(folder, lambda: self._change_main(folder))
-
-    def choose_draft(self, folder: str | None) -> None:
-        """Changes the draft at once, without loading the main model again. The present one is not loaded again."""
-        self._loading.last_drafts.note(self._loading.main_folder, folder or "")
-        self._change_draft(folder)
-
-    def _change_draft(self, folder: str | None) -> None:
-        self._to_compare = None
-        if not (folder and self._loading.has_draft(folder)):
-            self._loading.load_draft(folder)
-
-    def choose_pair(self, main: str, draft: str) -> None:
-        """As `choose_main`, with this draft."""
-        is_loaded = main == self._loading.main_folder and self._loading.view.state is PairState.READY
-        if is_loaded and main not in self._loading.outdated:
-            self.choose_draft(draft)
-            return
-        self._to_compare = None
-        self._loading.when_free(main, lambda: self._loading.load(main, draft))
-
-    def try_again(self) -> None:
-        """Loads what of the pair could not be loaded."""
-        main, draft = self._loading.main_folder, self._loading.draft_folder
-        if main and not self._loading.has_main(main):
-            self.choose_main(main)
-        elif draft:
-            self.choose_draft(draft)
-
-    def reload(self, folder: str) -> None:
-        """Loads the main model or the draft again from its files: a main model once no reply is running."""
-        if folder != self._loading.main_folder:
-            self._to_compare = None
-            self._loading.load_draft(folder)
-            return
-        self._loading.when_free(folder, lambda: self._loading.load(folder, self._loading.draft_folder))
-
-    def eject(self) -> None:
-        """Take the pair out of memory, after the running replies; the next message loads it again."""
-        self._loading.when_free("", self._loading.unload)
-
-    def _change_main(self, folder: str) -> None:
-        """With its last draft, or the present one, if that can draft for it; afterwards where files have to be read."""
-        last = self._loading.last_drafts.of(folder)
-        main, present = self.info_of(folder), self.info_of(last or "") or self.info_of(self._loading.draft_folder)
-        self._to_compare = None
-        if last == "":
-            self._loading.load(folder, "")
-            return
-        if main is None or present is None or not needs_check(main, present) or self._checks.known(main, present):
-            self._loading.load(folder, self._draft_to_go_with(folder, present.folder if present else ""))
-            return
-        self._to_compare = (folder, present.folder)
-        self._loading.load(folder, "")
-        self._checks.ask(main, present)
-
-    def _draft_to_go_with(self, main_folder: str, present: str) -> str:
-        """`present` if it can draft for that main model, else the best of those that are installed."""
-        starter, folder = self._loading.starter, Path(main_folder)
-        if folder in (starter.main, starter.eyes):
-            return str(folder.with_name(starter.draft.name))
-        main, draft = self.info_of(main_folder), self.info_of(present)
-        if main is None:
-            return ""
-        if draft is not None and pair_problem(main, draft, self._checks.known(main, draft)) is None:
-            return draft.folder
-        return best_installed_draft(main, self._library.installed)
-
-    def leave(self, folder: str) -> None:
-        """Use another model. A loaded one is unloaded when its files are deleted, which a disk may refuse."""
-        self._loading.forget(folder)
-        if folder == self._loading.draft_folder:
-            self._change_draft(None)
-        if folder == self._loading.main_folder:
-            starter = self._loading.starter.main
-            instead = str(starter) if starter.is_dir() else ""
-            self._loading.when_free(instead, self._loading.load_starter_or_nothing)
-
-    def forget(self, folder: str) -> None:
-        """It is about to be deleted."""
-        if self._to_compare is not None and folder in self._to_compare:
-            self._to_compare = None
-
-    def take(self, check: PairCheck) -> None:
-        """The files of two models were compared."""
-        self._checks.take(check, self.info_of(check.main), self.info_of(check.draft))
-        if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):
-            self._change_draft(self._draft_to_go_with(check.main, check.draft) or None)
-
-
-class ModelController(QObject):
+class ModelController(PairLoading):
     models_changed = Signal()
-    pair_changed = Signal()
-    speculation_chosen = Signal(str)  # mode; by the user, for all chats or for one
     fixed_chosen = Signal(str)  # in place of this mode, for all chats
-    way_chosen = Signal(str, int)  # mode, tokens; by the user, for all chats
-    problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
 
     def __init__(
@@ -178,86 +57,174 @@ class ModelController(QObject):
         records: PairRecords,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(engine, bridge, settings, starter, records, parent)
         self._store = store
-        self._settings = settings
-        self.records = records
+        self._to_compare: tuple[str, str] | None = None  # a main model, and the draft that stays if it can
+        self._to_use = 0  # a finished download that the user wants to use
         self.sources = ModelSources(store, settings, self)
         self.downloads = DownloadController(store, bridge, settings, self)
-        self.install, self.install_pair = self.downloads.install, self.downloads.install_pair
+        self.install = self.downloads.install
+        self.install_pair = self.downloads.install_pair
         self.library = LibraryController(store, bridge, settings, self.install, self)
-        self.library.changed.connect(self.models_changed)
         self.discover = DiscoverController(
             store, bridge, lambda: self.library.catalog, self.library.predicted, self._main_repository, self
         )
-        self._to_use = 0  # a finished download that the user wants to use
+        self.checks = PairChecks(store)
+        self.library.changed.connect(self.models_changed)
+        self.pair_exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
+        self.problem_raised.connect(self._on_problem)
         self.downloads.installed.connect(self.library.on_installed)
+        self.downloads.paired.connect(self.last_drafts.note)
         self.sources.went_online.connect(self.downloads.go_on)
         self.sources.went_online.connect(self.discover.go_on)
-        self.checks = PairChecks(store)
-        self._loading = PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
-        self._bind(self._loading)
-        self.downloads.paired.connect(self.last_drafts.note)
         bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
         bridge.event_arrived.connect(self._on_event)
-        settings.changed.connect(self._on_setting)
-
-    def _bind(self, loading: PairLoading) -> None:
-        loading.changed.connect(self.pair_changed)
-        loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
-        loading.problem_raised.connect(self._on_problem)
-        self.last_drafts, self.helpers = loading.last_drafts, loading.helpers
-        self.make_way, self.regain = loading.make_way, loading.regain  # for programs' models
-        self.wake, self.pair_use, self.switch_now = loading.wake, loading.pair_use, loading.pair_use.act_now
-        self.main_waits, self.wait_ended = loading.main_waits, loading.pair_use.wait_ended
-        self._pairs = pairs = PairChoice(loading, self.library, self.checks)
-        self.choose_main, self.choose_draft = pairs.choose_main, pairs.choose_draft
-        self.choose_pair, self.main_info = pairs.choose_pair, pairs.main_info
-        self.reload, self.try_again, self.eject = pairs.reload, pairs.try_again, pairs.eject
 
     def _on_problem(self, problem: object) -> None:
-        self.problem_raised.emit(problem)
         if isinstance(problem, ModelNotFound):
             self._store.scan()  # its folder was deleted
 
     def start(self) -> None:
         """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""
         self.sources.start()
-        self._loading.load_last()
+        self.load_last()
 
-    # The pair
+    # Which pair
 
-    @property
-    def pair(self) -> PairView:
-        return self._loading.view
+    def main_info(self) -> ModelInfo | None:
+        """Of the main model that was chosen, loaded or not."""
+        return self._requested.main or self.info_of(self._requested.main_folder)
 
-    @property
-    def can_reply(self) -> bool:
-        """True when a main model is loaded or loading, or will be when it is needed."""
-        return self._loading.can_reply
+    def info_of(self, folder: str) -> ModelInfo | None:
+        return next((model.info for model in self.library.installed if model.folder == folder), None)
+
+    def is_drafter(self, folder: str) -> bool:
+        info = self.info_of(folder)
+        return info is not None and info.drafter is not None
+
+    def choose_main(self, folder: str) -> None:
+        """Loads another main model once no reply is running (`main_waits`), with the draft that it had last.
+
+        Where it had none yet, the present draft stays if it fits. The present main model stays as it is, with its draft
+        or without one, and what waited for its place is forgotten.
+        """
+        if self.has_main(folder):
+            self.forget_wait()
+            self.wake()
+            return
+        self.when_free(folder, lambda: self._change_main(folder))
+
+    def choose_draft(self, folder: str | None) -> None:
+        """Changes the draft at once, without loading the main model again. The present one is not loaded again."""
+        self.last_drafts.note(self._requested.main_folder, folder or "")
+        self._change_draft(folder)
+
+    def _change_draft(self, folder: str | None) -> None:
+        self._to_compare = None
+        if not (folder and self.has_draft(folder)):
+            self.load_draft(folder)
+
+    def choose_pair(self, main: str, draft: str) -> None:
+        """As `choose_main`, with this draft."""
+        is_loaded = main == self._requested.main_folder and self.pair.state is PairState.READY
+        if is_loaded and main not in self._requested.outdated:
+            self.choose_draft(draft)
+            return
+        self._to_compare = None
+        self.when_free(main, lambda: self.load(main, draft))
+
+    def try_again(self) -> None:
+        """Loads what of the pair could not be loaded."""
+        main, draft = self._requested.main_folder, self._requested.draft_folder
+        if main and not self.has_main(main):
+            self.choose_main(main)
+        elif draft:
+            self.choose_draft(draft)
+
+    def reload(self, folder: str) -> None:
+        """Loads the main model or the draft again from its files: a main model once no reply is running."""
+        if folder != self._requested.main_folder:
+            self._to_compare = None
+            self.load_draft(folder)
+            return
+        self.when_free(folder, lambda: self.load(folder, self._requested.draft_folder))
+
+    def eject(self) -> None:
+        """Take the pair out of memory, after the running replies; the next message loads it again."""
+        self.when_free("", self.unload)
+
+    def _change_main(self, folder: str) -> None:
+        """With its last draft, or the present one, if that can draft for it; afterwards where files have to be read."""
+        last = self.last_drafts.of(folder)
+        main = self.info_of(folder)
+        present = self.info_of(last or "") or self.info_of(self._requested.draft_folder)
+        self._to_compare = None
+        if last == "":
+            self.load(folder, "")
+            return
+        if main is None or present is None or not needs_check(main, present) or self.checks.known(main, present):
+            self.load(folder, self._draft_to_go_with(folder, present.folder if present else ""))
+            return
+        self._to_compare = (folder, present.folder)
+        self.load(folder, "")
+        self.checks.ask(main, present)
+
+    def _draft_to_go_with(self, main_folder: str, present: str) -> str:
+        """`present` if it can draft for that main model, else the best of those that are installed."""
+        folder = Path(main_folder)
+        if folder in (self.starter.main, self.starter.eyes):
+            return str(folder.with_name(self.starter.draft.name))
+        main = self.info_of(main_folder)
+        draft = self.info_of(present)
+        if main is None:
+            return ""
+        if draft is not None and pair_problem(main, draft, self.checks.known(main, draft)) is None:
+            return draft.folder
+        return best_installed_draft(main, self.library.installed)
+
+    def _leave(self, folder: str) -> None:
+        """Use another model. A loaded one is unloaded when its files are deleted, which a disk may refuse."""
+        self.forget_former(folder)
+        if folder == self._requested.draft_folder:
+            self._change_draft(None)
+        if folder == self._requested.main_folder:
+            starter = self.starter.main
+            instead = str(starter) if starter.is_dir() else ""
+            self.when_free(instead, self.load_starter_or_nothing)
+
+    def _take_check(self, check: PairCheck) -> None:
+        """The files of two models were compared."""
+        self.checks.take(check, self.info_of(check.main), self.info_of(check.draft))
+        if self._to_compare == (check.main, check.draft) == (self._requested.main_folder, check.draft):
+            self._change_draft(self._draft_to_go_with(check.main, check.draft) or None)
+
+    # How to draft
 
     def choose_speculation(self, mode: str, tokens: int) -> None:
         """As the user wants it, for all chats that do not say otherwise."""
         before = self._settings.speculation_mode
-        self.set_speculation(mode, tokens)
-        if mode == "fixed" != before:
-            self.fixed_chosen.emit(before)
-        self.way_chosen.emit(mode, tokens)
-        self.speculation_chosen.emit(mode)
-
-    def set_speculation(self, mode: str, tokens: int) -> None:
-        """The same where the user did not choose it just now: what is off for the pair stays off."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
+        if mode == "fixed" != before:
+            self.fixed_chosen.emit(before)
+        self.note_chosen(mode)
 
-    @property
-    def main_setting(self) -> str:
-        """The main model that the next reply comes from, loaded or on its way, as the settings name it."""
-        return self._loading.main_setting
+    def note_chosen(self, mode: str) -> None:
+        """A user who chooses a way to draft, for all chats or for one, wants to draft with this pair."""
+        if mode != SpeculationMode.OFF:
+            self.set_off_for_pair(False)
+
+    def set_off_for_pair(self, off: bool) -> None:
+        """Whether the pair that is loaded, or requested, drafts nothing."""
+        pair = self.pair
+        if pair.draft_folder and off != pair.off_for_pair:
+            self.records.put_off(pair.main_folder, pair.draft_folder, off)
+            self.pair_changed.emit()
 
     def context_room(self) -> tuple[int, int]:
         """Tokens of a chat that the main model holds, and that there is room for in memory, about; 0: not known."""
-        main, draft = self.main_info(), self._loading.draft
+        main = self.main_info()
+        draft = self._requested.draft
         if main is None or not main.context_tokens:
             return 0, 0
         pair = [main] if draft is None or draft.folder == main.folder else [main, draft]
@@ -282,7 +249,8 @@ class ModelController(QObject):
 
     def check_pair(self, draft: str) -> None:
         """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""
-        main, info = self.main_info(), self._pairs.info_of(draft)
+        main = self.main_info()
+        info = self.info_of(draft)
         if main is not None and info is not None:
             self.checks.ask(main, info)
 
@@ -299,7 +267,8 @@ class ModelController(QObject):
 
     def _use_scanned(self) -> None:
         """Needs the list of installed models, which says what it is, or that it was deleted."""
-        download, folders = self._to_use, self.downloads.folders(self._to_use)
+        download = self._to_use
+        folders = self.downloads.folders(download)
         if self._has_scanned(folders):
             self._to_use = 0
             if folders:
@@ -317,9 +286,9 @@ class ModelController(QObject):
         self.downloads.dismiss(download)
         if len(folders) > 1:
             self.choose_pair(folders[0], folders[1])
-        elif self._pairs.info_of(main) is not None:
+        elif self.info_of(main) is not None:
             self.choose_pair(main, folders[0])
-        elif self._pairs.is_drafter(folders[0]) and self.main_info() is not None:
+        elif self.is_drafter(folders[0]) and self.main_info() is not None:
             self.choose_draft(folders[0])
         else:
             self.choose_main(folders[0])
@@ -327,13 +296,13 @@ class ModelController(QObject):
 
     def use(self, folder: str) -> None:
         """A drafter drafts for the loaded main model; anything else becomes the main model."""
-        choose = self.choose_draft if self._pairs.is_drafter(folder) else self.choose_main
+        choose = self.choose_draft if self.is_drafter(folder) else self.choose_main
         choose(folder)
         self.chat_wanted.emit()
 
     def uses(self, main: str, draft: str) -> bool:
         """Whether the pair is of these repositories."""
-        return (main, draft) == (self._main_repository(), self.library.repository(self._loading.draft_folder))
+        return (main, draft) == (self._main_repository(), self.library.repository(self._requested.draft_folder))
 
     def use_pair(self, main: str, draft: str) -> None:
         self.choose_pair(main, draft)
@@ -344,21 +313,22 @@ class ModelController(QObject):
         self.use_pair(self.discover.folder_of(offer.main), self.discover.folder_of(offer.draft))
 
     def delete(self, folder: str) -> None:
-        if folder == self._loading.main_folder and self.pair_use.busy:
+        if folder == self._requested.main_folder and self.busy:
             self.problem_raised.emit(DeleteFailed(folder, DeleteRefusal.IN_USE))
             return
-        if self.pair_use.waits_for(folder):
-            self.pair_use.forget_wait()
-        self._pairs.forget(folder)
+        if self.waits_for(folder):
+            self.forget_wait()
+        if self._to_compare is not None and folder in self._to_compare:
+            self._to_compare = None
         if self.pair.state is PairState.LOADING:
-            self._pairs.leave(folder)  # the files that it has not opened yet would be missing
+            self._leave(folder)  # the files that it has not opened yet would be missing
         self.library.note_deletion(folder)
         self._store.delete(folder)
 
     # What arrives
 
     def _on_event(self, event: Event) -> None:
-        if self._loading.on_event(event):
+        if self.on_pair_event(event):
             return
         match event:
             case LibraryScanned():
@@ -366,18 +336,14 @@ class ModelController(QObject):
                 self.models_changed.emit()
                 self._use_scanned()
             case ModelDeleted(folder=folder):
-                self._pairs.leave(folder)
+                self._leave(folder)
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
                 self._store.scan()  # what is listed may be deleted
             case PairChecked(check=check):
-                self._pairs.take(check)
+                self._take_check(check)
                 self.models_changed.emit()
-
-    def _on_setting(self, name: str) -> None:
-        if name in ("speculation_mode", "speculation_tokens"):
-            self.pair_changed.emit()
 
     # Small parts
 
@@ -389,15 +355,15 @@ class ModelController(QObject):
         choice = draft_choice(main, model, self._entry(model), self.checks.known(main, model.info))
         return replace(
             choice,
-            gain=self.records.get(main.folder, model.folder).last_gain,
+            gain=self.records.get(main.folder, model.folder).gain,
             estimate=self.library.predicted(self._main_repository(), model.repository),
         )
 
     def _main_repository(self) -> str:
-        return self.library.repository(self._loading.main_folder)
+        return self.library.repository(self._requested.main_folder)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
-        entry = self.library.entry(model, *self._loading.in_use())
+        entry = self.library.entry(model, *self._requested.in_use())
         draft = self.last_drafts.of(model.folder)
-        gain = self.records.get(model.folder, draft).last_gain if draft else None
-        return replace(entry, is_outdated=model.folder in self._loading.outdated, gain=gain)
+        gain = self.records.get(model.folder, draft).gain if draft else None
+        return replace(entry, is_outdated=model.folder in self._requested.outdated, gain=gain)

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.settings import STARTER_FOLDER, Settings, as_setting, from_setting
+from app.storage.pair_records import PairRecords
 from app.view_models.model_list import DraftState, PairState, PairView
 from engine import (
     ChatEngine,
@@ -53,76 +54,7 @@ _LASTING = (
     DraftingState.BATCHED,
 )
 
-
 LEAST_PROGRESS = 0.01
-IsOff = Callable[[str, str], bool]  # whether drafting was turned off for a main model's folder and a draft's
-
-
-class PairUse(QObject):
-    """Whether replies need the loaded pair: when it may be unloaded, or another loaded in its place.
-
-    What `wait_to` was given is done as soon as no reply is written in the foreground.
-    """
-
-    idle = Signal()  # no request came for as long as the settings say
-    free = Signal()  # the replies that something waits for have ended
-    wait_ended = Signal()  # what waited is done or forgotten
-
-    def __init__(self, engine: ChatEngine, settings: Settings, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._waiting: Callable[[], None] | None = None
-        self._awaited = ""
-        self._engine = engine
-        self._settings = settings
-        self.timer = QTimer(self, singleShot=True)
-        self.timer.timeout.connect(self._on_timeout)
-        settings.changed.connect(self._on_setting)
-
-    @property
-    def busy(self) -> bool:
-        """Whether a reply in the foreground is queued or written."""
-        return bool(self._engine.state().foreground)
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, Queued):
-            self.timer.stop()
-        elif isinstance(event, Finished | Failed | ModelReady) and not self.busy:
-            self._start()
-            if self._waiting is not None:
-                self.free.emit()
-
-    def wait_to(self, act: Callable[[], None], folder: str) -> None:
-        """`folder`: of the main model that is loaded then; "": none."""
-        self._waiting, self._awaited = act, folder
-
-    def waits_for(self, folder: str) -> bool:
-        return self._waiting is not None and self._awaited == folder
-
-    def forget_wait(self) -> None:
-        if self._waiting is not None:
-            self._waiting = None
-            self.wait_ended.emit()
-
-    def act_now(self) -> None:
-        """Do what waits for replies, whether they have ended or not."""
-        act = self._waiting
-        self.forget_wait()
-        if act is not None:
-            act()
-
-    def _start(self) -> None:
-        if minutes := self._settings.unload_after_min:
-            self.timer.start(minutes * 60_000)
-        else:
-            self.timer.stop()
-
-    def _on_timeout(self) -> None:
-        if not self.busy:
-            self.idle.emit()
-
-    def _on_setting(self, name: str) -> None:
-        if name == "unload_after_min":
-            self._start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +121,11 @@ class Helpers:
             self._forgotten.discard(each.machine.fingerprint)
         self._settings.helped_models = kept
 
-    def return_to(self, pair: LoadedPair) -> None:
+    def return_to(self, pair: RequestedPair) -> None:
         """It is loaded as before, but again where a machine was forgotten since."""
         if any(each.machine.fingerprint in self._forgotten for each in pair.helping):
-            pair.helping, pair.state = (), PairState.NO_MODEL
+            pair.helping = ()
+            pair.state = PairState.NO_MODEL
         self.note(pair.main_folder, pair.helping)
 
     def note_address(self, machine: Machine) -> None:
@@ -212,10 +145,13 @@ class Helpers:
 
 
 class PairLoading(QObject):
-    changed = Signal()  # the pair or its state
-    exchanged = Signal()  # which models it is of, or their files; `changed` comes with the former
+    """What another main model or an unloaded one would end waits until no reply is written in the foreground."""
+
+    pair_changed = Signal()  # the pair or its state
+    pair_exchanged = Signal()  # which models it is of, or their files; `pair_changed` comes with the former
     main_waits = Signal(str)  # name of the model that is loaded when the running replies have ended; "": none
-    problem_raised = Signal(object)  # EngineError or DrafterExamined, for words.notices_for_errors
+    wait_ended = Signal()  # what waited is done or forgotten
+    problem_raised = Signal(object)  # EngineError, DrafterExamined or DeleteFailed, for words.notices_for_errors
 
     def __init__(
         self,
@@ -223,72 +159,59 @@ class PairLoading(QObject):
         bridge: EngineBridge,
         settings: Settings,
         starter: StarterPair,
-        is_off: IsOff,
+        records: PairRecords,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.starter = starter
+        self.records = records
         self.last_drafts = LastDrafts(settings, starter)
         self.helpers = Helpers(settings, starter)
         self._engine = engine
         self._bridge = bridge
         self._settings = settings
-        self._loaded = LoadedPair(is_off)
-        self._former: LoadedPair | None = None  # what worked before what is being loaded
-        self.pair_use = PairUse(engine, settings, self)
-        self.pair_use.idle.connect(self.unload)
-        self.pair_use.free.connect(self.pair_use.act_now)
+        self._requested = RequestedPair()
+        self._former: RequestedPair | None = None  # what worked before what is being loaded
+        self._waiting: Callable[[], None] | None = None  # until the running replies have ended
+        self._awaited = ""  # the folder of the main model that is loaded then; "": none
+        self.idle_timer = QTimer(self, singleShot=True)  # since the last reply, as long as the settings say
+        self.idle_timer.timeout.connect(self._on_idle)
+        settings.changed.connect(self._on_setting)
         engine.subscribe(bridge.post_figures)
 
     # What there is
 
     @property
-    def view(self) -> PairView:
-        return self._loaded.view(self._settings.speculation())
-
-    @property
-    def main_folder(self) -> str:
-        return self._loaded.main_folder
+    def pair(self) -> PairView:
+        main = self._requested.main_folder
+        draft = self._requested.draft_folder
+        return self._requested.view(self._settings.speculation(), bool(draft) and self.records.get(main, draft).off)
 
     @property
     def main_setting(self) -> str:
         """The main model that the next reply comes from, loaded or on its way, as the settings name it."""
-        chosen = self._loaded.main_folder
+        chosen = self._requested.main_folder
         return as_setting(chosen, self.starter.main) if chosen else self._settings.main_folder
-
-    @property
-    def draft_folder(self) -> str:
-        return self._loaded.draft_folder
-
-    @property
-    def outdated(self) -> set[str]:
-        """Folders of the two whose files are newer than what was loaded from them."""
-        return self._loaded.outdated
-
-    def in_use(self) -> tuple[str, str]:
-        return self._loaded.in_use()
-
-    def has_main(self, folder: str) -> bool:
-        """Whether it is the main model with the files that it has now: loaded, on its way, or idle."""
-        return self.can_reply and folder == self.in_use()[0] and folder not in self.outdated
-
-    def has_draft(self, folder: str) -> bool:
-        """The same of the draft, where nothing has kept it from serving."""
-        serves = self.view.draft_state not in (DraftState.NONE, DraftState.REFUSED)
-        return serves and folder == self.draft_folder and folder not in self.outdated
-
-    @property
-    def main(self) -> ModelInfo | None:
-        return self._loaded.main
-
-    @property
-    def draft(self) -> ModelInfo | None:
-        return self._loaded.draft
 
     @property
     def can_reply(self) -> bool:
         """True when a main model is loaded or loading, or will be when it is needed."""
-        return self._loaded.comes_when_needed or self._loaded.state in (PairState.READY, PairState.LOADING)
+        return self._requested.comes_when_needed or self._requested.state in (PairState.READY, PairState.LOADING)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a reply in the foreground is queued or written."""
+        return bool(self._engine.state().foreground)
+
+    def has_main(self, folder: str) -> bool:
+        """Whether it is the main model with the files that it has now: loaded, on its way, or idle."""
+        requested = self._requested
+        return self.can_reply and folder == requested.in_use()[0] and folder not in requested.outdated
+
+    def has_draft(self, folder: str) -> bool:
+        """The same of the draft, where nothing has kept it from serving."""
+        serves = self.pair.draft_state not in (DraftState.NONE, DraftState.REFUSED)
+        return serves and folder == self._requested.draft_folder and folder not in self._requested.outdated
 
     # Loading
 
@@ -300,11 +223,11 @@ class PairLoading(QObject):
 
     def load_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again."""
-        self._loaded.begin_loading_draft(folder or "")
-        if self._loaded.state in (PairState.READY, PairState.UNLOADED):
+        self._requested.begin_loading_draft(folder or "")
+        if self._requested.state in (PairState.READY, PairState.UNLOADED):
             self._keep_draft()
-        if self._loaded.state is PairState.UNLOADED:
-            self._loaded.rest()  # it comes with the main model
+        if self._requested.state is PairState.UNLOADED:
+            self._requested.rest()  # it comes with the main model
         else:
             self._engine.set_draft(folder, self._bridge.post)
         self._emit_exchanged()
@@ -317,23 +240,23 @@ class PairLoading(QObject):
             self._former = None
         else:
             self._former = None
-            self._loaded.clear()
+            self._requested.clear()
             self._engine.unload(self._bridge.post)
             self._emit_exchanged()
 
-    def forget(self, folder: str) -> None:
+    def forget_former(self, folder: str) -> None:
         """It is deleted: whatever fails now, it is not loaded again."""
         if self._former is not None and self._former.main_folder == folder:
-            self._former = LoadedPair(self._loaded.is_off)
+            self._former = RequestedPair()
             self._former.begin_loading(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
             self._former.state = PairState.NO_MODEL
 
     def wake(self) -> None:
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
-        if self._loaded.main_stays and self._loaded.regain(self._engine.state()):
-            self.load_draft(self._loaded.draft_folder or None)
-        elif self._loaded.comes_when_needed:
-            self.load(self._loaded.main_folder, self._loaded.draft_folder)
+        if self._requested.main_stays and self._requested.regain(self._engine.state()):
+            self.load_draft(self._requested.draft_folder or None)
+        elif self._requested.comes_when_needed:
+            self.load(self._requested.main_folder, self._requested.draft_folder)
 
     def unload(self) -> None:
         if self.make_way():
@@ -341,51 +264,90 @@ class PairLoading(QObject):
 
     def make_way(self, *, main_stays: bool = False) -> bool:
         """Rest until `wake`; False: it was not loaded. The caller loads another in its place, or nothing."""
-        self._loaded.main_stays = main_stays
-        if self._loaded.state is not PairState.READY:
+        self._requested.main_stays = main_stays
+        if self._requested.state is not PairState.READY:
             return False
-        self._loaded.rest()
+        self._requested.rest()
         self._emit_exchanged()
         return True
 
     def regain(self) -> None:
         """What was about to take its place could not be loaded: where the pair is still there, it rests no more."""
-        if self._loaded.regain(self._engine.state()):
+        if self._requested.regain(self._engine.state()):
             self._emit_exchanged()
 
     # Waiting for replies
 
     def when_free(self, folder: str, change: Callable[[], None]) -> None:
         """Calls `change` when no reply is running that it would end. Then `folder` is the main model; "": none."""
-        self.pair_use.forget_wait()
-        if self._loaded.state is not PairState.READY or not self.pair_use.busy:
+        self.forget_wait()
+        if self._requested.state is not PairState.READY or not self.busy:
             change()
+            return
+        self._waiting = change
+        self._awaited = folder
+        self.main_waits.emit(_name(folder))
+
+    def waits_for(self, folder: str) -> bool:
+        return self._waiting is not None and self._awaited == folder
+
+    def forget_wait(self) -> None:
+        if self._waiting is not None:
+            self._waiting = None
+            self.wait_ended.emit()
+
+    def switch_now(self) -> None:
+        """Do what waits for replies, whether they have ended or not."""
+        act = self._waiting
+        self.forget_wait()
+        if act is not None:
+            act()
+
+    def _note_use(self, event: Event) -> None:
+        if isinstance(event, Queued):
+            self.idle_timer.stop()
+        elif isinstance(event, Finished | Failed | ModelReady) and not self.busy:
+            self._start_idle_timer()
+            self.switch_now()
+
+    def _start_idle_timer(self) -> None:
+        if minutes := self._settings.unload_after_min:
+            self.idle_timer.start(minutes * 60_000)
         else:
-            self.pair_use.wait_to(change, folder)
-            self.main_waits.emit(model_name(Path(folder)) if folder else "")
+            self.idle_timer.stop()
+
+    def _on_idle(self) -> None:
+        if not self.busy:
+            self.unload()
+
+    def _on_setting(self, name: str) -> None:
+        if name == "unload_after_min":
+            self._start_idle_timer()
+        elif name in ("speculation_mode", "speculation_tokens"):
+            self.pair_changed.emit()
 
     # What arrives
 
-    def on_event(self, event: Event) -> bool:
+    def on_pair_event(self, event: Event) -> bool:
         """False: it was not about the pair."""
-        self.pair_use.note(event)
+        self._note_use(event)
         match event:
             case ModelLoadProgress():
-                if self._loaded.apply_progress(event):
-                    self.changed.emit()
+                if self._requested.apply_progress(event):
+                    self.pair_changed.emit()
             case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
                 self._on_model_event(event)
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
-                if self._loaded.apply_drafting(stats.drafting, running=bool(self._engine.state().running)):
-                    self.changed.emit()
+                if self._requested.apply_drafting(stats.drafting, running=bool(self._engine.state().running)):
+                    self.pair_changed.emit()
             case ModelMeasured():
-                if self._loaded.apply_measured(event):
-                    self.changed.emit()
+                if self._requested.apply_measured(event):
+                    self.pair_changed.emit()
                 return False
-            case DrafterExamined(folder=folder, poor=True) if self._loaded.drafts_with(folder):
+            case DrafterExamined(folder=folder, poor=True) if self._requested.drafts_with(folder):
                 self.problem_raised.emit(event)
             case DownloadFinished(folder=folder, changed=True) if self._note_other_files(folder):
-                self.exchanged.emit()
+                self.pair_exchanged.emit()
                 return False
             case _:
                 return False
@@ -396,7 +358,7 @@ class PairLoading(QObject):
             return  # this app has requested another model meanwhile
         if self._is_former(event):
             return
-        self._loaded.apply_event(event)
+        self._requested.apply_event(event)
         if isinstance(event, ModelUnloaded) and self._former is not None:
             self._former.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
@@ -415,18 +377,19 @@ class PairLoading(QObject):
     def _note_other_files(self, folder: str) -> bool:
         if self._former is not None:
             self._former.note_other_files(folder)
-        return self._loaded.note_other_files(folder)
+        return self._requested.note_other_files(folder)
 
     def _go_back(self, failed: str) -> None:
         """To the pair that worked before a main model was chosen that could not be loaded."""
-        former, self._former = self._former, None
+        former = self._former
+        self._former = None
         if former is None or (former.main_folder == failed and former.state is not PairState.READY):
             return
         self.helpers.return_to(former)
         if former.state is PairState.NO_MODEL:  # it had to make room before that was known
             self.load(former.main_folder, former.draft_folder)
             return
-        self._loaded = former
+        self._requested = former
         if former.draft_is_loading:  # which the other main model has ended
             self._engine.set_draft(former.draft_folder, self._bridge.post)
 
@@ -436,50 +399,52 @@ class PairLoading(QObject):
         """Whether the event is about a model that has been replaced, by another or none, before it arrived."""
         if isinstance(event, ModelUnloaded):
             return False
-        if event.role is ModelRole.DRAFT and self._loaded.state is PairState.LOADING:
+        if event.role is ModelRole.DRAFT and self._requested.state is PairState.LOADING:
             return True  # a draft follows its main model
         folder = event.info.folder if isinstance(event, ModelReady) else event.folder
-        wanted = self._loaded.main_folder if event.role is ModelRole.MAIN else self._loaded.draft_folder
+        wanted = self._requested.main_folder if event.role is ModelRole.MAIN else self._requested.draft_folder
         return Path(folder) != Path(wanted)
 
     def _keep_draft(self) -> None:
-        self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)
-        if self._loaded.draft_folder:  # that there is none may be because none was found
-            self.last_drafts.note(self._loaded.main_folder, self._loaded.draft_folder)
+        self._settings.draft_folder = as_setting(self._requested.draft_folder, self.starter.draft)
+        if self._requested.draft_folder:  # without one, none may have been found
+            self.last_drafts.note(self._requested.main_folder, self._requested.draft_folder)
 
     def load(self, main: str, draft: str) -> None:
         """Whatever is still written gives way: it is in the background, or the user has said so (`when_free`).
         The settings name the pair once its main model is loaded: the next start is not to find half of it.
         """
-        if self._loaded.state in (PairState.READY, PairState.UNLOADED):
-            self._former = self._loaded
-        self._loaded, helping = LoadedPair(self._loaded.is_off), self.helpers.of(main)
-        self._loaded.begin_loading(main, draft, helping)
+        if self._requested.state in (PairState.READY, PairState.UNLOADED):
+            self._former = self._requested
+        self._requested = RequestedPair()
+        helping = self.helpers.of(main)
+        self._requested.begin_loading(main, draft, helping)
         self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True, helping=helping)
         self._emit_exchanged()
 
     def _emit_exchanged(self) -> None:
-        self.changed.emit()
-        self.exchanged.emit()
+        self.pair_changed.emit()
+        self.pair_exchanged.emit()
 
 
-class LoadedPair:
-    """The state of the loaded pair, built from engine events alone.
+class RequestedPair:
+    """The state of the pair that was requested last, built from engine events alone.
 
     `main_folder` and `draft_folder` were requested; `main` and `draft` are loaded.
     """
 
-    def __init__(self, is_off: IsOff) -> None:
-        self.is_off = is_off
-        self.main_folder = self._main_name = ""
-        self.draft_folder = self._draft_name = ""
+    def __init__(self) -> None:
+        self.main_folder = ""
+        self.draft_folder = ""
+        self._main_name = ""  # until it is loaded; kept, because files may have to be read for it
+        self._draft_name = ""
         self.helping: tuple[Helping, ...] = ()  # other machines that hold some of the main model's layers
         self.main: ModelInfo | None = None
         self.draft: ModelInfo | None = None
         self.state = PairState.NO_MODEL
         self.outdated: set[str] = set()  # folders of the two that have other files than what was loaded from them
         self.main_stays = False  # while it rests: a program has exchanged its draft alone
-        self._draft_loading = False
+        self.draft_is_loading = False
         self._main_error: EngineError | None = None
         self._draft_error: EngineError | None = None
         self._drafting = DraftingState.ACTIVE
@@ -487,17 +452,24 @@ class LoadedPair:
         self._tie_nats: float | None = None
 
     def begin_loading(self, main_folder: str, draft_folder: str, helping: tuple[Helping, ...] = ()) -> None:
-        self.main_folder, self._main_name, self.helping = main_folder, _name(main_folder), helping
+        self.main_folder = main_folder
+        self._main_name = _name(main_folder)
+        self.helping = helping
         self.outdated.clear()
-        self.state, self.main, self._main_error, self._tie_nats = PairState.LOADING, None, None, None
+        self.state = PairState.LOADING
+        self.main = None
+        self._main_error = None
+        self._tie_nats = None
         self._loaded_share = 0.0
         self.begin_loading_draft(draft_folder)
 
     def begin_loading_draft(self, draft_folder: str) -> None:
-        self.draft_folder, self._draft_name = draft_folder, _name(draft_folder)
+        self.draft_folder = draft_folder
+        self._draft_name = _name(draft_folder)
         self.outdated &= {self.main_folder}
-        self.draft, self._draft_error = None, None
-        self._draft_loading = bool(draft_folder)
+        self.draft = None
+        self._draft_error = None
+        self.draft_is_loading = bool(draft_folder)
         if self.state is not PairState.LOADING:
             self._loaded_share = 0.0
         self._drafting = DraftingState.ACTIVE
@@ -508,7 +480,10 @@ class LoadedPair:
 
     def rest(self) -> None:
         """Out of memory, to be loaded again when it is needed."""
-        self.state, self.main, self.draft, self._draft_loading = PairState.UNLOADED, None, None, False
+        self.state = PairState.UNLOADED
+        self.main = None
+        self.draft = None
+        self.draft_is_loading = False
         self.outdated.clear()
 
     def regain(self, state: EngineState) -> bool:
@@ -535,10 +510,6 @@ class LoadedPair:
         was_away = self.state is PairState.FAILED and isinstance(self._main_error, MachineUnavailable | RankLost)
         return was_away or self.state is PairState.UNLOADED
 
-    @property
-    def draft_is_loading(self) -> bool:
-        return self._draft_loading
-
     def drafts_with(self, folder: str) -> bool:
         """Else it may draft for a program's model."""
         return self.state is PairState.READY and folder == self.draft_folder
@@ -550,7 +521,9 @@ class LoadedPair:
     def apply_progress(self, event: ModelLoadProgress) -> bool:
         """Returns whether there is anything new to show: one per cent more of what is shown to be loading."""
         of_main = event.role is ModelRole.MAIN
-        is_shown = self.state is PairState.LOADING if of_main else self._draft_loading and self.state is PairState.READY
+        is_shown = (
+            self.state is PairState.LOADING if of_main else self.draft_is_loading and self.state is PairState.READY
+        )
         is_wanted = event.folder == (self.main_folder if of_main else self.draft_folder)
         share = event.done_bytes / event.total_bytes if event.total_bytes else 0.0
         if not is_shown or not is_wanted or abs(share - self._loaded_share) < LEAST_PROGRESS:
@@ -580,8 +553,8 @@ class LoadedPair:
         self._drafting = drafting
         return True
 
-    def view(self, speculation: Speculation) -> PairView:
-        off = bool(self.draft_folder) and self.is_off(self.main_folder, self.draft_folder)
+    def view(self, speculation: Speculation, off: bool) -> PairView:
+        """`off`: drafting was turned off for these two."""
         if off:
             speculation = replace(speculation, mode=SpeculationMode.OFF)
         draft_state, drafting = self._draft_view(speculation.mode)
@@ -605,12 +578,17 @@ class LoadedPair:
     def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
             case ModelLoading(folder=folder) if folder == self.main_folder:  # else it is not wanted any more
-                self.state, self.main = PairState.LOADING, None
+                self.state = PairState.LOADING
+                self.main = None
             case ModelReady(info=info):
-                self.state, self.main, self._loaded_share = PairState.READY, info, 0.0
+                self.state = PairState.READY
+                self.main = info
+                self._loaded_share = 0.0
             case ModelFailed(error=error):
-                self.state, self.main, self._main_error = PairState.FAILED, None, error
-                self._draft_loading = False
+                self.state = PairState.FAILED
+                self.main = None
+                self._main_error = error
+                self.draft_is_loading = False
             case ModelUnloaded():
                 self.main = None
                 if self.state is PairState.READY:  # not while the next one is on its way
@@ -619,11 +597,15 @@ class LoadedPair:
     def _apply_draft_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
             case ModelLoading():
-                self._draft_loading = True
+                self.draft_is_loading = True
             case ModelReady(info=info):
-                self.draft, self._draft_loading, self._draft_error = info, False, None
+                self.draft = info
+                self.draft_is_loading = False
+                self._draft_error = None
             case ModelFailed(error=error):
-                self.draft, self._draft_loading, self._draft_error = None, False, error
+                self.draft = None
+                self.draft_is_loading = False
+                self._draft_error = error
             case ModelUnloaded():
                 self.draft = None
 
@@ -633,7 +615,7 @@ class LoadedPair:
         if self.state is PairState.UNLOADED and self.draft_folder:
             return DraftState.PARKED, None
         if self.draft is None:
-            return DraftState.LOADING if self._draft_loading else DraftState.NONE, None
+            return DraftState.LOADING if self.draft_is_loading else DraftState.NONE, None
         drafting = DraftingState.OFF if mode is SpeculationMode.OFF else self._drafting
         if drafting is DraftingState.ACTIVE:
             return DraftState.ACTIVE, None

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.changes import ASIDE, Changes, Keeping
-from app.controllers.messages import storable
+from app.controllers.asking import Asking
+from app.controllers.changes import Keeping
 from app.controllers.replies import Replies
-from app.storage import Asked, ChatSummary, Question, Storage, exchange
+from app.storage import Asked, ChatSummary, Storage
 from app.storage.edits import QUICK_ASK
 from app.view_models.transcript import TranscriptModel
 
 
 class Asides(QObject):
-    begin_requested = Signal(object)  # Asked; its reply is to be requested
     looked_at = Signal(int)  # a chat that is on the screen from now on
 
-    def __init__(
-        self,
-        changes: Changes,
-        replies: Replies,
-        storage: Storage,
-        question: Callable[[str], Question | None],
-        keeping: Keeping,
-        parent: QObject,
-    ) -> None:
+    def __init__(self, asking: Asking, replies: Replies, storage: Storage, keeping: Keeping, parent: QObject) -> None:
         super().__init__(parent)
-        self._changes = changes
+        self._asking = asking
         self._replies = replies
         self._storage = storage
-        self._question = question
         self._keeping = keeping
         self.shown_id = 0  # the chat that is on the screen beside the open one
 
@@ -41,19 +30,12 @@ class Asides(QObject):
 
         False: it is refused at once, with a notice, or one more is on its way.
         """
-        text = storable(text)
-        question = self._question(text) if text and not self._changes.is_asking(ASIDE) else None
-        if question is None:
-            return False
 
         def stored(asked: Asked) -> None:
-            self.begin_requested.emit(asked)
             self.show(asked.chat_id, show)
             done(asked.chat_id)
 
-        ask = partial(exchange.ask, question=question, aside=True)
-        self._changes.ask(ask, stored, lambda: done(0), chat_id=ASIDE)
-        return True
+        return self._asking.ask_aside(text, stored, lambda: done(0))
 
     def show(self, chat_id: int, show: TranscriptModel) -> None:
         """Fills a transcript beside that of the open chat, and keeps it up to date while the reply is written."""

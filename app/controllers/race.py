@@ -66,7 +66,7 @@ class Race(QObject):
 
     @property
     def view(self) -> RaceView:
-        waits = self.under_way and (self._own is None or self._models.pair_use.busy)
+        waits = self.under_way and (self._own is None or self._models.busy)
         state = RaceState.WAITING if waits else self._state
         return RaceView(state, tuple(self._laps), self._may_differ, self._error)
 

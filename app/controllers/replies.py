@@ -1,6 +1,6 @@
 """Running replies: appends their text, saves it every 400 ms, and stores how they ended, until that is on disk.
 
-Any number may run, in any chats; the transcript shows those of the open chat. `chat` decides what to request.
+Any number may run, in any chats; the transcript shows those of the open chat. `asking` requests them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from engine import (
 )
 
 SAVE_INTERVAL_MS = 400  # a crash loses about this much text, more on a slow disk
-NUMBERS_INTERVAL_MS = 100  # the table; whatever the disk does
+FIGURES_INTERVAL_MS = 100  # the table; whatever the disk does
 FOOTER_EVERY = 10  # of these times: the line under a reply changes once a second, so that it can be read
 
 # The other reasons have the same text in both enums.
@@ -49,13 +49,13 @@ def status_after(reason: FinishReason) -> ReplyStatus:
 
 @dataclass(slots=True)
 class LiveReply:
-    request: RequestId
     chat_id: int
     message_id: int
-    speculation: Speculation
     text: str
     thinking: str = ""
     thinking_s: float = 0.0
+    request: RequestId | None = None  # until it is submitted
+    speculation: Speculation = field(default_factory=Speculation)
     status: ReplyStatus = ReplyStatus.QUEUED
     progress: float | None = None
     waits_for: int = 0  # replies before it in the line
@@ -73,17 +73,18 @@ class LiveReply:
         return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s)
 
     def grow(self, delta: TextDelta) -> None:
-        if delta.kind is SpanKind.THINKING:
+        thinking = delta.kind is SpanKind.THINKING
+        if thinking:
             self.thinking += delta.text
             self.thinking_s = self.thought_s + delta.stats.decode_s  # measured by the engine, for this request
         else:
             self.text += delta.text
-        thinking = delta.kind is SpanKind.THINKING
         self.drafted.add(delta.marks, self.began_at[thinking], thinking=thinking)
         self.progress = None
         if self.status is not ReplyStatus.STOPPING:
             self.status = ReplyStatus.STREAMING
-        self.stats, self.unsaved = delta.stats, True
+        self.stats = delta.stats
+        self.unsaved = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class End:
     stats: RequestStats
     error: EngineError | None
     drafted: DraftedText
-    requested: bool = True  # or stopped before
+    requested: bool  # or stopped before
 
 
 class _Pending:
@@ -198,13 +199,6 @@ class Ends(QObject):
         self._retry.start()
 
 
-def _not_requested(reply: StoredMessage) -> End:
-    """Of a reply that was stopped before: what it had stays."""
-    text, stats = ReplyText(reply.id, reply.text, reply.thinking, reply.thinking_s), reply.stats or RequestStats()
-    drafted = DraftedText(reply.drafting)
-    return End(text, reply.chat_id, ReplyStatus.STOPPED, stats, reply.error, drafted, requested=False)
-
-
 def _storing(end: End) -> Callable[[Stores], object]:
     if not end.requested:
         return lambda stores: stores.messages.mark_stopped(end.text.message_id)
@@ -235,75 +229,69 @@ class Replies(QObject):
         self._storage = storage
         self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
-        self._live: dict[int, LiveReply] = {}
-        self._put_off: dict[int, StoredMessage] = {}  # replies whose long chat is being read for the request
+        self.live: dict[int, LiveReply] = {}  # by message
         self._saving = False
         self.strain = Strain.NONE
         self.ends = Ends(storage, self)
         self.ends.stored.connect(self.stored)
         self.ends.refused_first.connect(self._on_end_refused)
         self.ends.accepted_late.connect(lambda message_id, status: self._change(message_id, status=status))
-        self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
-        self._timer.timeout.connect(self.save)
-        self._timer.timeout.connect(self._show_line)
-        self._numbers = QTimer(self, interval=NUMBERS_INTERVAL_MS)
-        self._numbers.timeout.connect(self._show_new_numbers)
+        self.save_timer = QTimer(self, interval=SAVE_INTERVAL_MS)
+        self.save_timer.timeout.connect(self.save)
+        self.save_timer.timeout.connect(self._show_line)
+        self.figures_timer = QTimer(self, interval=FIGURES_INTERVAL_MS)
+        self.figures_timer.timeout.connect(self._show_new_figures)
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
 
     @property
     def has_unstored(self) -> bool:
         """Whether the disk has refused words of a reply that it was asked to store, or has not come to them yet."""
-        return bool(self.ends.left()) or any(reply.stored is not reply.saved for reply in self._live.values())
+        return bool(self.ends.left()) or any(reply.stored is not reply.saved for reply in self.live.values())
 
-    def put_off(self, reply: StoredMessage) -> None:
-        """It is started in a moment, unless it is stopped before: then it is not awaited any more."""
-        self._put_off[reply.id] = reply
+    def begin(self, reply: StoredMessage) -> None:
+        """Its row is stored; the request follows, unless it is stopped before."""
+        self.live[reply.id] = _live(reply)
         self.changed.emit()
 
-    def awaits(self, message_id: int) -> bool:
-        return message_id in self._put_off
+    def awaits_request(self, message_id: int) -> bool:
+        return message_id in self.live and self.live[message_id].request is None
 
-    def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
-        """Submits the request for a reply whose row is already stored."""
-        self._put_off.pop(reply.id, None)
-        number = self._engine.submit(request, self._bridge.post)
-        self._live[number] = _live(number, reply, request.speculation)
-        self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
-        self._timer.start()
-        self._numbers.start()
-        self.changed.emit()
+    def submit(self, message_id: int, request: Request, title: str, pair: str) -> None:
+        """Has it written; `title` and `pair` are for the table."""
+        reply = self.live[message_id]
+        reply.request = self._engine.submit(request, self._bridge.post)
+        reply.speculation = request.speculation
+        reply.stats = RequestStats()
+        self._table.put(RequestRow(reply.request, title, pair, chat_id=reply.chat_id, message_id=message_id))
+        self.save_timer.start()
+        self.figures_timer.start()
 
     def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
         """Those of a chat, or `only` some of them."""
-        for reply in self._live.values():
-            if reply.chat_id == chat_id and only(reply.message_id):
-                self._engine.cancel(reply.request)
-                reply.status = ReplyStatus.STOPPING
-                self._change(reply.message_id, status=reply.status)
-                self._put_in_table(reply)
-        for waiting in [each for each in self._put_off.values() if each.chat_id == chat_id and only(each.id)]:
-            self._drop(waiting)
+        for reply in list(self.live.values()):
+            if reply.chat_id != chat_id or not only(reply.message_id):
+                continue
+            if reply.request is None:
+                self._end(reply, ReplyStatus.STOPPED, reply.stats)
+                self.ended.emit(chat_id, reply.message_id, ReplyStatus.STOPPED)
+                continue
+            self._engine.cancel(reply.request)
+            reply.status = ReplyStatus.STOPPING
+            self._change(reply.message_id, status=reply.status)
+            self._put_in_table(reply)
 
     def answer_now(self, message_id: int) -> None:
         """Its thinking ends."""
-        for reply in self._live.values():
-            if reply.message_id == message_id:
-                self._engine.answer_now(reply.request)
-
-    def _drop(self, reply: StoredMessage) -> None:
-        """One that is not started yet."""
-        del self._put_off[reply.id]
-        self.ends.put(_not_requested(reply))
-        self._change(reply.id, status=ReplyStatus.STOPPED)
-        self.changed.emit()
-        self.ended.emit(reply.chat_id, reply.id, ReplyStatus.STOPPED)
+        reply = self.live.get(message_id)
+        if reply is not None and reply.request is not None:
+            self._engine.answer_now(reply.request)
 
     def speculate(self, wanted: Callable[[int], Speculation]) -> None:
         """Has each reply draft as its chat wants it now, from its next round on."""
-        for reply in self._live.values():
+        for reply in self.live.values():
             speculation = wanted(reply.chat_id)
-            if speculation != reply.speculation:
+            if reply.request is not None and speculation != reply.speculation:
                 reply.speculation = speculation
                 self._engine.set_speculation(reply.request, speculation)
 
@@ -311,23 +299,20 @@ class Replies(QObject):
         """What slows replies from now on; running ones say so."""
         if strain is not self.strain:
             self.strain = strain
-            for reply in self._live.values():
+            for reply in self.live.values():
                 self._change(reply.message_id, strain=strain)
             self.strained.emit()
 
     def chats(self) -> set[int]:
-        return {reply.chat_id for reply in self._live.values()} | {reply.chat_id for reply in self._put_off.values()}
+        """Those with a reply that is written, or about to be."""
+        return {reply.chat_id for reply in self.live.values()}
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""
         row = transcript_row(stored)
-        if stored.id in self._put_off:
-            return replace(row, status=ReplyStatus.QUEUED)
-        if not self.ends and not self._live:
-            return row
         if (ended := self.ends.row(row)) is not None:
             return ended
-        live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
+        live = self.live.get(stored.id)
         if live is None:
             return row
         return replace(
@@ -345,11 +330,12 @@ class Replies(QObject):
 
     def stats_of(self, message_id: int) -> RequestStats | None:
         """Of a reply that is being written, up to now; what the rows show is up to a second old."""
-        return next((reply.stats for reply in self._live.values() if reply.message_id == message_id), None)
+        reply = self.live.get(message_id)
+        return None if reply is None else reply.stats
 
     def save(self, *, at_once: bool = False) -> None:
         """Saves the text that arrived since the last save. A slow disk gets one save at a time, but for `at_once`."""
-        fresh = [reply for reply in self._live.values() if reply.unsaved]
+        fresh = [reply for reply in self.live.values() if reply.unsaved]
         if not fresh or (self._saving and not at_once):
             return
         texts = [reply.saved_form() for reply in fresh]
@@ -372,13 +358,15 @@ class Replies(QObject):
 
     def close(self) -> None:
         """Cancels all running replies and stores their text so far as interrupted."""
-        for reply in list(self._live.values()):
-            self._engine.cancel(reply.request)
-            self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
+        for reply in list(self.live.values()):
+            if reply.request is not None:
+                self._engine.cancel(reply.request)
+                self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
         self.ends.close()
 
     def _on_event(self, event: Event) -> None:
-        reply = self._live.get(getattr(event, "request", 0))
+        number = getattr(event, "request", 0)
+        reply = next((each for each in self.live.values() if each.request == number), None)
         if reply is None:
             return
         match event:
@@ -390,7 +378,7 @@ class Replies(QObject):
                 self._end(reply, status_after(reason), stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
-        if reply.request not in self._live:
+        if reply.message_id not in self.live:
             self.ended.emit(reply.chat_id, reply.message_id, reply.status)
 
     def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
@@ -403,7 +391,7 @@ class Replies(QObject):
     def _show_line(self) -> None:
         """Shows places in the queue; by the timer, because most wait for one step only."""
         state = self._engine.state()
-        for reply in self._live.values():
+        for reply in self.live.values():
             if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:
                 reply.waits_for = state.foreground.index(reply.request)
                 self._change(reply.message_id, waits_for=reply.waits_for)
@@ -414,35 +402,41 @@ class Replies(QObject):
         for transcript in self._showing(reply.message_id):
             transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
         if began:
-            self._show_numbers(reply, status=reply.status, progress=None)
+            self._show_figures(reply, status=reply.status, progress=None)
 
     def _end(
         self, reply: LiveReply, status: ReplyStatus, stats: RequestStats, error: EngineError | None = None
     ) -> None:
-        del self._live[reply.request]
-        reply.status, reply.stats, reply.progress = status, stats, None
-        self.ends.put(End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted))
-        self._show_numbers(reply, status=reply.status, progress=None, error=error)
-        if not self._live:
-            self._timer.stop()
-            self._numbers.stop()
+        del self.live[reply.message_id]
+        reply.status = status
+        reply.stats = stats
+        reply.progress = None
+        requested = reply.request is not None
+        self.ends.put(End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted, requested))
+        if requested:
+            self._show_figures(reply, status=status, progress=None, error=error)
+        else:
+            self._change(reply.message_id, status=status)
+        if not self.live:
+            self.save_timer.stop()
+            self.figures_timer.stop()
         self.changed.emit()
 
     def _on_end_refused(self, message_id: int, problem: NotStored) -> None:
         self._change(message_id, status=ReplyStatus.UNSAVED)
         self.not_stored.emit(problem)
 
-    def _show_new_numbers(self) -> None:
-        for reply in self._live.values():
+    def _show_new_figures(self) -> None:
+        for reply in self.live.values():
             if reply.status is not ReplyStatus.STREAMING:
                 continue
             reply.looks += 1
             if reply.looks % FOOTER_EVERY == 0:
-                self._show_numbers(reply)
+                self._show_figures(reply)
             elif reply.stats is not reply.shown:
                 self._show_in_table(reply)
 
-    def _show_numbers(self, reply: LiveReply, **fields: object) -> None:
+    def _show_figures(self, reply: LiveReply, **fields: object) -> None:
         self._change(reply.message_id, stats=reply.stats, thinking_s=reply.thinking_s, strain=self.strain, **fields)
         self._show_in_table(reply)
 
@@ -459,14 +453,15 @@ class Replies(QObject):
         return [each for each in self.transcripts if each.row_of(message_id) is not None]
 
     def _put_in_table(self, reply: LiveReply) -> None:
-        known = self._table.row(reply.request)
+        known = None if reply.request is None else self._table.row(reply.request)
         if known is not None:
             self._table.put(replace(known, status=reply.status, stats=reply.stats))
 
 
-def _live(number: RequestId, reply: StoredMessage, speculation: Speculation) -> LiveReply:
+def _live(reply: StoredMessage) -> LiveReply:
     """What is stored of a reply, which goes on from there."""
-    live = LiveReply(number, reply.chat_id, reply.id, speculation, reply.text, reply.thinking, reply.thinking_s)
+    live = LiveReply(reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
+    live.stats = reply.stats or RequestStats()
     live.thought_s = reply.thinking_s
     live.began_at = len(reply.text), len(reply.thinking)
     live.drafted = DraftedText(reply.drafting)

@@ -1,8 +1,6 @@
-"""What concerns drafting as a whole and no single reply: tuning, the pair's switch, races, statistics."""
+"""What concerns drafting as a whole and no single reply: what the pair gained, races, statistics."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,9 +9,11 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.controllers.race import Race
 from app.controllers.statistics import Statistics
-from app.controllers.tuning import TuningController
 from app.storage import Storage
-from engine import ChatEngine, SpeculationMode
+from app.view_models.model_list import DraftState, PairState
+from engine import ChatEngine, Event, Failed, Finished, Queued, RequestId
+
+_WITHOUT_MODEL = ("lookup", "forced", "prediction")  # the engine's names for guesses that no model makes
 
 
 class SpeculationParts(QObject):
@@ -26,38 +26,50 @@ class SpeculationParts(QObject):
         storage: Storage,
         chats: ChatController,
         models: ModelController,
-        language: Callable[[], str],
     ) -> None:
         super().__init__(chats)
-        self.models, records = models, models.records
-        self.tuning = TuningController(engine, bridge, models, records, language, self)
-        self.switch = PairSwitch(models, self)
+        self.gains = PairGains(bridge, models, self)
         self.race = Race(engine, bridge, models, self)
         self.statistics = Statistics(storage, chats.requests, chats.replies, self)
-        self.request_of = chats.exchanges.requests.request_of
+        self.request_of = chats.asking.request_of
 
 
-class PairSwitch(QObject):
-    changed = Signal()
+class PairGains(QObject):
+    """Notes what its draft gained the last reply, for the pair that was loaded from its start to its end."""
 
-    def __init__(self, models: ModelController, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: EngineBridge, models: ModelController, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._models = models
-        models.speculation_chosen.connect(self._on_chosen)
+        self._pair: tuple[str, str] | None = None  # the folders of the last one that was loaded
+        self._running: set[RequestId] = set()  # replies that only this pair has written
+        bridge.event_arrived.connect(self._on_event)
+        models.pair_changed.connect(self._on_pair)
 
-    @property
-    def is_off(self) -> bool:
-        """For the pair that is loaded."""
-        return self._models.pair.off_for_pair
+    def _on_event(self, event: Event) -> None:
+        match event:
+            case Queued(request=request, background=False):
+                self._running.add(request)
+            case Finished(request=request) | Failed(request=request) if request in self._running:
+                self._running.remove(request)
+                self._note(event)
 
-    def set_off(self, off: bool) -> None:
+    def _note(self, event: Finished | Failed) -> None:
+        pair = self._loaded()
+        stats = event.stats
+        drafted = stats.proposer not in _WITHOUT_MODEL and not stats.shared_rounds
+        if pair is not None and drafted and stats.speed_up is not None:
+            self._models.records.put_gain(*pair, stats.speed_up)
+
+    def _on_pair(self) -> None:
+        pair = self._loaded()
+        if pair is not None and pair != self._pair:
+            if self._pair is not None:
+                self._running.clear()
+            self._pair = pair
+
+    def _loaded(self) -> tuple[str, str] | None:
+        """None also while the draft is on its way: until it is there the one before it drafts, or none."""
         pair = self._models.pair
-        if pair.draft_folder and off != self.is_off:
-            self._models.records.put_off(pair.main_folder, pair.draft_folder, off)
-            self._models.pair_changed.emit()
-            self.changed.emit()
-
-    def _on_chosen(self, mode: str) -> None:
-        """A user who chooses a way to draft wants to draft."""
-        if mode != SpeculationMode.OFF:
-            self.set_off(False)
+        drafts = pair.draft_folder and pair.draft_state not in (DraftState.NONE, DraftState.LOADING)
+        ready = pair.state is PairState.READY and drafts and not pair.error
+        return (pair.main_folder, pair.draft_folder) if ready else None

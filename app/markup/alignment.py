@@ -21,13 +21,15 @@ from app.markup.links import is_in_message
 
 # What may be between two segments: a few marks, or the address of a link. A short segment could be found in the
 # middle of that, so it is not looked for as far.
-_FAR, _NEAR, _SHORT = 2000, 64, 4
+_FAR = 2000
+_NEAR = 64
+_SHORT = 4
 _ADDRESS = re.compile(r"\](?:\(|\[)")
 _ESCAPE = 12  # the longest way to write one character otherwise: "&thinsp;" and the like
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class AlignedRun:
     """`length` characters of the document from `at` on are those of the source from `source` on.
 
     Of two units each if `wide`, as Qt counts.
@@ -59,7 +61,8 @@ class Alignment:
         for run in self._runs[number:]:
             if run.source >= end:
                 break
-            first, last = max(start, run.source), min(end, run.source + run.length)
+            first = max(start, run.source)
+            last = min(end, run.source + run.length)
             if first >= last:
                 continue
             units = 2 if run.wide else 1
@@ -89,7 +92,8 @@ def whole_clusters(block: QTextBlock, start: int, end: int, *, outwards: bool) -
     if text.isascii():
         return start, end
     finder = QTextBoundaryFinder(QTextBoundaryFinder.BoundaryType.Grapheme, text)
-    first, last = start - block.position(), end - block.position()
+    first = start - block.position()
+    last = end - block.position()
     finder.setPosition(first)
     if not finder.isAtBoundary():
         first = finder.toPreviousBoundary() if outwards else finder.toNextBoundary()
@@ -133,7 +137,7 @@ def _source_lines(block: Block) -> Iterator[str]:
     return (line for text in texts for line in text.splitlines() if line.strip())
 
 
-def _runs(document: QTextDocument, source: str, position: int, place: int) -> Iterator[Run]:
+def _runs(document: QTextDocument, source: str, position: int, place: int) -> Iterator[AlignedRun]:
     whole = _from(document.toPlainText(), place)
     at = source.find(whole, position, position + len(whole) + _NEAR) if document.blockCount() > 1 else -1
     if at >= 0:  # code, as a rule
@@ -170,7 +174,8 @@ def _segments(document: QTextDocument, place: int) -> Iterator[tuple[int, str, b
 
     With whether it comes right after the words of a link.
     """
-    block, link = document.findBlock(place), ""
+    block = document.findBlock(place)
+    link = ""
     while block.isValid():
         fragments = block.begin()
         while not fragments.atEnd():
@@ -199,26 +204,27 @@ def _pieces(text: str, place: int) -> Iterator[tuple[int, str]]:
         place += _units(line) + 1
 
 
-def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[Run]:
+def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[AlignedRun]:
     """Where something of it is escaped, or is written otherwise in the source."""
     reach = _NEAR
     for char in text:
         at = source.find(char, position, position + reach)
         if at >= 0:
-            yield Run(place, at, 1, wide=char > "\uffff")
-            position, reach = at + 1, _ESCAPE
+            yield AlignedRun(place, at, 1, wide=char > "\uffff")
+            position = at + 1
+            reach = _ESCAPE
         place += _units(char)
 
 
-def _narrow_and_wide(text: str, place: int, at: int) -> Iterator[Run]:
+def _narrow_and_wide(text: str, place: int, at: int) -> Iterator[AlignedRun]:
     """Split where characters take two units."""
     if len(text) == _units(text):
-        yield Run(place, at, len(text))
+        yield AlignedRun(place, at, len(text))
         return
     start = 0
     for is_wide, same in groupby(text, key=lambda char: char > "\uffff"):
         length = sum(1 for _ in same)
-        yield Run(place, at + start, length, wide=is_wide)
+        yield AlignedRun(place, at + start, length, wide=is_wide)
         place += length * (2 if is_wide else 1)
         start += length
 

@@ -6,7 +6,9 @@ from enum import StrEnum
 from markdown_it.token import Token
 
 APART = "\n\n"
-LIST, QUOTE, NOTE = "l", "q", "n"
+LIST = "l"
+QUOTE = "q"
+NOTE = "n"
 
 
 class BlockKind(StrEnum):

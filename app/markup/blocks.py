@@ -128,15 +128,21 @@ class Splitter:
         source = self.source
         unclosed = any(not block.closed for block in self.blocks[self.frozen :] if block.kind is BlockKind.FORMULA)
         if len(source) <= LONGEST_READ_AGAIN and (unclosed or _REFERENCE.search(source)):
-            first, self.frozen, self._joined = 0, 0, False
-            self._tail, self._fence, self._glue = source, None, APART
+            first = 0
+            self.frozen = 0
+            self._joined = False
+            self._tail = source
+            self._fence = None
+            self._glue = APART
         else:
             first = self.frozen
         if self._fence is not None:
             self.blocks[self.frozen :] = [self._fence.finished(self._tail)]
         else:
             self.blocks[self.frozen :] = self._read(self._tail, streaming=False)
-        self.frozen, self._tail, self._fence = len(self.blocks), "", None
+        self.frozen = len(self.blocks)
+        self._tail = ""
+        self._fence = None
         return first
 
     def _read(self, source: str, *, streaming: bool) -> list[Block]:
@@ -186,7 +192,8 @@ class Splitter:
         self.blocks[self.frozen :] = self._placed(blocks)
         self.frozen = len(self.blocks)
         self._tail = _without_lines(self._tail, lines)
-        self._joined, self._glue = joined, "\n" if joined else APART
+        self._joined = joined
+        self._glue = "\n" if joined else APART
 
     def _cut_list(self) -> None:
         """A long list is cut before its last item."""
@@ -205,14 +212,16 @@ class Splitter:
         if head is not None and self._cut_table(head):
             return True
         times = LONG_NESTED_CODE if in_nested_code(self._tail) else 1
-        most_chars, most_lines = times * LONG_PARAGRAPH_CHARS, times * LONG_PARAGRAPH_LINES
+        most_chars = times * LONG_PARAGRAPH_CHARS
+        most_lines = times * LONG_PARAGRAPH_LINES
         if len(_FORMULA_MARK.findall(self._tail)) > MANY_FORMULA_MARKS:
             most_chars //= 4
         if len(self._tail) <= most_chars and self._tail.count("\n") <= most_lines:
             return False
         half = _after_lines(self._tail, most_lines // 2, most_chars // 2)
         cut = self._tail.rfind("\n", half // 2, half) + 1 or cut_before(self._tail, half, half // 2)
-        above, below = self._tail[:cut], self._tail[cut:]
+        above = self._tail[:cut]
+        below = self._tail[cut:]
         self._cut(above, below, above[-1] if above[-1].isspace() else "")
         return True
 
@@ -229,7 +238,10 @@ class Splitter:
 
     def _cut(self, above: str, below: str, glue: str) -> None:
         self.blocks[self.frozen :] = self._read(above, streaming=True)
-        self.frozen, self._joined, self._glue, self._tail = len(self.blocks), True, glue, below
+        self.frozen = len(self.blocks)
+        self._joined = True
+        self._glue = glue
+        self._tail = below
 
     def _open_fence(self) -> OpenFence | None:
         found = _TOP_FENCE.match(self._tail)
@@ -244,14 +256,18 @@ class Splitter:
         assert self._fence is not None
         fence = self._fence
         while (line_end := self._tail.find("\n")) >= 0:
-            line, self._tail = self._tail[: line_end + 1], self._tail[line_end + 1 :]
+            line = self._tail[: line_end + 1]
+            self._tail = self._tail[line_end + 1 :]
             if fence.is_end(line):
                 self._freeze_code(replace(fence.block, closed=True))
-                self._fence, self._joined, self._glue = None, False, APART
+                self._fence = None
+                self._joined = False
+                self._glue = APART
                 return True
             self._add_code(line)
         if len(self._tail) > LONGEST_PIECE:
-            line, self._tail = self._tail, ""
+            line = self._tail
+            self._tail = ""
             self._add_code(line)
         return False
 
@@ -324,7 +340,10 @@ def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]
             yield from _text_piece(text, opened, where, joined=joined)
             inside, shared = _where(opened, above)
             yield replace(island, inside=inside, shared=shared, joined=joined), _line_of([token])
-            joined, text, above, where = True, [_continued(each) for each in opened], list(opened), None
+            joined = True
+            text = [_continued(each) for each in opened]
+            above = list(opened)
+            where = None
         elif token.type in _CONTAINER_TYPES:
             _track(opened, token)
             text.append(token)

@@ -110,7 +110,8 @@ def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
     if runs and runs[0].form.boolProperty(MARKER):
         mark = runs[0].text.strip("\u00a0")
         mark = f"[^{mark}]:" if form.boolProperty(NOTE) and not form.intProperty(LIST_DEPTH) else _TASKS.get(mark, mark)
-        marker, runs = f"{mark} ", runs[1:]
+        marker = f"{mark} "
+        runs = runs[1:]
     elif form.intProperty(LIST_DEPTH):
         indent += "   "
     elif form.boolProperty(NOTE):
@@ -121,7 +122,8 @@ def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
 
 
 def _markdown_run(run: _Run) -> str:
-    text, form = run.text.replace(LINE_SEPARATOR, "\n"), run.form
+    text = run.text.replace(LINE_SEPARATOR, "\n")
+    form = run.form
     if OBJECT in text and (tex := form.property(TEX)):
         return text.replace(OBJECT, f"${str(tex).strip()}$")
     if form.boolProperty(NOTE):
@@ -135,7 +137,8 @@ def _markdown_run(run: _Run) -> str:
     if not inner:
         return text
     marks = "**" * (form.fontWeight() == QFont.Weight.Bold) + "*" * form.fontItalic() + "~~" * form.fontStrikeOut()
-    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    before = text[: len(text) - len(text.lstrip())]
+    after = text[len(text.rstrip()) :]
     return f"{before}{marks}{inner.translate(_MARKED)}{marks[::-1]}{after}"
 
 

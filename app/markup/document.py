@@ -108,7 +108,8 @@ class _Containers:
         """The bullet or number of the item, before its first paragraph; a task's box is taken out of its text."""
         if not self._stack or not self._stack[-1].marker:
             return ""
-        marker, self._stack[-1].marker = self._stack[-1].marker, ""
+        marker = self._stack[-1].marker
+        self._stack[-1].marker = ""
         if children and children[0].type == "text" and (task := _TASK.match(children[0].content)):
             children[0] = children[0].copy(content=children[0].content[task.end() :])
             return "☑" if task[1] in "xX" else "☐"

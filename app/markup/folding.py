@@ -14,7 +14,7 @@ from typing import Final
 _FORM: Final = "NFKC"
 _JAMO = range(0x1160, 0x1200)  # vowels and final consonants, which join the letter before
 
-Span = tuple[int, int]  # first character, and the one after the last
+TextSpan = tuple[int, int]  # first character, and the one after the last
 
 
 def fold(text: str) -> str:
@@ -23,9 +23,10 @@ def fold(text: str) -> str:
     return unicodedata.normalize(_FORM, unicodedata.normalize(_FORM, text).casefold())
 
 
-def occurrences(text: str, word: str) -> Iterator[Span]:
+def occurrences(text: str, word: str) -> Iterator[TextSpan]:
     """Where `word` is, from the first on; they do not overlap."""
-    folded, wanted = fold(text), fold(word)
+    folded = fold(text)
+    wanted = fold(word)
     if not wanted or wanted not in folded:
         return
     if _keeps_places(text):
@@ -34,9 +35,10 @@ def occurrences(text: str, word: str) -> Iterator[Span]:
         yield from _found_as_written(*_folded_with_places(text), wanted)
 
 
-def occurrences_of_any(text: str, words: Iterable[str]) -> list[Span]:
+def occurrences_of_any(text: str, words: Iterable[str]) -> list[TextSpan]:
     """Of several words, in the order of the text; where two overlap, as one. However many there are, and how often."""
-    folded, result = fold(text), list[Span]()
+    folded = fold(text)
+    result = list[TextSpan]()
     present = [wanted for wanted in {fold(word) for word in words} if wanted and wanted in folded]
     if not present:
         return result
@@ -51,15 +53,15 @@ def occurrences_of_any(text: str, words: Iterable[str]) -> list[Span]:
     return result
 
 
-def _found(folded: str, wanted: str) -> Iterator[Span]:
+def _found(folded: str, wanted: str) -> Iterator[TextSpan]:
     at = folded.find(wanted)
     while at >= 0:
         yield at, at + len(wanted)
         at = folded.find(wanted, at + len(wanted))
 
 
-def _found_as_written(folded: str, starts: Sequence[int], wanted: str) -> Iterator[Span]:
-    before: Span | None = None
+def _found_as_written(folded: str, starts: Sequence[int], wanted: str) -> Iterator[TextSpan]:
+    before: TextSpan | None = None
     for first, last in _found(folded, wanted):
         span = starts[first], _end(starts, last)
         if span != before:  # one letter may hold the word twice: "s" in "ß"

@@ -92,7 +92,9 @@ def draw(key: FormulaKey) -> Drawing | None:
 
 
 def _is_drawable(drawing: Drawing) -> bool:
-    width, height, depth = drawing.width_px, drawing.height_px, drawing.depth_px
+    width = drawing.width_px
+    height = drawing.height_px
+    depth = drawing.depth_px
     if not all(map(math.isfinite, (width, height, depth, *drawing.corner))):
         return False
     if not (0 < width <= LONGEST_SIDE_PX and 0 < height <= LONGEST_SIDE_PX and abs(depth) <= LONGEST_SIDE_PX):
@@ -257,7 +259,8 @@ class _DrawingThread:
 
 def paint(drawing: Drawing, look: Look, color: QColor) -> QImage:
     """INVARIANT: a drawing of `draw` is of a size that an image can have."""
-    font, ratio = QFont(), look.ratio
+    font = QFont()
+    ratio = look.ratio
     font.fromString(look.font)
     size = (math.ceil(drawing.width_px * ratio), math.ceil(drawing.height_px * ratio))
     result = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)

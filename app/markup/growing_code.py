@@ -8,7 +8,7 @@ is complete, all of it is read once more (`highlight.spans`).
 import re
 from time import thread_time
 
-from app.markup.highlight import Span, lexer_of, spans
+from app.markup.highlight import ColoredSpan, lexer_of, spans
 
 _NEW_THING = re.compile(r"\n\s*\n(?=[^\s}\])])")
 _LONG_TAIL = 600  # beyond it any line may be the place
@@ -27,9 +27,10 @@ class GrowingCode:
         self._slow = 0  # readings in a row
         lexer_of(language)  # or the first reading of a language would look slow
 
-    def spans(self, code: str) -> tuple[int, list[Span]]:
+    def spans(self, code: str) -> tuple[int, list[ColoredSpan]]:
         """The colours from a place on, and that place; above it nothing has changed."""
-        start, self._start = self._start, self._safe_place(code)
+        start = self._start
+        self._start = self._safe_place(code)
         if self._slow > 1 or len(code) - start > _LONGEST_TAIL:
             return len(code), []
         started_s = thread_time()

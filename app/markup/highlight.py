@@ -30,13 +30,13 @@ class Role(StrEnum):
     REMOVED = "removed"
 
 
-class Span(NamedTuple):
+class ColoredSpan(NamedTuple):
     start: int
     length: int
     role: Role | None  # None: it stays plain
 
 
-def spans(code: str, language: str) -> Iterator[Span]:
+def spans(code: str, language: str) -> Iterator[ColoredSpan]:
     """Every token, lazily, from the start, so that a block can be coloured a slice at a time."""
     lexer = lexer_of(language)
     if lexer is None or _is_slow_to_read(code):
@@ -52,7 +52,7 @@ def spans(code: str, language: str) -> Iterator[Span]:
             return
         for start, token_type, text in found:
             role = _role(token_type) if text.strip() else None
-            yield Span(start, min(len(text), len(code) - start), role)
+            yield ColoredSpan(start, min(len(text), len(code) - start), role)
 
 
 def _is_slow_to_read(code: str) -> bool:

@@ -45,7 +45,8 @@ class FormulaObject(QPyTextObject):
     def drawObject(  # noqa: N802
         self, painter: QPainter, rect: QRectF | QRect, _doc: QTextDocument, _position: int, form: QTextFormat
     ) -> None:
-        drawn, tint = form.property(_IMAGE), form.property(TINT)
+        drawn = form.property(_IMAGE)
+        tint = form.property(TINT)
         if isinstance(tint, QColor):
             below = drawn.deviceIndependentSize().height() if isinstance(drawn, QImage) else 0.0
             painter.fillRect(QRectF(rect.x(), rect.y(), rect.width(), max(rect.height(), below)), tint)

@@ -49,7 +49,8 @@ def kind_of(text: str) -> TextKind:
 def _parted(text: str) -> tuple[list[str], int]:
     """The lines outside of fences that are not blank, and how many are inside, the fences included."""
     outside: list[str] = []
-    fenced, mark = 0, ""
+    fenced = 0
+    mark = ""
     for line in _lines(text):
         fence = _FENCE.match(line)
         if mark or fence:

@@ -13,7 +13,8 @@ def line_segments(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTe
         line = layout.lineAt(number)
         if line.textStart() >= end:
             return
-        first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
+        first = max(start, line.textStart())
+        last = min(end, line.textStart() + line.textLength())
         if last > first:
             left, right = sorted((_x(line.cursorToX(first)), _x(line.cursorToX(last))))
             yield line, left, right

@@ -13,7 +13,8 @@ from PySide6.QtGui import QTextBlock, QTextDocument
 
 from app.markup.lines import line_segments
 
-_TO_NOTE, _TO_MARK = "#note:", "#mark:"
+_TO_NOTE = "#note:"
+_TO_MARK = "#mark:"
 
 
 def to_note(label: str) -> str:
@@ -89,7 +90,8 @@ def places_of(link: Link, document: QTextDocument) -> list[QRectF]:
     block = document.findBlock(link.first)
     while block.isValid() and block.position() < link.last:
         corner = document.documentLayout().blockBoundingRect(block).topLeft()
-        start, end = link.first - block.position(), min(block.length() - 1, link.last - block.position())
+        start = link.first - block.position()
+        end = min(block.length() - 1, link.last - block.position())
         for line, left, right in line_segments(block, max(0, start), end):
             result.append(QRectF(corner.x() + left, corner.y() + line.y(), right - left, line.height()))
         block = block.next()

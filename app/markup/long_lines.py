@@ -23,11 +23,13 @@ def insert(cursor: QTextCursor, text: str) -> bool:
     cursor.beginEditBlock()
     cursor.removeSelectedText()
     first = cursor.position()
-    position, has_long_line = 0, False
+    position = 0
+    has_long_line = False
     for start, end in long_lines(text):
         _insert_short_lines(cursor, text[position:start])
         _insert_long_line(cursor, text[start:end])
-        position, has_long_line = end, True
+        position = end
+        has_long_line = True
     _insert_short_lines(cursor, text[position:])
     # What is inserted into the middle of a line may make its block too long.
     cut = [_cut_block(cursor.document().findBlock(place)) for place in (cursor.position(), first)]
@@ -110,7 +112,8 @@ def text_between(document: QTextDocument, start: int, end: int) -> str:
     while block.isValid() and block.position() <= end:
         if result and not goes_on(block):
             result.append("\n")
-        first, last = max(0, start - block.position()), min(end - block.position(), block.length() - 1)
+        first = max(0, start - block.position())
+        last = min(end - block.position(), block.length() - 1)
         result.append(_part_of(block, first, last))
         block = block.next()
     return "".join(result).replace(_SOFT, "\n")

@@ -45,7 +45,10 @@ class OpenFence:
 
     def start_piece(self, start: int = 0) -> None:
         """What is added from now on belongs to a block of its own, which begins there in the text."""
-        self._lines, self._chars, self._joined, self._start = [], 0, True, start
+        self._lines = []
+        self._chars = 0
+        self._joined = True
+        self._start = start
 
     def finished(self, last_line: str) -> Block:
         if self.is_end(last_line):

@@ -129,7 +129,8 @@ def _display_formula(state: StateBlock, start: int, end: int, silent: bool) -> b
     if not silent:
         state.line = next_line
         token = state.push("math_block", "math", 0)
-        token.block, token.map = True, [start, next_line]
+        token.block = True
+        token.map = [start, next_line]
         whole = state.getLines(start, next_line, state.blkIndent, keepLastLF=False).strip()
         token.content = tex if marks in _DISPLAY_MARKS else whole
         token.meta = {"closed": closed}

@@ -44,7 +44,8 @@ def added_text(before: tuple[Token, ...], after: tuple[Token, ...]) -> str | Non
     at = _last_inline(after)
     if at is None or len(before) != len(after):
         return None
-    old, new = before[at].children or [], after[at].children or []
+    old = before[at].children or []
+    new = after[at].children or []
     same = all(a is b or place == at for place, (a, b) in enumerate(zip(before, after, strict=True)))
     if not same or not new or len(old) != len(new) or any(a is not b for a, b in zip(old[:-1], new[:-1], strict=True)):
         return None

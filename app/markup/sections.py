@@ -91,7 +91,8 @@ def _fence_lines(text: str) -> Iterator[tuple[int, Fence]]:
 def _rows(text: str, mark: str) -> list[tuple[int, int]]:
     """Where rows of these characters, at least as long as `mark`, start and end."""
     rows: list[tuple[int, int]] = []
-    row, end = re.compile(f"{mark[0]}*"), 0
+    row = re.compile(f"{mark[0]}*")
+    end = 0
     while len(rows) < _MOST_FENCES and (start := text.find(mark, end)) >= 0:
         end = start + len(mark)
         if text.startswith(mark[0], end):  # longer ones are rare, and a match takes as long as all else here
@@ -116,7 +117,8 @@ def plain_sections(text: str) -> Iterator[Section]:
     while True:
         end, skipped = _end_of_plain(text, start)
         yield Section(start, end, glue=glue)
-        glue, start = text[end : end + skipped], end + skipped
+        glue = text[end : end + skipped]
+        start = end + skipped
         if end >= len(text):
             return
 

@@ -42,7 +42,8 @@ _ROW_END = re.compile(r"\\\\(?:\*?\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|
 # WORKAROUND: ziamath makes a formula with a tag as wide as a page, with the tag at its end.
 _TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
 # WORKAROUND: ziamath sets rows as close as their ink allows; of equations below one another each gets a line's height.
-_STRUT, _IN_LINES = r"\vphantom{(}", frozenset({"align", "align*", "aligned", "split"})
+_STRUT = r"\vphantom{(}"
+_IN_LINES = frozenset({"align", "align*", "aligned", "split"})
 # Likewise for a row with a fraction.
 _TALL_STRUT = r"\vphantom{\frac{M^2}{M_2}}"
 _TALL = re.compile(r"(?:(?!\\\\|\\end)[\s\S])*?\\[dtc]?frac(?![A-Za-z])")
@@ -61,8 +62,11 @@ _RUN = re.compile(f"[{_CJK}]+")
 _TEXT_COMMAND = re.compile(r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|operatorname|mbox)\{([^{}]*)\}")
 _BAR = re.compile(r'<path d="M ([-\d.]+) ([-\d.]+) L \1 \2 L ([-\d.]+) \2 L \3 ([-\d.]+) L \1 \4 Z " fill="[^"]*" />')
 # Of the em dash in ziamath's font: width to height, and in ems its right edge, bottom edge and width.
-_PROPORTION, _TOLERANCE = 16.5, 0.4
-_RIGHT_EM, _BOTTOM_EM, _WIDTH_EM = 0.97, 0.222, 0.94
+_PROPORTION = 16.5
+_TOLERANCE = 0.4
+_RIGHT_EM = 0.97
+_BOTTOM_EM = 0.222
+_WIDTH_EM = 0.94
 
 
 class NotWhole(ValueError):

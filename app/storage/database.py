@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 BUSY_MS = 5000
 TRIES = 3  # what fails once may be the disk's fault
+LARGEST_NUMBER = 1 << 30  # of a row: half of what Qt's signals can name, and no chat has as many
 
 T = TypeVar("T")
 
@@ -119,6 +120,7 @@ _REASONS = {
     sqlite3.SQLITE_CORRUPT: Reason.DAMAGED,
     sqlite3.SQLITE_NOTADB: Reason.DAMAGED,
 }
+_PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,11 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 def is_busy(error: sqlite3.Error) -> bool:
     return _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF) is Reason.LOCKED
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the disk or another program may be at fault, and not the file."""
+    return _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF) in _PASSING
 
 
 def _is_full(path: Path) -> bool:

@@ -1,36 +1,26 @@
-"""What the database has not taken when the app ends: left in a small file, and put in its place by the next start.
-
-The file is written where the first of several folders takes it: a disk that is full or fails keeps no database, and
-often no file either. A folder of the system's session is the last of them; it is emptied when the machine starts again.
-"""
+"""What the database has not taken when the app ends: left in a small file, and put in its place by the next start."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import math
 import os
 import secrets
-import stat
-import tempfile
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
+from app.storage.database import LARGEST_NUMBER
 from app.storage.edits import QUICK_ASK, Edit, EditKind
+from app.storage.parts import Attachments, attachments_from_json, parts_to_json
 from app.storage.records import ReplyText
-from app.storage.salvage import LARGEST_NUMBER
 from app.storage.storage import Stores
 from app.system.small_file import is_in_the_way, read_small
-from engine import MessageRole, patiently, write_atomically
+from engine import MessageRole, write_atomically
 
-_PATIENCE_S = 3.0  # with each folder: a disk that does not answer must not keep the others from being tried
 _MOST_BYTES = 256 << 20
 _NEW_CHAT = 0
 
@@ -53,69 +43,39 @@ class Left:
 
 
 class LeftWords:
-    def __init__(self, *files: Path) -> None:
-        self._files = files
+    def __init__(self, file: Path) -> None:
+        self._file = file
 
     def leave(self, left: Left) -> bool:
-        """Whether one of the folders has them now, or there is nothing to leave."""
-        return not left or any(_is_written(file, _to_json(left)) for file in self._files)
+        """Whether the file has them now, or there is nothing to leave."""
+        try:
+            if left:
+                write_atomically(self._file, _to_json(left))
+        except OSError:
+            return False
+        return True
 
     @property
     def is_there(self) -> bool:
-        return any(map(os.path.lexists, self._files))
+        return os.path.lexists(self._file)
 
     def put_back(self, stores: Stores) -> None:
-        """What an earlier run has left, the oldest first. A file stays until its words are in the database."""
-        for file in sorted(filter(os.path.lexists, self._files), key=_changed_at):
-            try:
-                number, left = _from_json(patiently(partial(_read, file)))
-            except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-                _log.warning("what an earlier run has left cannot be read: %s", type(error).__name__)
-                continue
-            if not _was_put_back(stores, number):
-                _put_back(stores, number, left)
-            with suppress(OSError):
-                file.unlink()
-
-
-def places_to_leave(data: Path, cache: Path) -> tuple[Path, ...]:
-    session = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
-    profile = hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:16]
-    return data / "left.json", cache / "left.json", session / f"hunch-{profile}.json"
-
-
-def _is_written(file: Path, words: bytes) -> bool:
-    written = threading.Event()
-
-    def write() -> None:
+        """What an earlier run has left. The file stays until its words are in the database."""
+        if not self.is_there:
+            return
+        try:
+            number, left = _from_json(read_small(self._file, _MOST_BYTES))
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            _log.warning("what an earlier run has left cannot be read: %s", type(error).__name__)
+            return
+        if not _was_put_back(stores, number):
+            _put_back(stores, number, left)
         with suppress(OSError):
-            write_atomically(file, words)
-            written.set()
-
-    writer = threading.Thread(target=write, name="left words", daemon=True)
-    writer.start()
-    writer.join(_PATIENCE_S)
-    return written.is_set()
-
-
-def _read(file: Path) -> bytes:
-    """The last folder may be open to others: nothing of theirs is read."""
-    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
-        found = os.fstat(opened.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > _MOST_BYTES:
-            raise PermissionError(f"{file.name} is not ours")
-        return opened.read()
-
-
-def _changed_at(file: Path) -> float:
-    try:
-        return file.lstat().st_mtime
-    except OSError:
-        return 0.0
+            self._file.unlink()
 
 
 def _was_put_back(stores: Stores, number: str) -> bool:
-    """From a file that could not be deleted then, or from another folder."""
+    """From a file that could not be deleted then."""
     return stores.database.row("SELECT 1 FROM notes WHERE name = 'left' AND value = ?", (number,)) is not None
 
 
@@ -150,7 +110,7 @@ def _to_json(left: Left) -> bytes:
     content = {
         "number": secrets.token_hex(8),
         "unsent": list(left.unsent.items()),
-        "attachments": [(chat_id, attachments_to_json(each)) for chat_id, each in left.attachments.items()],
+        "attachments": [(chat_id, parts_to_json(each)) for chat_id, each in left.attachments.items()],
         "edits": [
             (edit.message_id, edit.kind, edit.role, edit.text, _attached_to_json(edit.attachments))
             for edit in left.edits.values()
@@ -205,7 +165,7 @@ def _id(value: Any) -> int:
 
 
 def _attached_to_json(attachments: Attachments | None) -> str | None:
-    return None if attachments is None else attachments_to_json(attachments) or "[]"
+    return None if attachments is None else parts_to_json(attachments) or "[]"
 
 
 def _attached_from_json(attached: str | None) -> Attachments | None:

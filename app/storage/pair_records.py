@@ -1,4 +1,4 @@
-"""What was measured of each pair on this machine: how much its draft gained last, and what tuning found.
+"""What is known of each pair: how much its draft gained last on this machine, and whether the user turned it off.
 
 What another machine has measured, whose files were copied here, is not shown; that drafting was turned off is.
 A small JSON file, written as a whole. One that is damaged is as good as none: everything in it can be measured again.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -27,29 +26,10 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """One way to draft on one kind of text."""
-
-    content: str
-    mode: str  # "off", "fixed", "auto"
-    tokens: int  # drafted a round, where that is fixed
-    tokens_per_second: float
-
-
-@dataclass(frozen=True, slots=True)
 class PairRecord:
     gain: float | None = None  # of the last reply that was long enough, over plain decoding
-    measured: tuple[Measured, ...] = ()  # by tuning
-    mode: str = ""  # what the user has chosen; "": not tuned
-    tokens: int = 0
-    tuned_gain: float | None = None  # of the best way, over plain decoding
     off: bool = False  # the user has turned drafting off for it
     machine: str = ""  # that measured it; "": an older version did not write that down
-
-    @property
-    def last_gain(self) -> float | None:
-        """Of the last reply, or of tuning where no reply was long enough yet."""
-        return self.tuned_gain if self.gain is None else self.gain
 
 
 class PairRecords:
@@ -59,7 +39,7 @@ class PairRecords:
         self, file: Path, machine: str, writer: JobQueue = IN_PLACE, refused: Callable[[], None] = lambda: None
     ) -> None:
         """`refused` is called each time that the disk refuses something; then `try_again` may be."""
-        self.writer = writer  # also for what is exported
+        self._writer = writer
         self._file = file
         self._machine = machine
         self._records: dict[str, PairRecord] = {}
@@ -85,10 +65,6 @@ class PairRecords:
     def put_gain(self, main: str, draft: str, gain: float) -> None:
         self._put(main, draft, replace(self.get(main, draft), gain=gain))
 
-    def put_tuning(self, main: str, draft: str, tuned: PairRecord) -> None:
-        known = self.get(main, draft)
-        self._put(main, draft, replace(tuned, gain=known.gain, off=known.off))
-
     def put_off(self, main: str, draft: str, off: bool) -> None:
         self._put(main, draft, replace(self.get(main, draft), off=off))
 
@@ -108,7 +84,7 @@ class PairRecords:
         while len(self._records) > _MOST:
             del self._records[next(iter(self._records))]
         if self._is_read:
-            self.writer.ask(partial(self._keep, dict(self._records)), self._on_kept, self._on_refused)
+            self._writer.ask(partial(self._keep, dict(self._records)), self._on_kept, self._on_refused)
         else:
             self._on_unkept()
 
@@ -142,29 +118,13 @@ def _stored(file: Path) -> dict[str, PairRecord]:
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError, RecursionError):
         return {}
     rows = content.items() if isinstance(content, dict) else ()
-    return {key: record for key, value in rows if (record := _record(value)) is not None}
-
-
-def _record(value: Any) -> PairRecord | None:
-    try:
-        measured = tuple(
-            Measured(str(row["content"]), str(row["mode"]), int(row["tokens"]), _positive(row["tokens_per_second"]))
-            for row in value["measured"]
-        )
-        gains = [_gain(value[name]) for name in ("gain", "tuned_gain")]
-        mode = value["mode"] if value["mode"] in ("off", "fixed", "auto") else ""
-        off, machine = value.get("off") is True, str(value.get("machine", ""))
-        return PairRecord(gains[0], measured, mode, int(value["tokens"]), gains[1], off, machine)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
+    return {
+        key: PairRecord(_gain(value.get("gain")), value.get("off") is True, str(value.get("machine", "")))
+        for key, value in rows
+        if isinstance(value, dict)
+    }
 
 
 def _gain(value: Any) -> float | None:
     """None for one that cannot be: it can be measured again, what the user has chosen of the pair cannot."""
     return float(value) if isinstance(value, int | float) and 0 < value < _LARGEST_GAIN else None
-
-
-def _positive(value: Any) -> float:
-    if not 0 < float(value) < math.inf:
-        raise ValueError(value)
-    return float(value)

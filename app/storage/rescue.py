@@ -1,49 +1,76 @@
-"""The daily copies of the database, and making a sound file of a damaged one.
+"""Making a sound file of a damaged one. Of the damaged file nothing is thrown away, and the rescue may be interrupted.
 
-Of a damaged file nothing is thrown away, and the rescue may be interrupted anywhere.
-
-A new file is built beside the damaged one, out of everything that can be read: the file as SQLite reads it, its pages
-one by one, and the daily copies. It gets the name `…-ready-DATE.db` when it is complete. Only then does the damaged
-file move aside, and the new one takes its place; `finish` does that, now or at the next start.
+A new file is built beside the damaged one, out of what SQLite can read of that and the latest copy, by the numbers of
+the rows. It gets the name `…-ready-DATE.db` when it is complete. Only then does the damaged file move aside, and the
+new one takes its place; `finish` does that, now or at the next start.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
-import os
-import re
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from typing import Any
 
-from app.storage.database import Reason, reason_of
-from app.storage.records import Purged
-from app.storage.salvage import FAULTS, Merge, Pages, Rows, carved, log_frames, read_rows
-from app.storage.tree import PASS_OVER
+from app.storage import schema
+from app.storage.copies import copies_of, forget_in
+from app.storage.database import LARGEST_NUMBER, READ_TEXT, Connection, address_of, is_passing
+from app.storage.trash import Trash
 from engine import sync_folder
-
-log = logging.getLogger(__name__)
 
 _LOG, _INDEX = "-wal", "-shm"  # what SQLite keeps beside a database
 _READ_BYTES = 1 << 20
+_READ_S = 2.0
 _STAMP, _STAMP_CHARS = "%Y%m%d-%H%M%S", 15
-_KEPT = 3  # daily copies
-_DAY_S = 86_400
-_BUSY_S = 1.0
-_PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}  # not the copy's own fault
-_LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
-_DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
+
+_PATIENCE_S = 3.0  # with a file that gives no row
+_STEPS = 1000  # of SQLite between two looks at the time
+_MOST_RANGES = 2000  # of a table, that are tried around its damaged places
+_MOST_ROW_BYTES = 256 << 20
+
+_DELETED_BY_MARK = {"chats", "messages"}  # and for good only together with their rows in the copies
+_LEFT_OUT = {"notes", "rewritten"}
+_NOTES = ("identity", "purged", "left")
+# The second is raised where SQLite's own words about a damaged schema are not UTF-8.
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
+
+_TIES = (
+    # Messages of no possible chat are in a new one; other chats that are lost come back without their titles.
+    f"""UPDATE messages SET chat_id = (SELECT ifnull(max(id), 0) + 1 FROM chats)
+    WHERE typeof(chat_id) != 'integer' OR chat_id NOT BETWEEN 1 AND {LARGEST_NUMBER}""",
+    """INSERT INTO chats (id, created_at, updated_at, leaf_id)
+    SELECT chat_id, min(created_at), max(created_at), max(id) FROM messages
+    WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id""",
+    # A message after a lost one, or after itself, comes after the last one before it.
+    """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
+    WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
+    WHERE parent_id IS NOT NULL AND (parent_id = id OR NOT EXISTS
+    (SELECT 1 FROM messages AS parent WHERE parent.id = messages.parent_id AND parent.chat_id = messages.chat_id))""",
+    # So does one that goes round in a circle. A later number alone is no fault: messages can be inserted.
+    """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
+    WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
+    WHERE id NOT IN (WITH RECURSIVE reached(id) AS (SELECT id FROM messages WHERE parent_id IS NULL UNION
+    SELECT messages.id FROM messages JOIN reached ON parent_id = reached.id) SELECT id FROM reached)""",
+    """UPDATE chats SET leaf_id = (SELECT max(id) FROM messages WHERE chat_id = chats.id AND deleted_at IS NULL)
+    WHERE leaf_id IS NULL OR leaf_id NOT IN (SELECT id FROM messages WHERE chat_id = chats.id)""",
+    # What was in a lost folder is in none.
+    "UPDATE chats SET folder_id = NULL WHERE folder_id NOT IN (SELECT id FROM folders)",
+    "UPDATE folders SET parent_id = NULL WHERE parent_id = id OR parent_id NOT IN (SELECT id FROM folders)",
+)
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What a rescue came to, in figures; `from_copies` of the messages were only in daily copies."""
+    """What a rescue came to, in figures; `from_copies` of the messages were only in a copy."""
 
     damaged_file: str
     saved_messages: int
@@ -61,43 +88,30 @@ class Rescued:
 
 
 def read_through(path: Path) -> None:
-    """Reads every byte. Raises OSError where the disk does not give one: then the file need not be at fault."""
+    """Reads the file. Raises OSError where the disk does not give a byte: then the file need not be at fault."""
+    end = time.monotonic() + _READ_S
     for file in (path, _beside(path, _LOG)):
         if file.exists():
             with file.open("rb") as stream:
-                while stream.read(_READ_BYTES):
+                while time.monotonic() < end and stream.read(_READ_BYTES):
                     pass
 
 
-def log_is_broken(path: Path) -> bool:
-    """Whether something was committed after a damaged place in the log, where SQLite does not look for it."""
-    return any(frame.commits and not frame.sound for frame in log_frames(_beside(path, _LOG)))
-
-
-def logged_pages(path: Path) -> dict[int, bytes]:
-    return {frame.number: frame.data for frame in log_frames(_beside(path, _LOG))}
-
-
-def rebuild(path: Path, make_tables: Callable[[sqlite3.Connection], None]) -> None:
+def rebuild(path: Path) -> None:
     """Puts a sound file in the place of the damaged one, which is kept beside it."""
     stamp = _free_stamp(path)
     work = path.with_name(f"{path.stem}-rescue")
     _sweep(work)
     work.mkdir(mode=0o700)
     fresh = work / "fresh.db"
-    os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600))
     with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
-        make_tables(connection)
-        connection.execute("BEGIN")
-        merged = _merge(path, work, connection)
-        rescued = Rescued(f"{path.stem}-damaged-{stamp}.db", merged.messages, merged.from_copies)
+        merge = _merge(path, work, connection)
+        rescued = Rescued(f"{path.stem}-damaged-{stamp}.db", merge.messages, merge.from_copies)
         connection.execute("INSERT INTO notes VALUES ('rescued', ?)", (json.dumps(asdict(rescued)),))
-        if identity := _identity([*sorted(work.glob("[aw]*.db")), *reversed(copies_of(path))]):
-            connection.execute("INSERT INTO notes VALUES ('identity', ?)", (identity,))
-        connection.execute("COMMIT")
+    fresh.chmod(0o600)
     fresh.replace(path.with_name(f"{path.stem}-ready-{stamp}.db"))
     sync_folder(path.parent)
-    log.warning("the database was damaged: %d messages saved, %d of copies", merged.messages, merged.from_copies)
+    _log.warning("the database was damaged: %d messages saved, %d of copies", merge.messages, merge.from_copies)
     finish(path)
 
 
@@ -147,46 +161,6 @@ def _set_aside_at(stamp: str) -> float | None:
         return None
 
 
-def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> Merge:
-    """Newest first: what the log has, what SQLite reads, what single pages hold, then the copies."""
-    merge = Merge(fresh)
-    pages = Pages(path, _beside(path, _LOG))
-    if pages.count:
-        for rows in _own_rows(path, work, pages):
-            merge.add(rows)
-        merge.add(carved(pages), is_carved=True)
-    for copy in reversed(copies_of(path)):
-        merge.add(read_rows(copy), is_copy=True)
-    merge.add_torn()
-    merge.tie_up()
-    return merge
-
-
-def _own_rows(path: Path, work: Path, pages: Pages) -> Iterator[Rows]:
-    """Reads copies of the file, because SQLite may change what it opens."""
-    whole = work / "whole.db"
-    pages.write_to(whole)
-    yield read_rows(whole)
-    as_it_is = work / "as-it-is.db"
-    for suffix in ("", _LOG):
-        if _beside(path, suffix).exists():
-            shutil.copyfile(_beside(path, suffix), _beside(as_it_is, suffix))
-    yield read_rows(as_it_is)
-
-
-def _identity(files: Sequence[Path]) -> str:
-    """By which exported chats are known again; the first that can be read."""
-    for file in files:
-        try:
-            with closing(sqlite3.connect(file)) as connection:
-                row = connection.execute("SELECT value FROM notes WHERE name = 'identity'").fetchone()
-        except FAULTS:
-            continue
-        if row is not None and isinstance(row[0], str):
-            return row[0]
-    return ""
-
-
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
@@ -197,104 +171,159 @@ def _free_stamp(path: Path) -> str:
     return f"{stamp}-{taken}" if taken else stamp
 
 
-def copies_of(path: Path) -> list[Path]:
-    """Of each day, oldest first. They are numbered: a clock that jumps would put their dates out of order."""
-    return sorted(_folder(path).glob(f"{path.stem}-*.db"), key=lambda copy: (_number(copy), copy.name))
-
-
-def all_copies(path: Path) -> list[Path]:
-    """With those that were made before an update of the tables."""
-    return [*copies_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]
-
-
-def copy_to(connection: sqlite3.Connection, target: Path) -> None:
-    """Copies the whole database atomically, for the owner's eyes only."""
-    partial = target.with_name(target.name + ".new")
-    partial.unlink(missing_ok=True)
-    try:
-        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        connection.execute("VACUUM INTO ?", (str(partial),))
-        partial.replace(target)
-    finally:  # SQLite leaves what it has written of one that fails
-        partial.unlink(missing_ok=True)
-
-
-def copy_if_due(path: Path) -> None:
-    """Copies the database if the last copy is a day old, and keeps the newest few.
-
-    Raises OSError where the disk would be all but full with it: the chats themselves need that room.
-    """
-    if _is_due(path):
-        needed = path.stat().st_size
-        if _free_bytes(path.parent) < needed + min(needed, _LEFT_BYTES):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            copy_to(connection, _next_name(path))
-        for old in copies_of(path)[:-_KEPT]:
-            old.unlink()
-
-
-def _free_bytes(folder: Path) -> int:
-    return shutil.disk_usage(folder).free
-
-
-def _is_due(path: Path) -> bool:
-    """Where none was made within a day of now; one that seems to come from the future counts for its own day.
-
-    A clock that is another at each start has a copy for each of its days, not one for each start.
-    """
-    now = time.time()
-    return all(abs(now - copy.stat().st_mtime) >= _DAY_S for copy in copies_of(path))
-
-
-def _next_name(path: Path) -> Path:
-    _folder(path).mkdir(mode=0o700, exist_ok=True)
-    return _folder(path) / f"{path.stem}-{max(map(_number, copies_of(path)), default=0) + 1:06d}.db"
-
-
-def forget_in_copies(path: Path, purged: Purged) -> None:
-    """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted.
-
-    One that cannot be changed now (the disk is full, another program holds the file) stays as it is. Raises
-    sqlite3.Error then, once all others are clean.
-    """
-    if not purged:
-        return
-    left: sqlite3.Error | None = None
-    for copy in all_copies(path):
+def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> _Merge:
+    """What SQLite reads of the damaged file, then what only the latest copy has that can be read to its end."""
+    merge = _Merge(fresh)
+    with closing(_Readable(path)) as damaged:
+        schema.migrate(fresh, damaged.version)
+        merge.add(damaged)
+        notes = damaged.notes()
+    schema.migrate(fresh)
+    for copy in reversed(copies_of(path)):
+        brought_up = work / copy.name
+        shutil.copyfile(copy, brought_up)
         try:
-            with closing(sqlite3.connect(copy, timeout=_BUSY_S, isolation_level=None)) as connection:
-                _forget_in(connection, purged)
-        except sqlite3.DatabaseError as error:
-            if reason_of(error, copy) in _PASSING:
-                left = error
-            else:
-                log.warning("a copy could not be cleaned and is deleted: %s", error.__class__.__name__)
-                copy.unlink(missing_ok=True)
-    if left is not None:
-        raise left
+            with closing(sqlite3.connect(brought_up, isolation_level=None)) as connection:
+                schema.migrate(connection)
+        except (*_FAULTS, schema.DatabaseTooNew) as error:
+            if is_passing(error):
+                raise
+            continue
+        with closing(_Readable(brought_up)) as readable:
+            merge.add(readable, but_not=damaged.through - _DELETED_BY_MARK)
+            notes += readable.notes()
+        if not readable.met_damage:
+            break
+    fresh.executemany("INSERT OR IGNORE INTO notes VALUES (?, ?)", notes)
+    forget_in(fresh, Trash(Connection(fresh)).traces)
+    fresh.execute("BEGIN")
+    for statement in _TIES:
+        fresh.execute(statement)
+    fresh.execute("COMMIT")
+    return merge
 
 
-def _forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(PASS_OVER, [(number,) * 3 for number in purged.messages])
-    connection.executemany("DELETE FROM messages WHERE id = ?", [(number,) for number in purged.messages])
-    connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
-    connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])
-    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    if "unsent" in tables:  # those of earlier versions are not
-        connection.executemany("DELETE FROM unsent WHERE chat_id = ?", [(number,) for number in purged.chats])
-    if "edits" in tables:
-        connection.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
-    connection.execute("COMMIT")
+class _Readable:
+    """The rows of a file, as far as SQLite reads them within a time; the file is not changed.
+
+    `through`: the tables that were read to their ends.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.through: set[str] = set()
+        self.met_damage = False
+        self._left_s = _PATIENCE_S
+        self._looked_at = time.monotonic()
+        self._connection = sqlite3.connect(f"{address_of(path)}mode=ro", uri=True, isolation_level=None)
+        self._connection.text_factory = READ_TEXT
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_ROW_BYTES)
+        self._connection.set_progress_handler(self._is_out_of_time, _STEPS)
+        with suppress(*_FAULTS):  # SQLite then opens files that are shorter than they say, or whose schema is damaged
+            self._connection.execute("PRAGMA writable_schema = ON")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def version(self) -> int:
+        """Of its schema; where that makes no sense, the newest one."""
+        newest = schema.newest_version()
+        try:
+            found = [schema.noted_version(self._connection), schema.version_of(self._connection)]
+        except _FAULTS:
+            found = []
+        return next((each for each in found if 0 < each <= newest), newest)
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Each with its number first, and no number twice. A range of numbers with a fault in it is halved.
+
+        Raises sqlite3.Error where the disk or another program is at fault.
+        """
+        numbers: set[int] = set()
+        had_fault = False
+        ranges = deque([(-1, self._end_of(table))])
+        until = ""  # at first to the end, whatever numbers there are: damage may have changed one of them
+        for _ in range(_MOST_RANGES):
+            if not ranges or self._is_out_of_time():
+                break
+            low, high = ranges.popleft()
+            sql = f'SELECT rowid, * FROM "{table}" NOT INDEXED WHERE rowid > {low} {until.format(high)} ORDER BY rowid'
+            until = "AND rowid < {}"
+            try:
+                for row in self._connection.execute(sql):
+                    if 0 <= row[0] <= LARGEST_NUMBER and row[0] not in numbers:
+                        numbers.add(row[0])
+                        low = max(low, row[0]) if row[0] < high else low
+                        yield row
+                        self._looked_at = time.monotonic()  # time in which a row came does not count
+            except _FAULTS as error:
+                if is_passing(error):
+                    raise
+                had_fault = True
+                middle = (low + high) // 2
+                if high - low > 2:
+                    ranges.extend([(low, middle + 1), (middle, high)])
+        if had_fault or ranges:
+            self.met_damage = True
+        else:
+            self.through.add(table)
+
+    def notes(self) -> list[tuple[str, str]]:
+        try:
+            return self._connection.execute("SELECT name, value FROM notes WHERE name IN (?, ?, ?)", _NOTES).fetchall()
+        except _FAULTS:
+            return []
+
+    def _end_of(self, table: str) -> int:
+        """Above all numbers that were given, as far as that can be read."""
+        try:
+            row = self._connection.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+        except _FAULTS:
+            row = (None,)
+        return (row[0] if type(row[0]) is int and 0 < row[0] <= LARGEST_NUMBER else LARGEST_NUMBER) + 1
+
+    def _is_out_of_time(self) -> bool:
+        now = time.monotonic()
+        self._left_s -= now - self._looked_at
+        self._looked_at = now
+        return self._left_s < 0
 
 
-def _number(copy: Path) -> int:
-    """0 for a dated copy of an earlier version."""
-    last = copy.stem.rpartition("-")[2]
-    return int(last) if last.isdigit() and not _DATED.search(copy.stem) else 0
+class _Merge:
+    """Rows of several files in one database, the best file first: a row whose number is there is not added."""
 
+    def __init__(self, fresh: sqlite3.Connection) -> None:
+        self.messages = 0
+        self.from_copies = 0
+        self._fresh = fresh
+        self._numbers: dict[str, set[int]] = {}
 
-def _folder(path: Path) -> Path:
-    return path.with_name("backups")
+    def add(self, file: _Readable, but_not: set[str] | None = None) -> None:
+        """`but_not`, for a copy: tables in which what is lacking was deleted since."""
+        self._fresh.execute("BEGIN")
+        for table in self._tables():
+            if but_not is None or table not in but_not:
+                added = self._add(table, file)
+                if table == "messages":
+                    self.messages += added
+                    self.from_copies += 0 if but_not is None else added
+        self._fresh.execute("COMMIT")
+
+    def _add(self, table: str, file: _Readable) -> int:
+        columns = self._fresh.execute(f"PRAGMA table_info({table})").fetchall()
+        key = next(place for place, _, _, _, _, is_key in columns if is_key)
+        # REPLACE also puts a column's default in the place of a NULL that it may not have.
+        sql = f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(columns))})"
+        numbers = self._numbers.setdefault(table, set())
+        before = len(numbers)
+        for number, *values in file.rows(table):
+            if number not in numbers and len(values) == len(columns):
+                values[key] = number
+                with suppress(sqlite3.Error):
+                    self._fresh.execute(sql, values)
+                    numbers.add(number)
+        return len(numbers) - before
+
+    def _tables(self) -> list[str]:
+        sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        return [name for (name,) in self._fresh.execute(sql).fetchall() if name not in _LEFT_OUT]

@@ -1,4 +1,4 @@
-"""What was deleted: it stays for 30 days and some, can be brought back, and then leaves the daily copies too."""
+"""What was deleted: it stays for 30 days and some, can be brought back, and then leaves the copies too."""
 
 from __future__ import annotations
 

@@ -49,6 +49,11 @@ class Paths:
         return self.data / "unsent.txt"
 
     @property
+    def left(self) -> Path:
+        """What the database had not taken when the app ended."""
+        return self.data / "left.json"
+
+    @property
     def models(self) -> Path:
         return self.data / "models"
 

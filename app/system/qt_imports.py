@@ -24,7 +24,7 @@ _PARTS = (
     "app.markup.blocks",
     "app.portable.markdown",
     "app.views.transcript",
-    "app.views.shell.overlay_wiring",
+    "app.views.shell.overlay_menu",
     "app.views.shell.find_bar",
 )
 

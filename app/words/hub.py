@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
 from app.words.formats import fill, number, size
 from app.words.pairs import drafter_text, fit_text, parameters_text, seeing_text
-from engine import DrafterKind, FitLevel, HubModel
+from engine import FitLevel, HubModel
 
 _MOST_COUNTED = 2**31 - 1  # Qt's plural forms know no more; a list is painted, where an exception ends the process
 
@@ -44,7 +44,7 @@ def long_lines() -> tuple[str, str]:
         "lmstudio-community/x", parameters=235_000_000_000, bits=4, size_bytes=132_200_000_000, size_is_estimated=True,
         downloads=1_234_567, updated_at=1_798_000_000, gated=True,
     )  # fmt: skip
-    long = (replace(model, drafter=DrafterKind.EAGLE3), replace(model, sees=True))
+    long = (replace(model, drafter="eagle3"), replace(model, sees=True))
     return max((hub_line(each, level) for each in long for level in FitLevel), key=len), hub_record(model)
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from PySide6.QtCore import QCoreApplication
 
 from app.settings import STARTER_EYES, comes_with_app
+from engine import drafter_names
 
 # How the weights are stored, and what every chat model is; a name says neither.
 _PACKING = re.compile(
@@ -20,10 +21,10 @@ _PACKING = re.compile(
 _SIZE = re.compile(r"(?:[ae]?\d+(?:\.\d+)?|\d+x\d+(?:\.\d+)?)[bm]", re.IGNORECASE)
 _VERSION = re.compile(r"v\d")
 _SPELLED = (
-    "DFlare DFlash DFly DSpark DeepSeek EAGLE EXAONE GLM GPT InternLM LFM2 LLaVA LiliCorr MTP MiMo MiniCPM MiniMax MoE"
-    " OLMo OLMoE OSS QAT QwQ SmolLM SmolLM2 SmolLM3 SmolVLM StarCoder2 VL VLM XPress"
+    "DeepSeek EAGLE EXAONE GLM GPT InternLM LFM2 LLaVA MiMo MiniCPM MiniMax MoE"
+    " OLMo OLMoE OSS QAT QwQ SmolLM SmolLM2 SmolLM3 SmolVLM StarCoder2 VL VLM"
 )
-_WRITTEN = {word.casefold(): word for word in _SPELLED.split(" ")} | {"eagle3": "EAGLE-3"}
+_WRITTEN = {word.casefold(): word for word in _SPELLED.split(" ")} | drafter_names()
 
 ARROW = " ← "  # between a main model and its draft
 

@@ -21,23 +21,11 @@ from engine import (
     PredictedGain,
     Probe,
     Vocabularies,
+    drafter_names,
 )
 
 LEAST_TOLD = 1.05  # below, an estimate promises nothing
 
-_DRAFTERS = {
-    DrafterKind.DFLASH: "DFlash",
-    DrafterKind.DSPARK: "DSpark",
-    DrafterKind.DFLASH2: "DFlash2",
-    DrafterKind.DFLARE: "DFlare",
-    DrafterKind.DFLY: "DFly",
-    DrafterKind.DOMINO: "Domino",
-    DrafterKind.LILICORR: "LiliCorr",
-    DrafterKind.XPRESS: "XPress",
-    DrafterKind.EAGLE3: "EAGLE-3",
-    DrafterKind.PEAGLE: "P-EAGLE",
-    DrafterKind.MTP: "MTP",
-}
 _MOST_NAMES = 3
 _NAME_WORD = re.compile(r"[^\s_/-]+")
 _OWN_NAMES = {"en": "English", "es": "español", "pt": "português", "zh": "中文"}  # Qt's name a country, too
@@ -55,7 +43,7 @@ def source_text(source: ModelSource) -> str:
 
 
 def drafter_text(drafter: DrafterKind) -> str:
-    return fill(QCoreApplication.translate("Models", "%1 drafter"), _DRAFTERS[drafter])
+    return fill(QCoreApplication.translate("Models", "%1 drafter"), drafter_names()[drafter])
 
 
 def model_details(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from typing import Any, NewType
+from typing import Any, NewType, TypeAlias
 
 RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)
@@ -65,20 +65,7 @@ class FinishReason(StrEnum):
     CANCELLED = "cancelled"
 
 
-class DrafterKind(StrEnum):
-    """Methods of drafting from a main model's hidden states. Their drafters are made for one main model each."""
-
-    DFLASH = "dflash"  # a block of tokens in one forward
-    DSPARK = "dspark"  # as DFlash, each token given the one before
-    DFLASH2 = "dflash2"  # as DFlash, chosen among the likeliest candidates
-    DFLARE = "dflare"  # as DFlash, each layer reads a mixture of its own
-    DFLY = "dfly"  # as DFlash, each state corrected by the token before
-    DOMINO = "domino"  # as DFlash, corrected by all of its tokens before
-    LILICORR = "lilicorr"  # as DFlash, candidates scored by pairs of neighbours
-    XPRESS = "xpress"  # as DFlash, corrected by all of its rows and tokens before
-    EAGLE3 = "eagle3"  # token by token, from three layers
-    PEAGLE = "peagle"  # as EAGLE-3, but all tokens in one forward
-    MTP = "mtp"  # token by token, with the head that the main model was trained with
+DrafterKind: TypeAlias = str  # a method of drafting from hidden states, "dflash": a key of the table of kinds
 
 
 class PictureDetail(StrEnum):

@@ -1,15 +1,13 @@
-"""The kinds of drafters: for each the network that its folder is loaded into, and the proposer that drafts with it.
-
-What else a new kind needs is in `engine/drafting/README.md`.
-"""
+"""Loading a drafter's folder into the network of its kind, and the proposer that drafts with it."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Protocol
 
 import mlx.core as mx
@@ -17,28 +15,17 @@ import mlx.nn as nn
 from mlx.utils import tree_flatten
 
 from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelUnsupported
-from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
 from engine.decoding.hidden_states import HiddenStates, NoHiddenStates
 from engine.decoding.sequence import Sequence as TokenSequence
-from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.base import Broken, Proposer
-from engine.drafting.proposers.chain import ChainProposer
-from engine.drafting.proposers.dflare import DFlareDrafter
-from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
-from engine.drafting.proposers.dfly import DFlyDrafter
-from engine.drafting.proposers.domino import DominoDrafter
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.features import MOST_WAITING_BYTES
-from engine.drafting.proposers.lilicorr import LiliCorrDrafter
-from engine.drafting.proposers.mtp import MtpDrafter
-from engine.drafting.proposers.peagle import PEagleDrafter, PEagleProposer
-from engine.drafting.proposers.xpress import XPressDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
+from engine.models.drafter_kinds import KINDS
 from engine.models.drafter_tensors import is_unused, usual
-from engine.models.drafters import AssistantConfig, BlockConfig, DrafterConfig, EagleConfig, MtpConfig
+from engine.models.drafters import BlockConfig, DrafterConfig, EagleConfig, MtpConfig
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
@@ -69,32 +56,9 @@ class DrafterProposer(Proposer, Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """`network` builds a network without weights; `proposer` drafts with it for one reply."""
-
-    network: Callable[[Any, ModelAccess], Any]
-    proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], DrafterProposer]
-
-
-def _mtp_network(config: MtpConfig | AssistantConfig, main: ModelAccess) -> MtpDrafter | AssistantDrafter:
-    return AssistantDrafter(config, main) if isinstance(config, AssistantConfig) else MtpDrafter(config, main)
-
-
-_BLOCK = Kind(BlockDrafter, BlockProposer)
-KINDS: dict[DrafterKind, Kind] = {
-    DrafterKind.DFLASH: _BLOCK,
-    DrafterKind.DSPARK: _BLOCK,
-    DrafterKind.DFLASH2: _BLOCK,
-    DrafterKind.DFLARE: Kind(DFlareDrafter, BlockProposer),
-    DrafterKind.DFLY: Kind(DFlyDrafter, BlockProposer),
-    DrafterKind.DOMINO: Kind(DominoDrafter, BlockProposer),
-    DrafterKind.LILICORR: Kind(LiliCorrDrafter, BlockProposer),
-    DrafterKind.XPRESS: Kind(XPressDrafter, BlockProposer),
-    DrafterKind.EAGLE3: Kind(EagleDrafter, ChainProposer),
-    DrafterKind.PEAGLE: Kind(PEagleDrafter, PEagleProposer),
-    DrafterKind.MTP: Kind(_mtp_network, ChainProposer),
-}
+def drafter_network(config: DrafterConfig, main: ModelAccess) -> Any:
+    """Without weights. Raises NoAccess for a main model that lacks what it is fed."""
+    return resolve_name(KINDS[config.info.kind].network)(config, main)
 
 
 def loading_any_draft(
@@ -129,7 +93,7 @@ def proposer_of(
     if draft.info.drafter is None:
         return DraftModelProposer(draft, store, turn_end, chat)
     try:
-        proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
+        proposer: DrafterProposer = draft.network.proposer(draft, main, store)
         proposer.begin(turn_end, tokens, chat)
     except Exception as error:  # noqa: BLE001  a third-party drafter may raise anything
         return Broken(draft.source, error)
@@ -142,11 +106,9 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         raise DrafterDoesNotFit(str(path), "states", 0, 0)
     if problem := draft_problem(main.info, info):
         raise problem
-    info, kind = replace(info, drafter=config.info), KINDS.get(config.info.kind)
+    info = replace(info, drafter=config.info)
     if isinstance(config, MtpConfig) and config.family not in FAMILIES:
         raise ModelUnsupported(str(path), config.family)
-    if kind is None:
-        raise ModelUnsupported(str(path), config.info.kind.value)
     build = partial(guarded, str(path), ModelDamaged, aborted)
     yield
     try:
@@ -155,7 +117,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     try:
-        network = build(lambda: kind.network(config, access), most_parts(path))
+        network = build(lambda: drafter_network(config, access), most_parts(path))
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
     _check_states(main, getattr(network, "reads", config.info.layers), path)

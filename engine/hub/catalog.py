@@ -25,6 +25,7 @@ from engine.api.types import (
 )
 from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
 from engine.models.compatibility import RECOMMENDED_SHARE
+from engine.models.drafter_kinds import KINDS, known_kind
 from engine.models.fit import estimated_weight_bytes, fit_together
 from engine.models.model_files import MIB, FileError, read_object
 from engine.models.names import is_repository, stem
@@ -35,7 +36,6 @@ CLASSIC = "classic"  # a smaller chat model of the same vocabulary
 _MOST_PAIRS = 4
 _USUAL_BITS = 4.0
 TYPICAL_OF_KIND = "typical"  # of an estimate: by published accept rates of other drafts of the kind
-_BLOCKS = frozenset(DrafterKind) - {DrafterKind.EAGLE3, DrafterKind.MTP}  # drafted in one forward
 _EASY = ("code", "math")
 _LEAST_GAIN = 1.1  # below this speed-up no pair is recommended for its speed
 
@@ -218,7 +218,8 @@ class Catalog:
         if times is None or share is None or (published is None and drafter.gain_for(main) is not None):
             return None
         weight = _step_bytes(drafter) / _step_bytes(model)
-        gain = estimated_gain(times, weight, share, by_block=drafter.kind in _BLOCKS)
+        by_block = drafter.kind is not None and KINDS[drafter.kind].in_one_forward
+        gain = estimated_gain(times, weight, share, by_block=by_block)
         return PredictedGain(gain, TYPICAL_OF_KIND if published is None else published.on) if gain is not None else None
 
     def _typical_acceptance(self, kind: DrafterKind | None) -> float | None:
@@ -334,7 +335,7 @@ def _draft(row: dict[str, Any]) -> CatalogDraft:
     kind = row["kind"]
     return CatalogDraft(
         repository=_repository(row["repository"]),
-        kind=None if kind == CLASSIC else DrafterKind(kind),
+        kind=None if kind == CLASSIC else known_kind(kind),
         mains=tuple(map(_repository, row["mains"])),
         parameters=int(row["parameters"]),
         bits=_bits(row["bits"]),

@@ -19,9 +19,10 @@ from typing import Any
 
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
 from engine.api.events import InstalledModel
-from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelInfo, ModelSource
+from engine.api.types import CacheSizes, DrafterInfo, ModelAbout, ModelInfo, ModelSource
 from engine.hub.repository import is_source
 from engine.hub.staging import read_manifest, repository_of
+from engine.models.drafter_kinds import is_drafter_folder, known_kind
 from engine.models.inspect import inspect_model, model_name
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import (
@@ -33,7 +34,7 @@ from engine.models.model_files import (
     stamp,
     start_of,
 )
-from engine.models.names import is_commit, is_drafter_folder
+from engine.models.names import is_commit
 
 MAX_ENTRIES = 2_000  # of one folder: no home folder is searched whole
 _log = logging.getLogger(__name__)
@@ -131,7 +132,7 @@ def _info(row: object) -> ModelInfo | None:
 def _drafter(row: Any) -> DrafterInfo | None:
     if row is None:
         return None
-    return DrafterInfo(**row | {"kind": DrafterKind(row["kind"]), "layers": tuple(row["layers"])})
+    return DrafterInfo(**row | {"kind": known_kind(row["kind"]), "layers": tuple(row["layers"])})
 
 
 @dataclass(frozen=True, slots=True)

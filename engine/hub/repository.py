@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import FileUnusable, HubMisbehaved, NothingToInstall, RepositoryNotFound
 from engine.api.hub import HubFile
+from engine.models.drafter_kinds import is_drafter_folder
 from engine.models.inspect import WEIGHTS
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
@@ -23,7 +24,7 @@ from engine.models.model_files import (
     TOKENIZER_CONFIG_LIMIT_BYTES,
     TOKENIZER_LIMIT_BYTES,
 )
-from engine.models.names import is_drafter_folder, is_repository
+from engine.models.names import is_repository
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -33,7 +33,8 @@ from engine.hub.client import HubClient, from_any
 from engine.hub.http import Hub
 from engine.hub.repository import drafter_in, listed_files
 from engine.hub.stop import Jobs, Patience, StopKind, Stopped, StopSignal, without_password
-from engine.models.drafters import drafter_kind
+from engine.models.drafter_kinds import KINDS, drafter_kind, kind_in_name, searched_words
+from engine.models.drafters import MTP
 from engine.models.model_files import KIB, JsonObject, object_at
 from engine.models.names import is_named_after, is_repository, stem
 from engine.models.vision_config import tower_of
@@ -65,24 +66,7 @@ _PLAIN = re.compile(r"[\w.-]{1,60}", re.ASCII)
 _SIZE_IN_NAME = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z0-9])", re.IGNORECASE)
 _BITS_IN_NAME = re.compile(r"(?<!\d)([2-8])-?bit", re.IGNORECASE)
 _BASE = re.compile(r"base_model:(?:[a-z]+:)?([^:\s]{3,200})")
-_DRAFTER_NAMES = {
-    "dflash2": DrafterKind.DFLASH2,
-    "dflare": DrafterKind.DFLARE,
-    "-dfly": DrafterKind.DFLY,
-    "-domino": DrafterKind.DOMINO,
-    "lilicorr": DrafterKind.LILICORR,
-    "xpress": DrafterKind.XPRESS,
-    "dspark": DrafterKind.DSPARK,
-    "dflash": DrafterKind.DFLASH,
-    "p-eagle": DrafterKind.PEAGLE,
-    "peagle": DrafterKind.PEAGLE,
-    "eagle3": DrafterKind.EAGLE3,
-    "eagle-3": DrafterKind.EAGLE3,
-    "muse-glimmer-30b-assistant": DrafterKind.DFLASH,
-}
-_SEARCHED = ("DFlash", "DFly", "DSpark", "EAGLE", "Domino", "DFlare")  # EAGLE-3 and P-EAGLE by one word
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
-_ASSISTED = "gemma4"  # in names of its heads
 _ASSISTANT_NAME = re.compile(r"gemma-?4.*-it-(?:qat-)?assistant\b", re.IGNORECASE)
 _HEAD_SHARE = 0.4  # a head alone is smaller than this share of the size in its name; a model with its head is larger
 
@@ -95,13 +79,18 @@ def questions(query: HubQuery) -> list[str]:
     main = query.drafts_for
     words = f"{query.text} {query.family}".strip()[:200]
     if main is not None:
-        head = "assistant" if main.model_type.startswith(_ASSISTED) else "MTP"
-        named = [f"{stem(main.name)} {kind}" for kind in (*_SEARCHED, head)]
+        named = [f"{stem(main.name)} {word}" for word in _words_of_drafters(main)]
         words = words or re.split(r"[-_]", main.name)[0]
         return [*(_question(query, each, mlx=False) for each in named), _question(query, words, mlx=True)]
     if query.kind is HubKind.DRAFTER:
-        return [_question(query, f"{words} {kind}".strip(), mlx=False) for kind in (*_SEARCHED, "MTP")]
+        return [_question(query, f"{words} {kind}".strip(), mlx=False) for kind in searched_words()]
     return [_question(query, words, mlx=True)]
+
+
+def _words_of_drafters(main: ModelInfo) -> list[str]:
+    head = KINDS[MTP].searched
+    assisted = main.model_type.startswith("gemma4")
+    return ["assistant" if assisted and word == head else word for word in searched_words()]
 
 
 def rank(model: HubModel, query: HubQuery) -> float:
@@ -280,10 +269,9 @@ def _size_in(name: str) -> int:
 def _drafter(config: JsonObject, name: str, size_bytes: int, bits: float) -> DrafterKind | None:
     if (kind := drafter_kind(config)) is not None:
         return kind
-    named = next((kind for word, kind in _DRAFTER_NAMES.items() if word in name.casefold()), None)
     whole_bytes = _size_in(name) * (bits or _FULL_BITS) / 8
     is_head = _MTP_NAME.search(name) is not None and 0 < size_bytes < _HEAD_SHARE * whole_bytes
-    return named or (DrafterKind.MTP if is_head or _ASSISTANT_NAME.search(name) else None)
+    return kind_in_name(name) or (MTP if is_head or _ASSISTANT_NAME.search(name) else None)
 
 
 def _base_stem(repository: str) -> str:

@@ -1,16 +1,16 @@
-"""Which tensors of a drafter's folder its network uses, by their names alone. Read without MLX.
+"""Which tensors of a drafter's folder have a place in its network, by their names alone. Read without MLX.
 
-A tensor without a place is a missing part: a learnt mask, a norm, an attention sink. The drafter would still draft, but
-badly.
+One without a place is a missing part: a learnt mask, a norm, an attention sink. The drafter would still draft, but
+badly. Names of an MTP head are known only by the main model's family: they are checked when it is loaded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from engine.api.types import DrafterKind
-from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig, Lattice
+from engine.models.drafter_kinds import KINDS
+from engine.models.drafters import AssistantConfig, BlockConfig, DrafterConfig, EagleConfig
 from engine.models.model_files import Tensor
 
 # Copies of the main model's tensors, and tables that others need: which tokens a reduced vocabulary has, and angles.
@@ -20,21 +20,21 @@ _UNUSED = re.compile(
 )
 _ANGELSPEC = {"context_proj": "fc", "context_norm": "hidden_norm", "final_norm": "norm"}
 _MUSE = {"encoder.fc": "fc", "encoder.output_norm_enc": "hidden_norm"}
-_CORRECTION = ("hidden_norm", "embed_norm", "gate_proj", "up_proj", "down_proj")
-_LATTICE_PARTS = (
-    *("pass_hidden_proj", "context_proj", "feature_norm", "feature_mlp.up_proj", "feature_mlp.down_proj"),
-    *("factor_input_proj", "out_head", "in_head", "anchor_out_head"),
-)
-_REFINER_PARTS = ("token_embed", "down_h", "down_g", "in_proj", "mlp_gate", "mlp_up", "mlp_down", "readout")
 _LONGEST_NAME = 100  # characters, in an error
-_PACKED = (".scales", ".biases")
-_PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
-_CONTEXT_PROJECTIONS = ("self_attn.k_proj_target", "self_attn.v_proj_target")
-_MLP = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
-_NORMS = ("input_layernorm", "post_attention_layernorm")
-_GEMMA_NORMS = ("pre_feedforward_layernorm", "post_feedforward_layernorm")
-_ASSISTANT_NORMS = (*_NORMS, *_GEMMA_NORMS, "self_attn.q_norm")
-_HEAD_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
+_PACKED = re.compile(r"\.(?:scales|biases)$")
+_LAYER = re.compile(r"layers\.(\d{1,4})\.(.+)")
+_AROUND_LAYERS = re.compile(r"(?:fc|norm|hidden_norm)\.weight")
+_IN_LAYERS = (
+    r"(?:(?:input|post_attention)_layernorm|self_attn\.(?:[qkvo]_proj|[qk]_norm)|mlp\.(?:gate|up|down)_proj)\.weight"
+)
+_OF_GEMMA = r"layer_scalar|(?:pre|post)_feedforward_layernorm\.weight"
+_BIASES = r"self_attn\.[qkvo]_proj\.bias"
+_SINKS = r"self_attn\.attention_sink_bias"
+_AROUND_ASSISTANT = re.compile(
+    r"(?:embed_tokens|norm|(?:pre|post)_projection|masked_embedding\.centroids|lm_head)\.weight"
+    r"|masked_embedding\.token_ordering"
+)
+_IN_ASSISTANT = f"(?!self_attn\\.(?:[kv]_proj|k_norm))(?:{_IN_LAYERS}|{_OF_GEMMA})"
 
 
 def is_unused(name: str) -> bool:
@@ -43,20 +43,39 @@ def is_unused(name: str) -> bool:
 
 
 def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
-    """The first tensor without a place; "" if there is none.
+    """The first tensor that no drafter of the kind and with such layers has; "" if there is none.
 
-    Names of an MTP head are known only by the main model's family: they are checked when it is loaded.
+    What only another one with other sizes has is found when it is loaded.
     """
     left = sorted(name for name in tensors if not is_unused(name))
-    if isinstance(config, BlockConfig):
-        places = set(_block_places(config))
-    elif isinstance(config, EagleConfig):
-        places = set(_eagle_places(config))
+    return next((name[:_LONGEST_NAME] for name in left if not _has_place(config, _plain(name))), "")
+
+
+def _has_place(config: DrafterConfig, name: str) -> bool:
+    if isinstance(config, BlockConfig | EagleConfig):
+        own, around = re.compile(KINDS[config.info.kind].tensors), _AROUND_LAYERS
+        layers = config.backbone.layers
+        in_layers = "|".join((_IN_LAYERS, *_further_parts(config)))
     elif isinstance(config, AssistantConfig):
-        places = set(_assistant_places(config))
+        own = around = _AROUND_ASSISTANT
+        layers = len(config.layer_types)
+        in_layers = _IN_ASSISTANT
     else:
-        return ""
-    return next((name[:_LONGEST_NAME] for name in left if _plain(name) not in places), "")
+        return True
+    layer = _LAYER.fullmatch(name)
+    if layer is not None and int(layer[1]) >= layers:
+        return False
+    in_layer = layer is not None and re.fullmatch(in_layers, layer[2]) is not None
+    return in_layer or own.fullmatch(name) is not None or around.fullmatch(name) is not None
+
+
+def _further_parts(config: BlockConfig | EagleConfig) -> Iterable[str]:
+    if config.backbone.is_gemma:
+        yield _OF_GEMMA
+    if config.backbone.attention_bias:
+        yield _BIASES
+    if isinstance(config, BlockConfig) and config.sinks:
+        yield _SINKS
 
 
 def gated(config: DrafterConfig, tensors: Mapping[str, Tensor]) -> str:
@@ -84,92 +103,4 @@ def usual(name: str) -> str:
 
 def _plain(name: str) -> str:
     """The usual name without packed weights."""
-    name = usual(name).replace("midlayer.", "layers.0.")
-    return next((name.removesuffix(end) + ".weight" for end in _PACKED if name.endswith(end)), name)
-
-
-def _block_places(config: BlockConfig) -> Iterator[str]:
-    mixes = config.info.kind in (DrafterKind.DFLARE, DrafterKind.DFLY)
-    apart = config.info.kind is DrafterKind.DFLARE  # of the context
-    yield from ("hidden_norm.weight", "norm.weight")
-    yield from ("fc.weight",) if not apart else ()
-    yield from ("layer_fusion_weights",) if mixes else ()
-    for layer in range(config.backbone.layers):
-        projections = (*_PROJECTIONS, *(_CONTEXT_PROJECTIONS if apart else ()))
-        yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), config.backbone, projections)
-        if config.sinks:
-            yield f"layers.{layer}.self_attn.attention_sink_bias"
-        for part in ("attention_conv", "mlp_conv") if config.convolution is not None else ():
-            yield from (f"layers.{layer}.{part}.{array}" for array in ("base_kernel", "kernel_projection.weight"))
-    yield from _head_places(config)
-
-
-def _head_places(config: BlockConfig) -> Iterator[str]:
-    """Of what makes tokens of a block's states."""
-    if config.markov is not None:
-        yield from (f"markov_head.{array}.weight" for array in ("markov_w1", "markov_w2"))
-        if config.markov.gated:
-            yield from ("markov_head.gate_proj.weight", "markov_head.gate_proj.bias")
-    if config.confidence:
-        yield from ("confidence_head.proj.weight", "confidence_head.proj.bias")
-    if config.prefix is not None:
-        yield from (f"prefix_gru.weight_{part}_l0" for part in ("ih", "hh"))
-        yield from ("embed_proj.0.weight", "embed_proj.2.weight")
-    elif config.correction_width:
-        yield from (f"hidden_correction.{part}.weight" for part in _CORRECTION)
-    if config.selector is not None:
-        parts = ("hidden_projection", "predecessor_codebook", "successor_codebook")
-        yield from (f"candidate_selector.{part}.weight" for part in parts)
-    if config.refiner is not None:
-        yield "refiner_head.mix_l"
-        yield from (f"refiner_head.{part}.weight" for part in _REFINER_PARTS)
-    if config.lattice is not None:
-        yield from (f"lilicorr.{name}" for name in _lattice_places(config.lattice, config.backbone.width))
-
-
-def _lattice_places(lattice: Lattice, width: int) -> Iterator[str]:
-    yield from ("slot_embedding", "rank_embedding", "relative_slot_bias", "same_slot_bias")
-    yield from ("output_norm.weight", "anchor_norm.weight")
-    parts = [*_LATTICE_PARTS, *(("token_proj",) if lattice.width != width else ())]
-    for layer in range(lattice.layers):
-        at = f"layers.{layer}"
-        yield from (f"{at}.{name}" for name in ("attn_norm.weight", "mlp_norm.weight"))
-        yield from (f"{at}.attn.in_proj_{kind}" for kind in ("weight", "bias"))
-        parts += [f"{at}.{part}" for part in ("attn.out_proj", "mlp.up_proj", "mlp.down_proj")]
-    yield from (f"{part}.{kind}" for part in parts for kind in ("weight", "bias"))
-
-
-def _eagle_places(config: EagleConfig) -> Iterator[str]:
-    yield from ("fc.weight", "norm.weight", "layers.0.hidden_norm.weight")
-    norms = (*_NORMS, *_HEAD_NORMS) if config.norms_of_heads else _NORMS
-    for layer in range(config.backbone.layers):
-        yield from _layer_places(f"layers.{layer}", norms, config.backbone)
-    if config.norm_before_fc:
-        yield "input_norm.weight"
-    if config.info.kind is DrafterKind.PEAGLE:
-        yield "mask_hidden"
-    if config.norms_of_layers:
-        yield from (f"fc_norm.{layer}.weight" for layer in range(len(config.info.layers) or 3))
-
-
-def _assistant_places(config: AssistantConfig) -> Iterator[str]:
-    yield from ("embed_tokens.weight", "norm.weight", "pre_projection.weight", "post_projection.weight")
-    parts = (*_ASSISTANT_NORMS, "self_attn.q_proj", "self_attn.o_proj", *_MLP)
-    for layer in range(len(config.layer_types)):
-        yield f"layers.{layer}.layer_scalar"
-        yield from (f"layers.{layer}.{part}.weight" for part in parts)
-    if config.clusters:
-        yield from ("masked_embedding.centroids.weight", "masked_embedding.token_ordering")
-    if config.own_head:
-        yield "lm_head.weight"
-
-
-def _layer_places(
-    at: str, norms: tuple[str, ...], sizes: Backbone, projected: tuple[str, ...] = _PROJECTIONS
-) -> Iterator[str]:
-    projections = [part for part in projected if not (sizes.values_are_keys and part == "self_attn.v_proj")]
-    if sizes.is_gemma:
-        norms = (*norms, *_GEMMA_NORMS)
-        yield f"{at}.layer_scalar"
-    yield from (f"{at}.{part}.weight" for part in (*norms, *projections, *_MLP))
-    yield from (f"{at}.{part}.bias" for part in projections if sizes.attention_bias)
+    return _PACKED.sub(".weight", usual(name).replace("midlayer.", "layers.0."))

@@ -1,4 +1,4 @@
-"""The config of a drafter: its kind, what it needs of its main model, its sizes. Read without MLX.
+"""The config of a drafter: what it needs of its main model, its sizes. Read without MLX. Its kind: drafter_kinds.py.
 
 A drafter is a small network that drafts from a main model's hidden states. It is published in several dialects, which
 differ in what they call a layer, and in whether the first row of a block is the token before it:
@@ -22,13 +22,9 @@ from typing import Any
 from engine.api.types import DrafterInfo, DrafterKind
 from engine.models.model_files import FileError, JsonObject, Tensor, entries, flag, object_at, positive, real, whole
 from engine.models.mtp_families import FAMILIES, family_of, own_name
-from engine.models.numbers import check_numbers
 
-_NAMES = {kind.value for kind in DrafterKind}
+MTP: DrafterKind = "mtp"
 _RAW_HEADS = ("mtp.", "mtp_layers.")
-_EAGLE_MARKS = ("midlayer.hidden_norm.weight", "layers.0.hidden_norm.weight")
-_EAGLES = (DrafterKind.EAGLE3, DrafterKind.PEAGLE)
-_MASK_STATE = "mask_hidden"
 _PARALLEL_MASKS = ("mask_token_id", "ptd_token_id", "pard_token")  # speculators' name for it, and vLLM's
 _DEPTHS = 8  # that P-EAGLE is trained for, if the config says nothing
 _MTP_INPUTS = ("join", "token_norm", "state_norm")
@@ -38,16 +34,12 @@ _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
 SEEN_ROWS = 4096
-_SHORT_TEXTS = {
-    *(DrafterKind.DFLASH, DrafterKind.DFLARE, DrafterKind.DOMINO, DrafterKind.DSPARK, DrafterKind.LILICORR),
-    DrafterKind.XPRESS,
-}
 ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 _MARKOV_HEADS = ("vanilla", "gated")
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _GEMMA = "gemma4"
-_MUSE = "muse_glimmer_assistant"
+MUSE = "muse_glimmer_assistant"
 _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma 4 has
@@ -57,24 +49,17 @@ _ROPE_NEEDS = {
     "longrope": ("original_max_position_embeddings", "short_factor", "long_factor"),
 }
 _ROPE_FACTORS = (
-    *("factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor"),
+    "factor",
+    "original_max_position_embeddings",
+    "beta_fast",
+    "beta_slow",
+    "low_freq_factor",
+    "high_freq_factor",
     "partial_rotary_factor",
 )
 _NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 _ONLY = {"hidden_correction_type": "swiglu", "fusion_type": "concat_fc"}
-_LATTICE = (
-    *("candidate_topk", "hidden_size", "num_layers", "num_heads", "mlp_ratio", "factor_dim", "vector_eps"),
-    "logit_scale",
-)
-_MOST_CANDIDATES = 64
-_PART_SIZES = (
-    *("markov_rank", "conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k"),
-    *("hidden_correction_intermediate_size", "gru_hidden_dim", "emb_dim", "pure_draft_prefix_len"),
-    *("xpress_rank", "xpress_mlp_ratio"),
-    *(f"lilicorr_{key}" for key in ("hidden_size", "num_layers", "num_heads", "factor_dim")),
-)
 _MOST_OF_A_PART = 65_536
-_CORRECTION = "hidden_correction.down_proj.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,61 +83,6 @@ class Backbone:
 
 
 @dataclass(frozen=True, slots=True)
-class Markov:
-    """DSpark's table of logits by the token before."""
-
-    rank: int
-    gated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Convolution:
-    """DFlash2's, along a block."""
-
-    taps: int
-    group: int
-
-
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """DFlash2's, of a row's candidates by the token before."""
-
-    rank: int
-    candidates: int
-
-
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """Domino's state over a block's tokens, and the MLP that corrects logits by it."""
-
-    width: int
-    correction_width: int
-    uncorrected: int  # of a block's tokens, the first ones
-
-
-@dataclass(frozen=True, slots=True)
-class Lattice:
-    """LiliCorr's transformer over the candidates of a block's rows."""
-
-    candidates: int  # of a row
-    width: int
-    layers: int
-    heads: int
-    mlp_width: int
-    factor_width: int
-    vector_eps: float
-    scale: float
-
-
-@dataclass(frozen=True, slots=True)
-class Refiner:
-    """XPress' MLP, and the rank that all of its parts work in."""
-
-    rank: int
-    mlp_width: int
-
-
-@dataclass(frozen=True, slots=True)
 class BlockConfig:
     """DFlash and its successors."""
 
@@ -168,20 +98,26 @@ class BlockConfig:
     output_scale: float
     embedding_scale: float
     sinks: bool = False  # learnt attention sinks of the heads
-    markov: Markov | None = None
-    confidence: bool = False
-    confidence_with_markov: bool = True
-    convolution: Convolution | None = None
-    selector: Selector | None = None
-    correction_width: int = 0  # of DFly's MLP that corrects a state by the token before; 0: none
-    prefix: Prefix | None = None
-    lattice: Lattice | None = None
-    refiner: Refiner | None = None
+    said: Mapping[str, Any] = field(default_factory=dict, compare=False)  # entries; each network reads its own parts'
+    held: frozenset[str] = field(default=frozenset(), compare=False)  # names of tensors, where they are known
 
     @property
     def tokens(self) -> int:
         """The most tokens that a block drafts."""
         return self.block_rows if self.anchor_first else self.block_rows - 1
+
+    def size(self, entry: str, least: int = 1) -> int:
+        """Of a part that not all kinds have; 0 where the config has no entry. Raises FileError for one that no array
+        can have.
+        """
+        size = whole(self.said, entry)
+        if not least <= size <= _MOST_OF_A_PART:
+            raise FileError(f"config.json: {entry} {size}")
+        return size
+
+    def has(self, tensor: str, entry: str, *, unsaid: bool) -> bool:
+        """Whether the folder holds `tensor`; where its tensors are not known, as `entry` of its config says."""
+        return tensor in self.held if self.held else flag(self.said, entry, default=unsaid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,192 +166,99 @@ class AssistantConfig:
 DrafterConfig = BlockConfig | EagleConfig | MtpConfig | AssistantConfig
 
 
-def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> DrafterConfig | None:
-    """None for the config of a model that is not a drafter. Raises FileError for one that cannot be read."""
-    kind = drafter_kind(config, tensors)
-    if kind is None:
-        return None
-    flat = flattened(config)
-    check_numbers(flat)
-    try:
-        if config.get("model_type") in ASSISTANTS:
-            return _assistant(config)
-        if kind is DrafterKind.MTP:
-            return _mtp(config, tensors)
-        return _eagle(kind, config, flat, tensors) if kind in _EAGLES else _block(kind, flat, tensors)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise FileError(f"config.json: {error}") from error
+class Published:
+    """What a folder says of its drafter: the config, and the names of its tensors where they are known."""
+
+    def __init__(self, config: JsonObject, tensors: Collection[str] = ()) -> None:
+        self.config = config
+        self.said = flattened(config)
+        self.block = object_at(config, "dflash_config")
+        self.model_type = str(config.get("model_type", ""))
+        self.tensors = tensors
+        self.held = frozenset(name.removeprefix("model.") for name in tensors)
+        self._classes = " ".join(map(str, entries(config, "architectures"))).lower()
+
+    def is_called(self, kind: str) -> bool:
+        return kind in self._classes or kind in (self.config.get("model_arch"), self.block.get("projector_type"))
+
+    def has_size(self, entry: str) -> bool:
+        size = self.said.get(entry)
+        return type(size) is int and size > 0
 
 
-def _check_parts(flat: dict[str, Any]) -> None:
-    """Raises FileError for sizes of parts beside the layers that no array can have."""
-    if odd := next((key for key in _PART_SIZES if not 0 <= whole(flat, key) <= _MOST_OF_A_PART), ""):
-        raise FileError(f"config.json: {odd} {flat[odd]}")
-    taps, group, width = (whole(flat, key) for key in ("conv_kernel_size", "conv_group_size", "hidden_size"))
-    if taps and (group < 1 or width % group):
-        raise FileError(f"config.json: conv_group_size {group} of a width of {width}")
-    if whole(flat, "selector_rank") and not 1 <= whole(flat, "selector_top_k") <= whole(flat, "vocab_size"):
-        raise FileError(f"config.json: selector_top_k {flat.get('selector_top_k')}")
-
-
-def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKind | None:
-    """By the config's own type, or by parts that only one kind has. Never raises."""
-    named = str(config.get("speculators_model_type", "")).lower()
-    classes = " ".join(map(str, entries(config, "architectures"))).lower()
-    block = object_at(config, "dflash_config")
-    rank = {**config, **block}.get("markov_rank")
-    markov = (type(rank) is int and rank > 0) or block.get("projector_type") == "dspark"
-    held = {name.removeprefix("model.") for name in tensors}
-    model_type = str(config.get("model_type", ""))
-    shown = {
-        DrafterKind.DFLY: "dfly" in classes or config.get("model_arch") == "dfly",
-        DrafterKind.DOMINO: "domino" in classes or block.get("projector_type") == "domino",
-        DrafterKind.LILICORR: "lilicorr" in classes or block.get("projector_type") == "lilicorr",
-        DrafterKind.XPRESS: "xpress" in classes,
-        DrafterKind.DFLASH2: "dflash2" in classes or "selector_rank" in block,
-        DrafterKind.DSPARK: "dspark" in classes or markov,
-        DrafterKind.DFLARE: "dflare" in classes or config.get("model_arch") == "dflare",
-        DrafterKind.DFLASH: "dflash" in classes or block or model_type == _MUSE,
-        DrafterKind.PEAGLE: "peagle" in classes or _MASK_STATE in held or "ptd_token_id" in config,
-        DrafterKind.EAGLE3: "eagle3" in classes or "eagle_config" in config or not held.isdisjoint(_EAGLE_MARKS),
-        DrafterKind.MTP: model_type.endswith("_mtp") or model_type in ASSISTANTS,
-    }
-    return DrafterKind(named) if named in _NAMES else next((kind for kind, mark in shown.items() if mark), None)
-
-
-def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
-    _check_parts(flat)
-    speculators = "speculators_model_type" in flat
-    backbone, main_layers = _backbone(flat), _main_layers(kind, flat)
-    layers = _layers(flat, of_inputs=speculators) or default_block_layers(main_layers, whole(flat, "num_hidden_layers"))
+def block_config(
+    kind: DrafterKind,
+    published: Published,
+    *,
+    short_texts: bool = True,
+    first_row: str = "sample_from_anchor",
+    first_row_drafts: bool = False,
+) -> BlockConfig:
+    """`short_texts`: it is trained on such. `first_row`: the entry that says whether that drafts, too;
+    `first_row_drafts`: where no entry does.
+    """
+    flat = published.said
+    backbone = _backbone(flat)
+    main_layers = _main_layers(flat)
+    named = _layers(flat, of_inputs="speculators_model_type" in flat)
+    layers = named or default_block_layers(main_layers, whole(flat, "num_hidden_layers"))
     if not layers:
         raise FileError("config.json: it says neither which layers it reads nor how many there are")
     rows = whole(flat, "block_size")
     if not 1 < rows <= _MOST_BLOCK:
         raise FileError(f"config.json: block_size {rows}")
-    mask, vocabulary = whole(flat, "mask_token_id", -1), whole(flat, "vocab_size")
-    if not 0 <= mask < vocabulary:
-        raise FileError(_odd_mask(mask, vocabulary))
-    windows, info = _windows(flat, backbone.layers), _info(kind, flat, backbone, layers)
-    held = {name.removeprefix("model.") for name in tensors}
+    windows = _windows(flat, backbone.layers)
+    info = _info(kind, flat, backbone, layers)
     if info.main_width != backbone.width:  # its rows are the main model's embeddings
         raise FileError(f"config.json: hidden_size {backbone.width} of a main model's {info.main_width}")
     return BlockConfig(
         info=info,
         backbone=backbone,
         block_rows=rows,
-        anchor_first=_first_row_drafts(kind, flat, rows),
-        mask_token=mask,
-        windows=_at_most_seen(windows) if kind in _SHORT_TEXTS else windows,
+        anchor_first=_first_row_drafts(flat, rows, first_row, unsaid=first_row_drafts),
+        mask_token=_mask_token(whole(flat, "mask_token_id", -1), info.vocabulary_rows),
+        windows=_at_most_seen(windows) if short_texts else windows,
         causal=tuple(_causal(flat, slides=window > 0) for window in windows),
         draft_vocabulary=_reduced_vocabulary(flat),
         softcap=real(flat, "final_logit_softcapping", 0.0),
         output_scale=real(flat, "output_multiplier", 1.0),
         embedding_scale=real(flat, "input_embedding_scale", 1.0),
         sinks=flag(flat, "attention_sink_bias"),
-        markov=_markov(flat) if kind is DrafterKind.DSPARK else None,
-        confidence="confidence_head.proj.weight" in held if held else flag(flat, "enable_confidence_head"),
-        confidence_with_markov=flag(flat, "confidence_head_with_markov", default=True),
-        convolution=_convolution(flat),
-        selector=_selector(flat),
-        correction_width=_correction_width(flat, backbone, held) if kind is DrafterKind.DFLY else 0,
-        prefix=_prefix(flat) if kind is DrafterKind.DOMINO else None,
-        lattice=_lattice(flat, backbone) if kind is DrafterKind.LILICORR else None,
-        refiner=_refiner(flat) if kind is DrafterKind.XPRESS else None,
+        said=flat,
+        held=published.held,
     )
 
 
-def _odd_mask(mask: int, vocabulary: int) -> str:
-    said = f"mask_token_id {mask} of {vocabulary} tokens" if mask >= 0 else "no mask_token_id"
-    return f"config.json: {said}"
+def _mask_token(mask: int, vocabulary: int) -> int:
+    if not 0 <= mask < vocabulary:
+        said = f"mask_token_id {mask} of {vocabulary} tokens" if mask >= 0 else "no mask_token_id"
+        raise FileError(f"config.json: {said}")
+    return mask
 
 
-def _lattice(flat: dict[str, Any], backbone: Backbone) -> Lattice:
-    """Nothing has a default: a wrong scale fits the tensors too."""
-    said = {key: flat.get(f"lilicorr_{key}") for key in _LATTICE}
-    if unsaid := next((key for key, value in said.items() if value is None), ""):
-        raise FileError(f"config.json: no lilicorr_{unsaid}")
-    if _reduced_vocabulary(flat) or flag(flat, "sample_from_anchor"):
-        raise FileError("config.json: lilicorr with a vocabulary of its own, or a first row that drafts")
-    width, heads = whole(said, "hidden_size") or backbone.width, positive(said, "num_heads")
-    lattice = Lattice(
-        candidates=positive(said, "candidate_topk"),
-        width=width,
-        layers=positive(said, "num_layers"),
-        heads=heads,
-        mlp_width=int(width * real(said, "mlp_ratio", 0.0)),
-        factor_width=positive(said, "factor_dim"),
-        vector_eps=real(said, "vector_eps", 0.0),
-        scale=real(said, "logit_scale", 0.0),
-    )
-    if (
-        width % heads
-        or not 1 <= lattice.mlp_width <= _MOST_OF_A_PART
-        or lattice.candidates > min(_MOST_CANDIDATES, whole(flat, "vocab_size"))
-    ):
-        raise FileError(f"config.json: lilicorr {str(said)[:100]}")
-    return lattice
-
-
-def _markov(flat: dict[str, Any]) -> Markov | None:
-    rank = whole(flat, "markov_rank")
-    return Markov(rank, flat.get("markov_head_type") == "gated") if rank else None
-
-
-def _convolution(flat: dict[str, Any]) -> Convolution | None:
-    taps, group = whole(flat, "conv_kernel_size"), whole(flat, "conv_group_size")
-    return Convolution(taps, group) if taps else None
-
-
-def _selector(flat: dict[str, Any]) -> Selector | None:
-    rank, candidates = whole(flat, "selector_rank"), whole(flat, "selector_top_k")
-    return Selector(rank, candidates) if rank else None
-
-
-def _prefix(flat: dict[str, Any]) -> Prefix:
-    width, correction_width = positive(flat, "gru_hidden_dim"), positive(flat, "emb_dim")
-    return Prefix(width, correction_width, whole(flat, "pure_draft_prefix_len"))
-
-
-def _refiner(flat: dict[str, Any]) -> Refiner:
-    rank, ratio = positive(flat, "xpress_rank"), positive(flat, "xpress_mlp_ratio")
-    if rank * ratio > _MOST_OF_A_PART:
-        raise FileError(f"config.json: xpress_mlp_ratio {ratio}")
-    return Refiner(rank, rank * ratio)
-
-
-def _correction_width(flat: dict[str, Any], backbone: Backbone, held: set[str]) -> int:
-    said = _CORRECTION in held if held else flag(flat, "enable_hidden_correction", default=True)
-    width = whole(flat, "hidden_correction_intermediate_size") or backbone.width
-    return width if said else 0
-
-
-def _first_row_drafts(kind: DrafterKind, flat: dict[str, Any], rows: int) -> bool:
+def _first_row_drafts(flat: dict[str, Any], rows: int, entry: str, *, unsaid: bool) -> bool:
     """By the config; speculators' first DSpark has no entry, and is known by its number of proposed tokens."""
-    if kind is DrafterKind.DOMINO:
-        return flag(flat, "shift_label")
-    if flat.get("sample_from_anchor") is not None:
-        return flag(flat, "sample_from_anchor")
-    if kind is DrafterKind.DSPARK and (proposed := _proposed(flat)):
+    if flat.get(entry) is not None:
+        return flag(flat, entry)
+    if unsaid and (proposed := _proposed(flat)):
         return proposed != rows - 1
-    return kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in entries(flat, "architectures"))
+    return unsaid or any("DSpark" in str(name) for name in entries(flat, "architectures"))
 
 
-def _eagle(kind: DrafterKind, config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -> EagleConfig:
-    named = {**object_at(config, "eagle_config"), **flat}
-    backbone, layers = _backbone(flat), _layers(named, of_inputs="speculators_model_type" in flat)
-    info, names = _info(kind, flat, backbone, layers), {name.removeprefix("model.") for name in tensors}
-    reduced, types = _reduced_vocabulary(flat), entries(flat, "layer_types")
+def eagle_config(kind: DrafterKind, published: Published) -> EagleConfig:
+    flat = published.said
+    held = published.held
+    backbone = _backbone(flat)
+    named = {**object_at(published.config, "eagle_config"), **flat}
+    info = _info(kind, flat, backbone, _layers(named, of_inputs="speculators_model_type" in flat))
+    reduced = _reduced_vocabulary(flat)
+    types = entries(flat, "layer_types")
     windows = _windows(flat, backbone.layers) if len(types) == backbone.layers else (0,) * backbone.layers
-    parallel = kind is DrafterKind.PEAGLE
     widths_differ = info.main_width != backbone.width
-    if widths_differ and tensors and "embed_tokens.weight" not in names:
+    if widths_differ and held and "embed_tokens.weight" not in held:
         raise FileError("embed_tokens.weight is missing")
-    if reduced and tensors and "lm_head.weight" not in names:
+    if reduced and held and "lm_head.weight" not in held:
         raise FileError("lm_head.weight is missing")
-    mask = next((whole(flat, key) for key in _PARALLEL_MASKS if flat.get(key) is not None), -1)
-    if parallel and not 0 <= mask < info.vocabulary_rows:
-        raise FileError(_odd_mask(mask, info.vocabulary_rows))
     return EagleConfig(
         info=info,
         backbone=backbone,
@@ -424,13 +267,23 @@ def _eagle(kind: DrafterKind, config: JsonObject, flat: dict[str, Any], tensors:
         norm_before_fc=flag(flat, "norm_before_fc"),
         norms_of_layers=flag(flat, "fc_norm"),
         feeds_back_normed=flag(flat, "norm_output"),
-        norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in names),
-        own_embedding=widths_differ or (parallel and "embed_tokens.weight" in names),  # it is trained with the rest
-        own_head=not tensors or "lm_head.weight" in names,
+        norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in held),
+        own_embedding=widths_differ,
+        own_head=not held or "lm_head.weight" in held,
         windows=_at_most_seen(windows),
         softcap=real(flat, "final_logit_softcapping", 0.0),
-        mask_token=mask if parallel else 0,
-        tokens=min(_proposed(flat) or _DEPTHS, _MOST_BLOCK) if parallel else 0,
+    )
+
+
+def parallel_eagle_config(kind: DrafterKind, published: Published) -> EagleConfig:
+    config = eagle_config(kind, published)
+    flat = published.said
+    mask = next((whole(flat, key) for key in _PARALLEL_MASKS if flat.get(key) is not None), -1)
+    return replace(
+        config,
+        own_embedding=config.own_embedding or "embed_tokens.weight" in published.held,  # it is trained with the rest
+        mask_token=_mask_token(mask, config.info.vocabulary_rows),
+        tokens=min(_proposed(flat) or _DEPTHS, _MOST_BLOCK),
     )
 
 
@@ -444,7 +297,7 @@ def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> Mtp
     """Of the head in a main model's own folder; None if there is none that can be used."""
     if family_of(str(config.get("model_type", "")), object_at(config, "text_config") or config) not in FAMILIES:
         return None
-    mtp = _mtp(config, tensors, in_main=True)
+    mtp = _mtp(Published(config, tensors), in_main=True)
     if mtp.family not in FAMILIES:
         return None
     names = {_head_tensor(mtp, name) for name in tensors}
@@ -457,18 +310,23 @@ def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> Mtp
     return replace(mtp, raw_norms=raw or (mark != "" and any(mark in name for name in tensors)))
 
 
-def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False) -> MtpConfig:
+def mtp_config(_: DrafterKind, published: Published) -> MtpConfig | AssistantConfig:
+    return _assistant(published.config) if published.model_type in ASSISTANTS else _mtp(published)
+
+
+def _mtp(published: Published, *, in_main: bool = False) -> MtpConfig:
+    config = published.config
     inner = object_at(config, "transformer_layer_config") or object_at(config, "text_config")
     text = dict(inner) or dict(config)
     width, layers, rows = (whole(text, key) for key in ("hidden_size", "num_hidden_layers", "vocab_size"))
-    family = family_of(str(config.get("model_type", "")), text)
+    family = family_of(published.model_type, text)
     before_norm = family in FAMILIES and FAMILIES[family].before_norm
     reads = positive(text, "num_hidden_layers") - 1 if before_norm else BODY
-    mtp = MtpConfig(DrafterInfo(DrafterKind.MTP, width, layers, rows, (reads,)), family, text, in_main)
-    names = {_head_tensor(mtp, name) for name in tensors} if family in FAMILIES else set()
+    mtp = MtpConfig(DrafterInfo(MTP, width, layers, rows, (reads,)), family, text, in_main)
+    names = {_head_tensor(mtp, name) for name in published.tensors} if family in FAMILIES else set()
     return replace(
         mtp,
-        raw_norms=not in_main and any(name.startswith(_RAW_HEADS) for name in tensors),
+        raw_norms=not in_main and any(name.startswith(_RAW_HEADS) for name in published.tensors),
         own_embedding="embed_tokens.weight" in names,
         own_head="lm_head.weight" in names,
     )
@@ -489,7 +347,7 @@ def _assistant(config: JsonObject) -> AssistantConfig:
     if lacking := unsupported_rope(text, types):
         raise FileError(f"config.json: {lacking}")
     return AssistantConfig(
-        DrafterInfo(DrafterKind.MTP, positive(config, "backbone_hidden_size"), 0, rows, ()),
+        DrafterInfo(MTP, positive(config, "backbone_hidden_size"), 0, rows, ()),
         {**text, **dict.fromkeys(ASSISTANT_LACKS, 0), "num_kv_shared_layers": len(types)},
         types,
         clusters,
@@ -504,13 +362,14 @@ def _head_tensor(mtp: MtpConfig, name: str) -> str | None:
 
 def _info(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, layers: tuple[int, ...]) -> DrafterInfo:
     width = whole(flat, "target_hidden_size") or backbone.width
-    return DrafterInfo(kind, width, _main_layers(kind, flat), whole(flat, "vocab_size"), layers)
+    return DrafterInfo(kind, width, _main_layers(flat), whole(flat, "vocab_size"), layers)
 
 
-def _main_layers(kind: DrafterKind, flat: dict[str, Any]) -> int:
+def _main_layers(flat: dict[str, Any]) -> int:
     """0: not said. AngelSpec has another name for it, and uses the usual one for how many layers are read."""
-    usual = 0 if kind is DrafterKind.DFLY else whole(flat, "num_target_layers")
-    return whole(flat, "target_num_hidden_layers") or usual
+    said = whole(flat, "num_target_layers")
+    of_read = said == len(entries(flat, "target_layer_ids"))
+    return whole(flat, "target_num_hidden_layers") or (0 if of_read else said)
 
 
 def _backbone(flat: dict[str, Any]) -> Backbone:
@@ -596,7 +455,7 @@ def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
     window = whole(flat, "swa_window_size") or whole(flat, "sliding_window")
     if _SLIDING_LAYER in types and window < 1:
         raise FileError("config.json: no sliding_window")
-    reach = window + (flat.get("model_type") == _MUSE)
+    reach = window + (flat.get("model_type") == MUSE)
     return tuple(reach if kind == _SLIDING_LAYER else 0 for kind in types)
 
 
@@ -607,7 +466,7 @@ def _at_most_seen(windows: tuple[int, ...]) -> tuple[int, ...]:
 
 def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
     """The first entry that exists: for all layers, for the block; else sliding layers are causal."""
-    if flag(flat, "sliding_window_non_causal") or flat.get("model_type") == _MUSE:
+    if flag(flat, "sliding_window_non_causal") or flat.get("model_type") == MUSE:
         return False
     said = [flag(flat, key) for key in ("is_causal", "causal", "dflash_query_causal") if flat.get(key) is not None]
     return said[0] if said else slides
@@ -625,7 +484,7 @@ def _reduced_vocabulary(flat: dict[str, Any]) -> int:
 # refused.
 
 
-def unmet_need(config: JsonObject) -> str:
+def layer_need(config: JsonObject) -> str:
     """The name of an unimplemented part, as in the config; "" if there is none.
 
     Only for drafters with layers of their own kind: a main model's head has that model's layers.
@@ -634,7 +493,7 @@ def unmet_need(config: JsonObject) -> str:
     for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
         if said.get(key):
             return key
-    if odd := unknown_kind(config) or _odd_part(said):
+    if odd := _odd_part(said):
         return odd
     for key in _ACTIVATION_KEYS:
         if (named := said.get(key)) is None:
@@ -650,12 +509,6 @@ def unmet_need(config: JsonObject) -> str:
         )
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
-
-
-def unknown_kind(config: JsonObject) -> str:
-    """What speculators calls a drafter of a kind that has no network here: its parts may be named as another's."""
-    named = config.get("speculators_model_type")
-    return f"speculators_model_type {named}"[:100] if named is not None and str(named).lower() not in _NAMES else ""
 
 
 def _odd_part(said: JsonObject) -> str:

@@ -111,10 +111,14 @@ def _try_templates(folder: Path) -> None:
     for source in _templates(folder):
         for turns in ([("user", _CHAT)], [("system", "x"), ("user", "a"), ("assistant", _CHAT), ("user", "b")]):
             chat = [{"role": role, "content": content} for role, content in turns]
-            with suppress(Exception):
+            try:
                 ChatTemplate(source, {"bos_token": "<s>", "eos_token": "</s>"}).render(
                     chat, add_generation_prompt=True, enable_thinking=False
                 )
+            except MemoryError:
+                raise
+            except Exception:  # noqa: BLE001  another chat may suit it
+                pass
 
 
 def _templates(folder: Path) -> list[str]:

@@ -20,19 +20,12 @@ from engine.api.errors import (
     ModelRunsCode,
     ModelUnsupported,
 )
-from engine.api.types import DrafterKind, ModelInfo
+from engine.api.types import ModelInfo
 from engine.models.about import read_about
 from engine.models.cache_sizes import cache_sizes
+from engine.models.drafter_kinds import drafter_config, drafter_kind, is_drafter_folder, unmet_need
 from engine.models.drafter_tensors import gated, unplaced
-from engine.models.drafters import (
-    DrafterConfig,
-    assistant_need,
-    drafter_config,
-    drafter_kind,
-    own_drafter_config,
-    unknown_kind,
-    unmet_need,
-)
+from engine.models.drafters import DrafterConfig, own_drafter_config
 from engine.models.families import family_for, is_known
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
@@ -49,7 +42,6 @@ from engine.models.model_files import (
     read_object,
     stamp,
 )
-from engine.models.names import is_drafter_folder
 from engine.models.numbers import EXPERTS, check_numbers
 from engine.models.vision_config import sight_refusal, tower_name, tower_of
 from engine.models.vocabulary import Vocabulary, read_vocabulary
@@ -93,7 +85,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
     return ModelInfo(
         folder=str(path),
         name=name,
-        model_type=str(config.get("model_type") or (drafter and drafter.info.kind.value) or ""),
+        model_type=str(config.get("model_type") or (drafter and drafter.info.kind) or ""),
         parameters=_parameters(tensors, quantization),
         weight_bytes=weight_bytes,
         bits=_bits(quantization),
@@ -168,16 +160,9 @@ def check_config(folder: str, config: JsonObject) -> None:
     if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm has its own code for known types
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
-    kind = drafter_kind(config)
-    if (
-        need := assistant_need(config)
-        if kind is DrafterKind.MTP
-        else unmet_need(config)
-        if kind
-        else unknown_kind(config)
-    ):
+    if need := unmet_need(config):
         raise DrafterUnsupported(folder, need)
-    if kind is not None:
+    if drafter_kind(config) is not None:
         return  # its numbers are checked when it is read
     if not isinstance(model_type, str) or not re.fullmatch(r"[\w.-]{1,100}", model_type) or not is_known(model_type):
         raise ModelUnsupported(folder, str(model_type or "")[:100])

@@ -124,7 +124,7 @@ class LoadedModel:
     @property
     def source(self) -> str:
         """The name of its drafts, if it drafts."""
-        return self.info.drafter.kind.value if self.info.drafter is not None else "draft"
+        return self.info.drafter.kind if self.info.drafter is not None else "draft"
 
 
 @dataclass(frozen=True, slots=True)

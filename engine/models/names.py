@@ -1,6 +1,4 @@
-"""Names of models: conversions of one model, a drafter's main model, a drafter's folder within a model's, and what a
-hub calls a model and its state.
-"""
+"""Names of models: conversions of one model, a drafter's main model, and what a hub calls a model and its state."""
 
 from __future__ import annotations
 
@@ -12,10 +10,6 @@ _ENDINGS = re.compile(
 )
 # A later model of the same name: "instruct2507".
 _DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
-_DRAFTER_FOLDER = re.compile(
-    r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dflare|dfly|domino|lilicorr|xpress|dspark|eagle-?3|p-?eagle|speculator",
-    re.IGNORECASE,
-)
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
 _MAKERS = "meta-"  # in names of some models, but not of their drafters
@@ -35,11 +29,6 @@ def is_named_after(drafter: str, main: str) -> bool:
     name, wanted = _letters(drafter), _letters(stem(main).removeprefix(_MAKERS))
     start = name.find(wanted) if wanted else -1
     return start >= 0 and _DATED.match(name, start + len(wanted)) is None
-
-
-def is_drafter_folder(name: str) -> bool:
-    """Whether a folder within a main model's has a name that is used for its drafters."""
-    return _DRAFTER_FOLDER.fullmatch(name) is not None
 
 
 def is_repository(name: object) -> bool:

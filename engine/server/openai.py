@@ -36,6 +36,8 @@ def _entry(model: ServedModel, shared: SharedEngine) -> dict[str, Any]:
             "draft": identifier(model.draft.name) if model.draft is not None else None,
             "drafts": shared.models.drafts_of(model),
             "bytes": info.weight_bytes,
+            "tools": info.about.tools,
+            "chosen": model.chosen,
         },
     }
 

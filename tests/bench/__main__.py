@@ -22,6 +22,7 @@ import mlx.core as mx  # noqa: E402
 from tests.bench.company import COMPANY  # noqa: E402
 from tests.bench.costs import COSTS  # noqa: E402
 from tests.bench.drafters import DRAFTERS  # noqa: E402
+from tests.bench.history import worse_rows  # noqa: E402
 from tests.bench.library import LIBRARY  # noqa: E402
 from tests.bench.long_texts import LONG_TEXTS  # noqa: E402
 from tests.bench.machines import MACHINES  # noqa: E402
@@ -33,12 +34,11 @@ from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.searching import LARGE, SEARCHING  # noqa: E402
 from tests.bench.serving import SERVING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
-from tests.bench.ties import TIES  # noqa: E402
 from tests.bench.vision import VISION  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *SERVING, *VISION, *MACHINES)
+ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *VISION, *MACHINES)
 APP = (*LIBRARY, *SEARCHING, *LONG_TEXTS, *PAIR_CHECK, *MODELS, *WINDOW)
 MEASURES = (*ENGINE, *APP, *NATURAL)
 
@@ -51,6 +51,7 @@ def main() -> int:
     parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
     parser.add_argument("--large", action="store_true", help="also rows about a million messages, which take long")
     parser.add_argument("--record", action="store_true", help="write down rounds under load for a test, and no rows")
+    parser.add_argument("--history", type=Path, help="folder of earlier runs: fails if a row is much worse than there")
     options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     if sys.platform.startswith("linux") and not FAST and mx.default_device() == mx.cpu:
@@ -73,7 +74,10 @@ def main() -> int:
             setup.close()
     write(rows)
     print(missed(rows))
-    return 0
+    worse = worse_rows(options.history, rows) if options.history else []
+    if worse:
+        print(f"much worse than in the runs before: {', '.join(worse)}")
+    return 1 if worse else 0
 
 
 def missed(rows: Sequence[Row]) -> str:

@@ -146,7 +146,7 @@ def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     for _ in range(int(runs) + 1):
         rates["window"].append(_with_window(opened))
         asked: list[Request | None] = []
-        chats.exchanges.requests.request_of(chats.transcript.messages[-1].id, asked.append)
+        chats.asking.request_of(chats.transcript.messages[-1].id, asked.append)
         assert asked[0] is not None
         rates["alone"].append(_alone(opened, engine, asked[0]))
     _end(opened)

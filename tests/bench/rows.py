@@ -182,13 +182,6 @@ def schema_vs_free(setup: BenchSetup, runs: int) -> Row:
     return row
 
 
-def schema_starter_vs_free(setup: BenchSetup, runs: int) -> Row:
-    """The same with a draft that was trained on the free answers alone. MEASURED on four questions with four drafted:
-    all of the free answers' tokens are accepted, 12 % of the forms'.
-    """
-    return _formed(setup, runs, "engine.schema.starter_vs_free")
-
-
 def _formed(setup: BenchSetup, runs: int, name: str) -> Row:
     prompts = setup.guide[:3]
     run = partial(setup.ours.run, length=LENGTH, speculation=Speculation.auto())
@@ -284,7 +277,6 @@ ROWS: tuple[Measure, ...] = (
     auto_vs_best_fixed,
     copy_vs_plain,
     schema_vs_free,
-    schema_starter_vs_free,
     schema_any_vs_free,
     schema_vs_plain,
     hybrid_vs_plain,

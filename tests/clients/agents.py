@@ -1,4 +1,4 @@
-"""Coding agents with the exact text that Settings → Server gives for them: two turns, and a task with tools.
+"""Coding agents as `hunch launch` starts them: two turns, and a task with tools.
 
 Turn 2 must find what turn 1 has read; the figures are those that the agents themselves print.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.words.clients import CLIENTS, Reached
@@ -39,8 +40,8 @@ def reached(server: Server, key: str = "") -> Reached:
 
 def claude(servers: Servers) -> str:
     def turn(words: str, server: Reached, more: str) -> dict[str, Any]:
-        command = f"{CLIENTS['claude'].text(server).rstrip()} -p {json.dumps(words)} --output-format json {more}"
-        answer = json.loads(run_in(servers, command).splitlines()[-1])
+        said = launched(servers, "claude", server, f"-p {json.dumps(words)} --output-format json {more}")
+        answer = json.loads(said.splitlines()[-1])
         assert not answer["is_error"], answer
         return dict(answer)
 
@@ -55,9 +56,8 @@ def claude(servers: Servers) -> str:
 
 def codex(servers: Servers) -> str:
     def turn(words: str, server: Reached, more: str = "") -> list[dict[str, Any]]:
-        put(servers, ".codex/config.toml", CLIENTS["codex"].text(server))
         options = "--skip-git-repo-check --json --dangerously-bypass-approvals-and-sandbox"
-        said = run_in(servers, f"codex exec {options} {more} {json.dumps(words)}")
+        said = launched(servers, "codex", server, f"exec {options} {more} {json.dumps(words)}")
         events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         assert events[-1]["type"] == "turn.completed", events
         return events
@@ -73,8 +73,7 @@ def codex(servers: Servers) -> str:
 
 def opencode(servers: Servers) -> str:
     def turn(words: str, server: Reached, more: str = "") -> list[dict[str, Any]]:
-        put(servers, ".config/opencode/opencode.json", CLIENTS["opencode"].text(server))
-        said = run_in(servers, f"opencode run --format json {more} {json.dumps(words)}")
+        said = launched(servers, "opencode", server, f"run --format json {more} {json.dumps(words)}")
         events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         assert not [event for event in events if event["type"] == "error"], events
         return events
@@ -102,23 +101,26 @@ def told(servers: Servers, name: str, read: int, again: int, cached: int, done: 
     found = f"turn 2 found {cached} of {again} tokens, turn 1's {read} among them"
     assert again >= read, found
     assert cached >= 0.95 * again, found
-    version = run_in(servers, f"{name} --version").splitlines()[-1]
+    version = run_in(servers, [name, "--version"]).splitlines()[-1]
     return f"{version}: {found}, {done}"
 
 
-def run_in(servers: Servers, command: str) -> str:
+def launched(servers: Servers, client: str, server: Reached, more: str) -> str:
+    """What the agent prints; `more`: words of its command line, as a shell has them."""
+    make = CLIENTS[client].command
+    assert make is not None
+    command = make(server)
+    return run_in(servers, [command.program, *command.arguments, *shlex.split(more)], command.environment)
+
+
+def run_in(servers: Servers, command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
     folder = servers.folder / "work"
     folder.mkdir(exist_ok=True)
-    said = run(["sh", "-c", command], servers, {"PATH": f"{NODE}:{os.environ['PATH']}"}, cwd=folder)
+    path = {"PATH": f"{NODE}:{os.environ['PATH']}"}
+    said = run(command, servers, path | dict(environment or {}), cwd=folder)
     with (MODULES.parent / "agents.log").open("a") as log:
-        log.write(f"{command}\n{said}\n\n")
+        log.write(f"{shlex.join(command)}\n{said}\n\n")
     return said
-
-
-def put(servers: Servers, name: str, text: str) -> None:
-    file = servers.folder / "home" / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
 
 
 def last(events: Iterable[dict[str, Any]], kind: str) -> dict[str, Any]:

@@ -24,9 +24,9 @@ from app.storage import (
     ReplyStatus,
     ReplyText,
     Stores,
+    copies,
     exchange,
     portable,
-    rescue,
 )
 from app.storage.database import Reader, address_of
 from app.storage.portable import PortableChat, PortableMessage
@@ -72,9 +72,9 @@ def whole(path: Path) -> frozenset[str]:
 
 
 def damaged(path: Path) -> frozenset[str]:
-    """Half of it is cut off; a copy of the day before has nearly all."""
+    """Half of it is cut off; a copy has nearly all."""
     texts = fill(path)
-    rescue.copy_if_due(path)
+    copies.copy_if_due(path)
     with closing(Database(path)) as database:
         stores = Stores(database)
         stores.messages.add_user(1, stores.chats.leaf(1), "zebra newest")

@@ -26,7 +26,7 @@ pytestmark = [
         "a step of the end failed",
         "was not stored",
         "cannot be opened",
-        "copy of the day",
+        "a copy could not be made",
         "mark of this run cannot be",
         "index",
         "the database was damaged",

@@ -98,7 +98,7 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> tuple[dict[str,
         application.opened.connect(lambda: is_open.append(True))
         application.show()
         taken = {"start": watch.act(lambda: None, lambda: bool(is_open))}
-        qtbot.waitUntil(harness._is_settled)
+        qtbot.waitUntil(harness.is_settled)
 
         def until_answered() -> bool:
             return not application.storage.pending
@@ -163,7 +163,7 @@ def test_a_chat_of_150_000_messages_does_not_take_the_window_long(tmp_path: Path
         taken["send"] = watch.act(lambda: controller.send("And?"), lambda: is_filled() and not controller.generating)
         reply = controller.transcript.messages[-1].id
         taken["regenerate"] = watch.act(
-            lambda: controller.exchanges.regenerate(reply), lambda: is_filled() and not controller.generating
+            lambda: controller.asking.regenerate(reply), lambda: is_filled() and not controller.generating
         )
         race, view = harness.application.speculation.race, harness.window.transcript
         assert view is not None

@@ -27,8 +27,8 @@ _STEPS, _RUNS = 60, 2
 _LONG = "x" * 6000  # more than the free pages that SQLite may still have
 _KEPT = tuple(
     f"SELECT ifnull({column}, '') FROM {table}"
-    for table in ("messages", "unsent", "edits")
-    for column in ("text", "attachments")
+    for table, files in (("messages", "parts"), ("unsent", "attachments"), ("edits", "attachments"))
+    for column in ("text", files)
 )
 
 
@@ -97,10 +97,10 @@ class Person:
         self._chats.edits.save(self._any_message(), self.dice.choice(list(Then)))
 
     def regenerate(self) -> None:
-        self._chats.exchanges.regenerate(self._any_message())
+        self._chats.asking.regenerate(self._any_message())
 
     def go_on(self) -> None:
-        self._chats.exchanges.continue_reply(self._any_message())
+        self._chats.asking.continue_reply(self._any_message())
 
     def stop(self) -> None:
         self._chats.stop()

@@ -155,9 +155,9 @@ def swap_the_draft(person: Person, draft: str) -> None:
     main, loaded = person.application.window, pair.main_info()
     for name in (draft.rpartition("/")[2], "Starter-DFlash"):
         person.click(main.header.chip)
-        person.click_row(main.picker.panel.drafts, human_name(name))
+        person.click_row(main.picker.drafts, human_name(name))
         wait(partial(drafts_with, person, name))
-        main.picker.panel.close()
+        main.picker.close()
     assert pair.main_info() is loaded  # without loading the main model again
 
 

@@ -128,6 +128,6 @@ def test_what_a_template_cannot_take_is_refused_with_its_reason(
         assert "the first message must be the user" in notice_for(error).detail
         person.chats.edits.switch_role(person.id_of(0))
         person.rest()
-        person.chats.exchanges.regenerate(person.id_of(-1))
+        person.chats.asking.regenerate(person.id_of(-1))
         person.rest()
         assert person.chats.transcript.messages[-1].error is None

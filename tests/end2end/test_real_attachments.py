@@ -25,7 +25,7 @@ qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
 told = {}
 def attach():
-    model = application.window.file_wiring.attachments.model
+    model = application.window.attachments.model
     model.changed.connect(lambda: model.rows and model.rows[0].tokens is not None and send(model.rows[0]))
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(sys.argv[3])])
@@ -38,10 +38,10 @@ def send(row):
 def end():
     asked, reply = application.chats.transcript.messages
     told.update(name=asked.attachments[0].name, text=asked.attachments[0].text, prompt=reply.stats.prompt_tokens)
-    dialog = application.window.file_wiring.export(application.chats.chat_id, "x")
+    dialog = application.window.files.export(application.chats.chat_id, "x")
     dialog.form.set_value(ExportFormat.JSON)
     dialog.export_to(sys.argv[4])
-    application.window.file_wiring._files.exports.finished.connect(lambda _done: leave())
+    application.file_controllers.exports.finished.connect(lambda _done: leave())
 def leave():
     print(json.dumps(told), flush=True)
     application.window.close_at_once()

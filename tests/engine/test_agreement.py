@@ -13,7 +13,7 @@ import pytest
 from mlx.utils import tree_flatten
 from mlx_lm.models.cache import make_prompt_cache
 
-from engine import DrafterExamined, DrafterInfo, DrafterKind, Message, MessageRole, Request
+from engine import DrafterExamined, DrafterInfo, Message, MessageRole, Request
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
@@ -198,7 +198,7 @@ def test_layers_of_a_main_model_of_five_are_read_one_off_where_there_are_such(
     main: LoadedModel, layers: tuple[int, ...], shifted: dict[str, tuple[int, ...]], counts: bool
 ) -> None:
     network: Any = SimpleNamespace(_reads=layers) if counts else SimpleNamespace()
-    info = replace(main.info, drafter=DrafterInfo(DrafterKind.EAGLE3, 64, 5, 100, layers))
+    info = replace(main.info, drafter=DrafterInfo("eagle3", 64, 5, 100, layers))
     found = list(examined._other_readings(replace(main, network=network, info=info), layers, 5))
     told = {each.name: each.draft.info.drafter for each in found}
     assert {name: drafter.layers for name, drafter in told.items() if drafter is not None} == shifted

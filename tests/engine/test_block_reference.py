@@ -18,9 +18,11 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
+from engine.drafting.proposers.dflash import BlockDrafter
+from engine.drafting.proposers.dflash2 import CandidateSelector
 from engine.models.access import ModelAccess
-from engine.models.drafters import Backbone, BlockConfig, Lattice, Selector, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import Backbone, BlockConfig
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
@@ -45,12 +47,6 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "a state over what was drafted, row 0 drafts nothing": tiny.domino_config(
         shift_label=False, pure_draft_prefix_len=2
     ),
-    "candidates that see one another": tiny.lilicorr_config(lilicorr_candidate_topk=8, lilicorr_logit_scale=10.0),
-    "candidates as wide as the block": tiny.lilicorr_config(
-        lilicorr_hidden_size=0, lilicorr_num_layers=1, lilicorr_candidate_topk=16
-    ),
-    "rows that read those before them": tiny.xpress_config(),
-    "rows that read those before them, row 0 drafts": tiny.xpress_config(sample_from_anchor=True),
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
@@ -63,12 +59,10 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 
 def weights_for(config: dict[str, Any]) -> dict[str, mx.array]:
-    own = {"domino": tiny.domino_weights, "lilicorr": tiny.lilicorr_weights, "dflare": tiny.dflare_weights}
+    own = {"domino": tiny.domino_weights, "dflare": tiny.dflare_weights}
     named = config.get("model_arch") or config.get("dflash_config", {}).get("projector_type")
     if named in own:
         return own[named](config)
-    if "xpress_rank" in config:
-        return tiny.xpress_weights(config)
     if "enable_hidden_correction" in config:
         return tiny.dfly_weights(config)
     weights = tiny.block_weights(config)
@@ -118,6 +112,10 @@ class Reference:
     table: Rows
     head: Rows
 
+    @property
+    def confident(self) -> bool:
+        return "confidence_head.proj.weight" in self.weights
+
     def of(self, name: str) -> Rows:
         return self.weights[f"{name}.weight"]
 
@@ -134,7 +132,7 @@ class Reference:
             normed_rows = normed(rows, self.of(f"{at}.post_attention_layernorm"))
             rows = rows + self._around(f"{at}.mlp_conv", self._mlp(at), normed_rows)
         norm = "final_norm" if "final_norm.weight" in self.weights else "norm"
-        return normed(rows, self.of(norm))[0 if self.config.anchor_first or self.config.refiner else 1 :]
+        return normed(rows, self.of(norm))[0 if self.config.anchor_first else 1 :]
 
     def _context(self, layer: int, states: Rows) -> Rows:
         if "layer_fusion_weights" not in self.weights:
@@ -204,10 +202,10 @@ class Reference:
         return attend
 
     def _around(self, name: str, part: Callable[[Rows], Rows], rows: Rows) -> Rows:
-        convolution = self.config.convolution
-        if convolution is None:
+        taps = self.config.said.get("conv_kernel_size")
+        if not taps:
             return part(rows)
-        taps, group = convolution.taps, convolution.group
+        group = self.config.said["conv_group_size"]
         told = (rows @ self.of(f"{name}.kernel_projection").T).reshape(len(rows), 2, taps, -1)
         base = self.weights[f"{name}.base_kernel"]
 
@@ -226,14 +224,14 @@ class Reference:
         config, logits = self.config, self.head @ self.corrected(state, before) * self.config.output_scale
         if config.softcap:
             logits = np.tanh(logits / config.softcap) * config.softcap
-        if config.markov is not None:
+        if "markov_head.markov_w1.weight" in self.weights:
             likely = self.of("markov_head.markov_w1")[before]
-            if config.markov.gated:
+            if config.said["markov_head_type"] == "gated":
                 gate = self.of("markov_head.gate_proj") @ np.concatenate([state, likely])
                 likely = likely * sigmoid(gate + self.weights["markov_head.gate_proj.bias"])
             logits = logits + self.of("markov_head.markov_w2") @ likely
-        if config.selector is not None:
-            chosen = np.argsort(-logits)[: config.selector.candidates]
+        if "selector_top_k" in config.said:
+            chosen = np.argsort(-logits)[: config.said["selector_top_k"]]
             follows = self.weights["candidate_selector.predecessor_codebook"][before]
             follows = follows * (self.of("candidate_selector.hidden_projection") @ state)
             edges = self.weights["candidate_selector.successor_codebook"] @ follows
@@ -242,18 +240,14 @@ class Reference:
             return kept
         return logits
 
-    def following(self, states: Rows, rows: Rows, told: list[int]) -> Rows:
+    def following(self, rows: Rows, told: list[int]) -> Rows:
         """Of the row after `told`, the token before the block and those that were drafted."""
         row, config = len(told) - 1, self.config
-        if config.refiner is not None:
-            return self._refined(rows, told if config.anchor_first else [TOKENS[-2], *told])
-        if config.lattice is not None:
-            return self._by_lattice(rows, told, self._context(0, states)[-1], config.lattice)
         logits = self.logits(rows[row], told[-1])
-        if config.prefix is None or row < config.prefix.uncorrected:
+        if "gru_hidden_dim" not in config.said or row < config.said["pure_draft_prefix_len"]:
             return logits
         read, kept = (self.weights[f"prefix_gru.weight_{part}_l0"] for part in ("ih", "hh"))
-        prefix = np.zeros(config.prefix.width)
+        prefix = np.zeros(config.said["gru_hidden_dim"])
         for token in told:
             reset, update, new = np.split(read @ self.table[token], 3)
             own_reset, own_update, own_new = np.split(kept @ prefix, 3)
@@ -262,85 +256,8 @@ class Reference:
         inner = self.of("embed_proj.0") @ np.concatenate([rows[row], prefix])
         return logits + self.of("embed_proj.2") @ (inner * sigmoid(inner))
 
-    def _refined(self, rows: Rows, befores: list[int]) -> Rows:
-        """XPress': `befores` are the tokens before the rows, up to the one whose logits are asked for."""
-
-        def of(part: str) -> Rows:
-            return self.of(f"refiner_head.{part}")
-
-        block = of("down_g") @ rows.mean(axis=0)
-        read = [
-            of("in_proj") @ np.concatenate([of("down_h") @ row, block, of("token_embed")[before]])
-            for row, before in zip(rows, befores, strict=False)
-        ]
-        last, mix = len(befores) - 1, self.weights["refiner_head.mix_l"]
-        made = read[last] + sum(mix[:, last, at] * part for at, part in enumerate(read))
-        gate = of("mlp_gate") @ made
-        made = made + of("mlp_down") @ (gate * sigmoid(gate) * (of("mlp_up") @ made))
-        return self.head @ rows[last] + of("readout") @ made
-
-    def _by_lattice(self, rows: Rows, told: list[int], last: Rows, lattice: Lattice) -> Rows:
-        """LiliCorr's scores of the candidates after `told`, -inf for all others."""
-        chosen, made, slots = self._candidates(rows, lattice)
-        for layer in range(lattice.layers):
-            made = self._lattice_layer(f"layers.{layer}", made, np.subtract.outer(slots, slots), len(rows), lattice)
-        made = normed(made, self._corr("output_norm.weight"))
-        anchor = normed(self._linear("context_proj", last), self._corr("anchor_norm.weight"))
-        inner = self._linear("factor_input_proj", np.concatenate([made, 0 * made + anchor, made * anchor], axis=1))
-        leaving, entering = (
-            self._linear(name, inner * sigmoid(inner)).reshape(*chosen.shape, -1) for name in ("out_head", "in_head")
-        )
-        row, kept = len(told) - 1, np.full(self.head.shape[0], -np.inf)
-        before = self._linear("anchor_out_head", anchor)
-        if row:
-            before = leaving[row - 1, list(chosen[row - 1]).index(told[-1])]
-        cosines = entering[row] @ before / np.linalg.norm(entering[row], axis=-1) / np.linalg.norm(before)
-        kept[chosen[row]] = lattice.scale * cosines
-        return kept
-
-    def _candidates(self, rows: Rows, lattice: Lattice) -> tuple[Rows, Rows, list[int]]:
-        """The likeliest tokens of each row, what the transformer reads of each of them, and whose they are."""
-        likely = rows @ self.head.T
-        likely = likely - np.log(np.exp(likely).sum(axis=-1, keepdims=True))
-        chosen, read, slots = np.argsort(-likely)[:, : lattice.candidates], [], []
-        for slot, row in enumerate(rows):
-            best = likely[slot, chosen[slot, 0]]
-            for rank, token in enumerate(chosen[slot]):
-                own, share = likely[slot, token], rank / (lattice.candidates - 1)
-                features = np.array([own, np.exp(own), own - best, share, float(rank == 0)])
-                features = (features - features.mean()) / np.sqrt(features.var() + 1e-5)
-                embedded = (
-                    self.table[token] if lattice.width == len(row) else self._linear("token_proj", self.table[token])
-                )
-                made = embedded + self._linear("pass_hidden_proj", row) + self._corr("slot_embedding")[0, 0, slot, 0]
-                scaled = features * self._corr("feature_norm.weight") + self._corr("feature_norm.bias")
-                read.append(made + self._fed("feature_mlp", scaled) + self._corr("rank_embedding")[0, 0, 0, rank])
-                slots.append(slot)
-        return chosen, np.array(read), slots
-
-    def _lattice_layer(self, at: str, rows: Rows, apart: Rows, middle: int, lattice: Lattice) -> Rows:
-        own = normed(rows, self._corr(f"{at}.attn_norm.weight")) @ self._corr(f"{at}.attn.in_proj_weight").T
-        parts = np.split(own + self._corr(f"{at}.attn.in_proj_bias"), 3, axis=1)
-        heads, mixed = zip(*(np.split(part, lattice.heads, axis=1) for part in parts), strict=True), []
-        for head, (query, key, value) in enumerate(heads):
-            scores = query @ key.T / np.sqrt(query.shape[1]) + self._corr("relative_slot_bias")[head, apart + middle]
-            scores = np.exp(scores + self._corr("same_slot_bias")[head] * (apart == 0))
-            mixed.append(scores / scores.sum(axis=-1, keepdims=True) @ value)
-        rows = rows + self._linear(f"{at}.attn.out_proj", np.concatenate(mixed, axis=1))
-        return rows + self._fed(f"{at}.mlp", normed(rows, self._corr(f"{at}.mlp_norm.weight")))
-
-    def _corr(self, name: str) -> Rows:
-        return self.weights[f"lilicorr.{name}"]
-
-    def _linear(self, name: str, values: Rows) -> Rows:
-        return values @ self._corr(f"{name}.weight").T + self._corr(f"{name}.bias")
-
-    def _fed(self, name: str, values: Rows) -> Rows:
-        inner = self._linear(f"{name}.up_proj", values)
-        return self._linear(f"{name}.down_proj", inner * sigmoid(inner))
-
     def confidence(self, state: Rows, before: int) -> float:
-        known = [self.of("markov_head.markov_w1")[before]] if self.config.confidence_with_markov else []
+        known = [self.of("markov_head.markov_w1")[before]] if self.config.said["confidence_head_with_markov"] else []
         told = self.of("confidence_head.proj") @ np.concatenate([state, *known])
         return float(sigmoid(told + self.weights["confidence_head.proj.bias"])[0])
 
@@ -348,9 +265,9 @@ class Reference:
         """Greedily, and how likely each token was; or how sure it says that it is, if it does."""
         rows, told, chances = self.block(states, newest), [newest], list[float]()
         for state in rows[: self.config.tokens]:
-            logits = self.following(states, rows, told)
+            logits = self.following(rows, told)
             chance = 1 / np.exp(logits - logits.max()).sum()
-            chances.append(self.confidence(state, told[-1]) if self.config.confidence else float(chance))
+            chances.append(self.confidence(state, told[-1]) if self.confident else float(chance))
             told.append(int(np.argmax(logits)))
         return told[1:], chances
 
@@ -393,9 +310,7 @@ def test_the_rows_of_a_block_are_the_formulas(pair: Pair, tokens: int) -> None:
     for _ in range(2):  # a block leaves nothing behind
         made = np.array(network.block(mx.array([77]), caches))
         expected = pair.reference.block(np.array(states, dtype=np.float64), 77)
-        config = pair.reference.config
-        rows = network.tokens if config.refiner is None else config.block_rows
-        assert made.shape == expected.shape == (rows, tiny.WIDTH)
+        assert made.shape == expected.shape == (network.tokens, tiny.WIDTH)
         assert np.allclose(made, expected, atol=2e-4)
 
 
@@ -434,10 +349,9 @@ def test_drawn_tokens_are_those_of_their_positions_and_of_what_was_drafted_befor
     drafted = integers(proposer.propose(tokens, Plan(proposer.name, 4, sharpness=2), sampler).tokens)
 
     expected = list[int]()
-    read = np.array(states, dtype=np.float64)
-    rows = pair.reference.block(read, tokens[-1])
+    rows = pair.reference.block(np.array(states, dtype=np.float64), tokens[-1])
     for row in range(4):
-        logits = mx.array(pair.reference.following(read, rows, [tokens[-1], *expected])[None].astype(np.float32))
+        logits = mx.array(pair.reference.following(rows, [tokens[-1], *expected])[None].astype(np.float32))
         ahead = mx.array(expected) if expected else None
         expected += integers(sampler.draft(logits, len(tokens) + row, ahead, Sharpness.LEVELS, 2).tokens)
     assert drafted == expected
@@ -515,7 +429,7 @@ def test_the_candidates_are_the_likeliest_tokens_and_no_others(candidates: int) 
     mx.random.seed(3)
     rows = 60
     logits = mx.random.normal((rows, tiny.VOCABULARY))
-    selector = CandidateSelector(tiny.VOCABULARY, tiny.WIDTH, Selector(8, candidates))
+    selector = CandidateSelector(tiny.VOCABULARY, tiny.WIDTH, 8, candidates)
     scores = selector(logits, mx.arange(rows), mx.random.normal((rows, tiny.WIDTH)))
     likeliest = np.sort(np.argsort(-np.array(logits), axis=-1)[:, :candidates], axis=-1)
     kept = np.isfinite(np.array(scores))

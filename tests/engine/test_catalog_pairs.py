@@ -7,12 +7,13 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from engine import CatalogModel, DrafterKind, load_catalog
+from engine import CatalogModel, load_catalog
 from engine.caches.making import CacheMaker
 from engine.decoding.hidden_states import HiddenStates
-from engine.drafting.drafters import KINDS
+from engine.drafting.drafters import drafter_network
 from engine.models.access import ModelAccess
-from engine.models.drafters import BODY, DrafterConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import BODY, DrafterConfig
 from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
 from engine.models.mtp_families import family_of
 from tests.architecture.project import ROOT
@@ -53,29 +54,29 @@ def model_type(model: CatalogModel) -> str:
     return next(told for part, told in MODEL_TYPES[model.family].items() if part in model.name)
 
 
-def paired() -> set[tuple[str, DrafterKind | None]]:
+def paired() -> set[tuple[str, str | None]]:
     catalog = load_catalog(ROOT / "resources" / "catalog.json")
     mains = {model.repository: model_type(model) for model in catalog.models}
     return {(mains[main], draft.kind) for draft in catalog.drafts for main in draft.mains}
 
 
-def small(kind: DrafterKind) -> DrafterConfig:
+def small(kind: str) -> DrafterConfig:
     config_of: Any = {
-        DrafterKind.DFLASH: tiny.dflash_config,
-        DrafterKind.DFLASH2: tiny.dflash2_config,
-        DrafterKind.DFLARE: tiny.dflare_config,
-        DrafterKind.DFLY: tiny.dfly_config,
-        DrafterKind.DOMINO: tiny.domino_config,
-        DrafterKind.DSPARK: tiny.dspark_config,
-        DrafterKind.EAGLE3: tiny.eagle_author_config,
-        DrafterKind.PEAGLE: tiny.peagle_served_config,
+        "dflash": tiny.dflash_config,
+        "dflash2": tiny.dflash2_config,
+        "dflare": tiny.dflare_config,
+        "dfly": tiny.dfly_config,
+        "domino": tiny.domino_config,
+        "dspark": tiny.dspark_config,
+        "eagle3": tiny.eagle_author_config,
+        "peagle": tiny.peagle_served_config,
     }[kind]
     config = config_of(**SMALL)
     if block := config.get("dflash_config"):
         config["dflash_config"] = (
             block | {"mask_token_id": 90} | ({"selector_top_k": 8} if "selector_top_k" in block else {})
         )
-    eagle = kind in (DrafterKind.EAGLE3, DrafterKind.PEAGLE)
+    eagle = kind in ("eagle3", "peagle")
     parsed = drafter_config(config | {"draft_vocab_size": 48} if eagle else config)
     assert parsed is not None
     return parsed
@@ -83,7 +84,7 @@ def small(kind: DrafterKind) -> DrafterConfig:
 
 @pytest.mark.costly
 @pytest.mark.parametrize(("main", "kind"), sorted(paired(), key=str))
-def test_a_main_model_of_the_catalog_can_have_the_drafters_that_go_with_it(main: str, kind: DrafterKind | None) -> None:
+def test_a_main_model_of_the_catalog_can_have_the_drafters_that_go_with_it(main: str, kind: str | None) -> None:
     """Shapes as small as they can be, layers, embedding and head as mlx-lm makes them of that family."""
     network = build(main)
     if kind is None:
@@ -91,10 +92,10 @@ def test_a_main_model_of_the_catalog_can_have_the_drafters_that_go_with_it(main:
         return
     access = ModelAccess(network)
     HiddenStates(network, [0, access.layers - 1, BODY]).check(network)
-    if kind is DrafterKind.MTP:
+    if kind == "mtp":
         assert main == "gemma4" or family_of(f"{main}_mtp", configs.config(main)) in MTP_FAMILIES
         return
-    drafter = KINDS[kind].network(small(kind), access)
+    drafter = drafter_network(small(kind), access)
     drafted = drafter.rehearse(4, CacheMaker(drafter)())
     assert not mx.any(mx.isnan(drafted.astype(mx.float32))).item()
 

@@ -19,7 +19,6 @@ import pytest
 
 from engine import (
     DrafterDoesNotFit,
-    DrafterKind,
     DraftingState,
     Engine,
     Failed,
@@ -37,10 +36,11 @@ from engine import (
 )
 from engine.decoding.accept import Draft, integers
 from engine.decoding.sampling import Sampler
-from engine.drafting.drafters import KINDS, loading_any_draft, proposer_of
+from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.features import Context
+from engine.models.drafter_kinds import KINDS
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_draft
@@ -68,7 +68,7 @@ DRAFTED = 3
 class Pair:
     main: Path
     drafter: Path
-    kind: DrafterKind
+    kind: str
 
 
 @pytest.fixture(scope="module")
@@ -124,17 +124,17 @@ def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
     main = folder / family
     if kind == OWN_HEAD:
         tiny_heads.save_main_with_head(family, main, tiny_heads.head_weights(family))
-        return Pair(main, main, DrafterKind(kind))
+        return Pair(main, main, kind)
     if family in _GEMMAS:
         tiny_assistants.save_main(family, main)
         if kind == ASSISTANT:
-            return Pair(main, tiny_assistants.save_assistant(family, folder / f"{kind}-{family}"), DrafterKind.MTP)
+            return Pair(main, tiny_assistants.save_assistant(family, folder / f"{kind}-{family}"), "mtp")
         drafter = tiny_assistants.save_block(family, folder / f"{kind}-{family}")
-        return Pair(main, drafter, DrafterKind.DSPARK)
+        return Pair(main, drafter, "dspark")
     if not main.exists():
         save_family(family, main)
     drafter = tiny_drafters.save_kind(kind, folder / f"{kind}-{family}", MAINS[family])
-    return Pair(main, drafter, DrafterKind(kind))
+    return Pair(main, drafter, kind)
 
 
 @dataclass
@@ -549,4 +549,4 @@ def test_a_missing_tensor_is_a_damaged_folder(pair: Pair, tmp_path: Path) -> Non
 
 
 def test_every_kind_that_can_be_loaded_is_examined_here() -> None:
-    assert {DrafterKind(kind) for kind in (*tiny_drafters.KINDS, OWN_HEAD)} >= set(KINDS)
+    assert {*tiny_drafters.KINDS, OWN_HEAD} >= set(KINDS)

@@ -36,8 +36,9 @@ from engine.drafting.proposers.chain import Head, draft_chain
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
+from engine.models.drafter_kinds import drafter_config
 from engine.models.drafter_tensors import unplaced
-from engine.models.drafters import EagleConfig, MtpConfig, drafter_config
+from engine.models.drafters import EagleConfig, MtpConfig
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo

@@ -251,23 +251,6 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     check(second, CHAT[:111] + branch[111:] if not reads_next_token else branch, 149)
 
 
-@pytest.mark.parametrize("needs_last_row", [True, False])
-def test_a_draft_that_begins_with_the_last_row_has_it_read_in_each_reply(*, needs_last_row: bool) -> None:
-    """Where all rows are kept the last goes, and its state is missing."""
-    first = context(reads_next_token=False)
-    first._drafter.network.needs_last_row = needs_last_row
-    read_to_the_end(first, CHAT[:100])
-    again = next_turn(first)
-    again.follow(CHAT[:100])
-    assert again.caches.position == 99 - needs_last_row
-    assert again.missing() == 99 * needs_last_row
-    again.receive(98, positions(98, 99))
-    assert again.missing() == 0
-    again.read()
-    check(again, CHAT, 99)
-    assert (again.last_state is not None) == needs_last_row
-
-
 @pytest.mark.parametrize("reads_next_token", [True, False])
 @pytest.mark.parametrize("at", [0, 1])
 def test_a_chat_that_begins_otherwise_gets_none_of_anothers_rows(reads_next_token: bool, at: int) -> None:

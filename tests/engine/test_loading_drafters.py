@@ -14,13 +14,12 @@ import pytest
 from mlx.utils import tree_flatten
 
 from engine import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelTooLarge, inspect_model
-from engine.drafting.drafters import KINDS as KIND_NETWORKS
-from engine.drafting.drafters import loading_any_draft, proposer_of
+from engine.drafting.drafters import drafter_network, loading_any_draft, proposer_of
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models import loading
 from engine.models.access import ModelAccess
+from engine.models.drafter_kinds import drafter_config
 from engine.models.drafter_tensors import unplaced, usual
-from engine.models.drafters import drafter_config
 from engine.models.loading import LoadedModel, handfuls
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
@@ -38,8 +37,6 @@ KINDS = {
     "muse": (tiny.muse_config(), tiny.muse_weights),
     "dflare": (tiny.dflare_config(), tiny.dflare_weights),
     "domino": (tiny.domino_config(), tiny.domino_weights),
-    "lilicorr": (tiny.lilicorr_config(), tiny.lilicorr_weights),
-    "xpress": (tiny.xpress_config(), tiny.xpress_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
     "peagle": (tiny.peagle_config(), tiny.peagle_weights),
 }
@@ -148,18 +145,58 @@ def read_network(kind: str, main: LoadedModel) -> tuple[Any, set[str]]:
     config, weights_of = EVERY[kind]
     parsed = drafter_config(config, weights_of(config))
     assert parsed is not None
-    return parsed, set(tensors(KIND_NETWORKS[parsed.info.kind].network(parsed, ModelAccess(main.network))))
+    return parsed, set(tensors(drafter_network(parsed, ModelAccess(main.network))))
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_the_names_that_have_a_place_are_those_of_the_network(main: LoadedModel, kind: str) -> None:
-    """A tensor with a place and no use would be dropped unsaid: those of all other kinds have none."""
+def test_each_name_of_the_network_has_a_place_and_no_tensor_of_another_kind_is_dropped_unsaid(
+    main: LoadedModel, kind: str, tmp_path: Path
+) -> None:
+    """What is not refused by the headers of the files is when it is loaded."""
     parsed, own = read_network(kind, main)
     for name in own:
         assert unplaced(parsed, [name]) == ""
         assert unplaced(parsed, [f"{name}x"]) == f"{name}x"
+    config, weights_of = EVERY[kind]
+    weights = weights_of(config)
     others = set[str]().union(*(read_network(other, main)[1] for other in EVERY)) - own - SHARED
-    assert {name for name in others if unplaced(parsed, [name]) != name} == set()
+    for name in sorted(name for name in others if not unplaced(parsed, [name])):
+        tiny.save_drafter(tmp_path, config, weights | {name: mx.zeros((4,))})
+        with pytest.raises((DrafterUnsupported, ModelDamaged)):
+            load(tmp_path, main)
+
+
+def in_block(config: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return config | {"dflash_config": config["dflash_config"] | changes}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        tiny.dspark_config(markov_rank=2**31),
+        in_block(tiny.dflash2_config(), conv_group_size=0),
+        in_block(tiny.dflash2_config(), conv_group_size=7),
+        in_block(tiny.dflash2_config(), selector_top_k=None),
+        in_block(tiny.dflash2_config(), selector_top_k=289),
+        in_block(tiny.domino_config(), emb_dim=None),
+        in_block(tiny.domino_config(), gru_hidden_dim=0),
+        in_block(tiny.domino_config(), pure_draft_prefix_len=-1),
+    ],
+)
+def test_sizes_that_no_part_can_have_are_damage(main: LoadedModel, config: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ModelDamaged, match=r"config\.json"):
+        load(tiny.save_drafter(tmp_path, config, {"fc.weight": mx.zeros((64, 128))}), main)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_dfly_is_corrected_if_its_folder_has_the_tensors(main: LoadedModel, enabled: bool, tmp_path: Path) -> None:
+    config = tiny.dfly_config(enable_hidden_correction=enabled)
+    weights = tiny.dfly_weights(config)
+    corrected = load(tiny.save_drafter(tmp_path / "corrected", config, weights), main)
+    assert "hidden_correction" in corrected.network
+    uncorrected = {name: weight for name, weight in weights.items() if "correction" not in name}
+    plain = load(tiny.save_drafter(tmp_path / "plain", config, uncorrected), main)
+    assert "hidden_correction" not in plain.network
 
 
 def test_what_only_the_network_can_tell_of_a_head_is_refused_before_weights_are_read(tmp_path: Path) -> None:

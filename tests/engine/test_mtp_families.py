@@ -18,7 +18,8 @@ from engine.drafting.drafters import loading_any_draft
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models import mtp_families
 from engine.models.access import ModelAccess
-from engine.models.drafters import BODY, MtpConfig, drafter_config, own_drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import BODY, MtpConfig, own_drafter_config
 from engine.models.model_files import FileError, Tensor
 from engine.models.mtp_families import FAMILIES, family_of, head_to_leave_out
 from tests.families.configs import WINDOW

@@ -45,7 +45,7 @@ def test_it_is_small_and_a_drafter(name: str) -> None:
     assert sum(file.stat().st_size for file in (STARTER / name).iterdir()) <= MOST_BYTES
     drafter = inspect_model(STARTER / name).drafter
     assert drafter is not None
-    assert drafter.kind.value == name
+    assert drafter.kind == name
 
 
 @pytest.mark.slow

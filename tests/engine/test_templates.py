@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from transformers import PreTrainedTokenizerFast
 
-from engine.models import templates
-from engine.models.templates import ChatTemplate, TemplateTooCostly
-from tests.helpers.bad_templates import BAD_TEMPLATES
+from engine import TokenizerBroken
+from engine.models.first_use import FirstUse
+from engine.models.templates import ChatTemplate
+from tests.helpers.bad_templates import ENDING_TEMPLATES, REFUSED_TEMPLATES
 from tests.helpers.samples import fair
 from tests.helpers.tiny_models import CHAT_TEMPLATE, byte_tokenizer
 
@@ -27,9 +28,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CHILD = """
 import resource, time
 from engine.models.templates import ChatTemplate
-from tests.helpers.bad_templates import BAD_TEMPLATES
+from tests.helpers.bad_templates import ENDING_TEMPLATES
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30,) * 2)
-for name, source in BAD_TEMPLATES.items():
+for name, source in ENDING_TEMPLATES.items():
     started_s, outcome = time.thread_time(), "good"
     try:
         ChatTemplate(source, {}, limit_s=0.05).render([{"role": "user", "content": "hello"}])
@@ -125,42 +126,20 @@ def test_a_long_chat_is_no_bad_template() -> None:
             assert len(text) > 1000
 
 
-HOLDS_UP = ["a long program", "pattern of names", "pattern of braces", "join letters", "sort letters", "group letters"]
-
-
-@pytest.mark.parametrize("name", fair(HOLDS_UP, *HOLDS_UP[1:]))
-def test_a_step_that_would_hold_up_other_threads_is_refused(name: str) -> None:
-    """Seen: 8.5 s for a pattern of 125,000 names, 0.4 s for a list of five million letters, in a single call."""
-    with pytest.raises(TemplateTooCostly):
-        ChatTemplate(BAD_TEMPLATES[name], {}, limit_s=600.0).render(TURNS[:2])
-
-
-def test_values_that_a_template_keeps_count_together() -> None:
-    """None of a hundred variables of 16 million letters is too large by itself."""
-    with pytest.raises(TemplateTooCostly):
-        ChatTemplate(BAD_TEMPLATES["many variables"], {}, limit_s=600.0).render(TURNS[:2])
-
-
-def test_a_width_that_is_too_large_is_seen_wherever_it_stands() -> None:
-    wide = (
-        "{:11111}",
-        "{a:>99999}",
-        "x{} {b!r:12345d}",
-        "%11111d",
-        "%*d",
-        "%(a)99999s",
-        "%(a(b))99999s",
-        "{{}{:00001}",
-    )
-    fine = ("{:1111}", "11111", "{a} 11111 {b}", "%d 11111x", "**%s**", "%(a)s and %(b)s 99999")
-    assert [pattern for pattern in wide if not templates._is_wide(pattern)] == []
-    assert [pattern for pattern in fine if templates._is_wide(pattern)] == []
-
-
 def test_bad_templates_end_soon_within_little_memory() -> None:
     """In a process that may have a gigabyte; none of them even comes near to being refused it."""
     child = subprocess.run([sys.executable, "-c", CHILD], cwd=ROOT, capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stderr[-500:]
-    assert len(child.stdout.splitlines()) == len(BAD_TEMPLATES)
+    assert len(child.stdout.splitlines()) == len(ENDING_TEMPLATES)
     slow_or_large = [line for line in child.stdout.splitlines() if not line.startswith("good")]
     assert not slow_or_large
+
+
+@pytest.mark.parametrize("name", fair(REFUSED_TEMPLATES, "center", "doubling", "json", "a long program"))
+def test_a_template_that_computes_or_takes_too_much_in_one_step_is_refused_at_first_use(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "chat_template.jinja").write_text(REFUSED_TEMPLATES[name])
+    with pytest.raises(TokenizerBroken):
+        for _ in FirstUse().check(tmp_path):
+            pass

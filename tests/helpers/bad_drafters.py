@@ -72,7 +72,6 @@ DIALECTS: dict[str, Callable[[], tuple[dict[str, Any], Weights]]] = {
     "dspark of speculators": lambda: _sound(
         tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.speculators_block_weights
     ),
-    "xpress of speculators": lambda: _sound(tiny.speculators_block_config("xpress"), tiny.xpress_weights),
     "eagle3 of speculators": lambda: _sound(tiny.eagle_config(fc_norm=True), tiny.eagle_weights),
     "peagle of speculators": lambda: _sound(tiny.peagle_config(norm_before_fc=True), tiny.peagle_weights),
     "dspark of nvidia": lambda: _sound(tiny.nemotron_block_config(), tiny.block_weights),

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from engine import Engine, Event, Failed, Finished, Message, MessageRole, ModelFailed, ModelReady, Request
 from engine.models.first_use import FirstUse
-from tests.helpers.bad_templates import BAD_TEMPLATES
+from tests.helpers.bad_templates import ENDING_TEMPLATES, REFUSED_TEMPLATES
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 from tests.helpers.tiny_models import build, qwen3_config, save
 
@@ -35,8 +35,8 @@ def main(folder: Path, names: list[str]) -> None:
 
 
 def spoiled(folder: Path, name: str) -> Path:
-    if name in BAD_TEMPLATES:
-        (folder / "chat_template.jinja").write_text(BAD_TEMPLATES[name])
+    if template := (ENDING_TEMPLATES | REFUSED_TEMPLATES).get(name):
+        (folder / "chat_template.jinja").write_text(template)
     else:
         path = folder / "tokenizer.json"
         path.write_text(json.dumps((BAD_TOKENIZERS | SLOW_TOKENIZERS)[name](json.loads(path.read_text()))))

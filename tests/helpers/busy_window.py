@@ -51,7 +51,7 @@ class BusyApplication(application.Application):
             chats.new_chat() if self.dice.random() < 0.3 else None
             self.window.composer.send("question " * (400 if act == "ask long" else 5))
         elif act == "again" and chats.transcript.messages:
-            chats.exchanges.regenerate(chats.transcript.messages[-1].id)
+            chats.asking.regenerate(chats.transcript.messages[-1].id)
         elif act == "new":
             chats.new_chat()
         elif act == "load":

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.storage import ChatStore, Database, Edit, EditKind, MessageStore, ReplyStatus, ReplyText, Stores
-from app.storage.edits import EditStore, UnsentStore
-from app.storage.folders import FolderStore
-from app.storage.requests import RequestStore
-from engine import MessageRole, RequestStats
+from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText, Stores
+from engine import RequestStats
 
 PAGE_BYTES = 4096
 SECRET = "zebra"  # in every message and title, and nowhere else
@@ -49,39 +45,6 @@ def _add(stores: Stores, chat_id: int, parent: int | None, text: str, is_reply: 
     return reply
 
 
-def type_words(path: Path) -> frozenset[str]:
-    """Words that were not sent, the new chat's too, and messages that are being edited; returns all of them."""
-    with closing(Database(path)) as database:
-        for chat in range(3):
-            UnsentStore(database).put(chat, f"{SECRET} unsent {chat}")
-        for message in (1, 5, 9):
-            EditStore(database).put(Edit(message, EditKind.EDIT, MessageRole.USER, f"{SECRET} edit {message}"))
-    return typed(path)
-
-
-def fill_every_table(path: Path) -> None:
-    """Folders and requests too: a table of `salvage.TABLES` without a row would prove nothing."""
-    fill(path)
-    type_words(path)
-    with closing(Database(path)) as database:
-        for name in ("outer", "inner"):
-            FolderStore(database).make(f"{SECRET} {name}", None)
-        for reply in (2, 4, 6):
-            RequestStore(database).add(ReplyText(reply, "words", "", 0.0), ReplyStatus.DONE, RequestStats())
-
-
-def rows_of(path: Path, table: str) -> int:
-    with closing(Database(path)) as database:
-        return int(database.rows(f"SELECT count(*) FROM {table}")[0][0])
-
-
-def typed(path: Path) -> frozenset[str]:
-    """What a start finds of it, wherever it belongs now."""
-    with closing(Database(path)) as database:
-        edits = [EditStore(database).of_chat(chat.id).values() for chat in ChatStore(database).find()]
-        return frozenset(UnsentStore(database).all().values()) | {edit.text for each in edits for edit in each}
-
-
 def look(path: Path) -> Seen:
     """Opens the file as a start does, which changes something too, and every chat in it."""
     with closing(Database(path)) as database:
@@ -93,20 +56,6 @@ def look(path: Path) -> Seen:
     titles = tuple(sorted(chat.title for chat in listed))
     unreadable = sum(message.status is ReplyStatus.UNREADABLE for message in shown)
     return Seen(titles, frozenset(message.text for message in shown), unreadable)
-
-
-def readable_texts(path: Path) -> frozenset[str]:
-    """What the sqlite3 shell gets out of a damaged file with `writable_schema`, row by row."""
-    texts = set()
-    with closing(sqlite3.connect(path)) as raw:
-        raw.text_factory = lambda data: data.decode("utf-8", "replace")
-        try:
-            raw.execute("PRAGMA writable_schema = ON")
-            for (text,) in raw.execute("SELECT text FROM messages"):
-                texts.add(text)
-        except sqlite3.DatabaseError:
-            pass
-    return frozenset(texts)
 
 
 def wipe(path: Path) -> None:

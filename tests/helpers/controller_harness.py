@@ -47,7 +47,7 @@ class Settled:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._controller, name)
-        if name in ("acts", "deletions", "exchanges"):
+        if name in ("deletions", "asking"):
             return Settled(value, self._storage, self._qtbot)
         if not callable(value) or isinstance(value, SignalInstance):
             return value

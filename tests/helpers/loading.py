@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any, TypeVar
 
-from engine.models.loading import LoadedModel, Slices, loading, loading_draft
+from engine.models.loading import LoadedModel, loading, loading_draft
+
+Result = TypeVar("Result")
 
 
 def load_model(folder: Path | str) -> LoadedModel:
@@ -17,10 +21,10 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
     return at_once(loading_draft(folder, main))
 
 
-def at_once(slices: Slices) -> LoadedModel:
+def at_once(slices: Generator[Any, None, Result]) -> Result:
     while True:
         try:
             next(slices)
         except StopIteration as done:
-            loaded: LoadedModel = done.value
-            return loaded
+            result: Result = done.value
+            return result

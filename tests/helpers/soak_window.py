@@ -74,9 +74,9 @@ class Soak(QObject):
         app.window.composer.send(f"{turn} " + "question " * (turn % 7))
         until(lambda: not chats.generating and not app.storage.pending)
         acts: dict[int, Callable[[], object]] = {
-            1: lambda: chats.exchanges.regenerate(chats.transcript.messages[-1].id),
+            1: lambda: chats.asking.regenerate(chats.transcript.messages[-1].id),
             2: lambda: chats.conversations.set_query(f"{turn % 9}"),
-            3: lambda: chats.acts.rename(chats.chat_id, f"chat {turn}"),
+            3: lambda: chats.rename(chats.chat_id, f"chat {turn}"),
             4: lambda: None if self._stays(turn // self._chat_turns) else chats.delete_chat(chats.chat_id),
         }
         acts.get(turn % self._chat_turns - self._chat_turns + CHAT_TURNS, lambda: None)()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine import DrafterKind, Engine, Finished, Message, MessageRole, ModelReady, Request, Sampling, Speculation
+from engine import Engine, Finished, Message, MessageRole, ModelReady, Request, Sampling, Speculation
 from tests.helpers.engine_client import EngineClient
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter"
 MAIN = STARTER / "main"
-DRAFTERS = tuple(kind.value for kind in (DrafterKind.DFLASH, DrafterKind.EAGLE3, DrafterKind.MTP))  # their folders, too
+DRAFTERS = ("dflash", "eagle3", "mtp")  # their folders, too
 DRAFTED = 7
 GREEDY = Sampling(temperature=0)
 WARM = Sampling(temperature=0.8, seed=7)

@@ -14,7 +14,8 @@ from engine.caches.making import CacheMaker
 from engine.decoding.hidden_states import HiddenStates
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import EagleConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import EagleConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 

@@ -165,68 +165,6 @@ def domino_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]
     }
 
 
-def lilicorr_config(**changes: Any) -> dict[str, Any]:
-    """As SGLang reads them, but that so many candidates, and so alike, are sometimes right by chance."""
-    sizes = {"candidate_topk": 64, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "factor_dim": 20}
-    said = {**sizes, "mlp_ratio": 2.0, "vector_eps": 1e-6, "logit_scale": 2.0, "enabled": True}
-    named = {f"lilicorr_{key}": value for key, value in said.items()}
-    return _with_head("LiLiCorrDraftModel", {**named, "projector_type": "lilicorr"}, changes)
-
-
-def lilicorr_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
-    block, width, rows = config["dflash_config"], config["hidden_size"], config["block_size"]
-    own, count, heads = (block[f"lilicorr_{key}"] for key in ("hidden_size", "candidate_topk", "num_heads"))
-    factor, own = block["lilicorr_factor_dim"], own or width
-    inner = int(own * block["lilicorr_mlp_ratio"])
-    linears = {
-        **dict.fromkeys(("pass_hidden_proj", "context_proj"), (own, width)),
-        **({"token_proj": (own, width)} if own != width else {}),
-        "feature_mlp.up_proj": (own, 5),
-        "feature_mlp.down_proj": (own, own),
-        "factor_input_proj": (own, 3 * own),
-        **dict.fromkeys(("out_head", "in_head", "anchor_out_head"), (factor, own)),
-    }
-    shapes: dict[str, tuple[int, ...]] = {"output_norm.weight": (own,), "anchor_norm.weight": (own,)}
-    shapes |= {"slot_embedding": (1, 1, rows - 1, 1, own), "rank_embedding": (1, 1, 1, count, own)}
-    shapes |= {"relative_slot_bias": (heads, 2 * rows - 1), "same_slot_bias": (heads,)}
-    shapes |= {"feature_norm.weight": (5,), "feature_norm.bias": (5,)}
-    for layer in range(block["lilicorr_num_layers"]):
-        at = f"layers.{layer}"
-        shapes |= {f"{at}.attn_norm.weight": (own,), f"{at}.mlp_norm.weight": (own,)}
-        shapes |= {f"{at}.attn.in_proj_weight": (3 * own, own), f"{at}.attn.in_proj_bias": (3 * own,)}
-        linears |= {f"{at}.attn.out_proj": (own, own), f"{at}.mlp.up_proj": (inner, own)}
-        linears[f"{at}.mlp.down_proj"] = (own, inner)
-    shapes |= {f"{part}.weight": shape for part, shape in linears.items()}
-    shapes |= {f"{part}.bias": shape[:1] for part, shape in linears.items()}
-    usual = block_weights(config, seed)
-    return usual | {f"lilicorr.{name}": _random(name, shape) for name, shape in shapes.items()}
-
-
-def xpress_config(**changes: Any) -> dict[str, Any]:
-    """All in one object; speculators publishes them in two."""
-    return dflash_config(**{"architectures": ["XPressDraftModel"], "xpress_rank": 12, "xpress_mlp_ratio": 2, **changes})
-
-
-def xpress_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
-    published = "transformer_layer_config" in config
-    weights = speculators_block_weights(config) if published else block_weights(config, seed)
-    rank, rows, width = config["xpress_rank"], config["block_size"], config.get("hidden_size", WIDTH)
-    inner, drafted = rank * config["xpress_mlp_ratio"], config.get("draft_vocab_size", VOCABULARY)
-    shapes = {
-        "token_embed": (VOCABULARY, rank),
-        "down_h": (rank, width),
-        "down_g": (rank, width),
-        "in_proj": (rank, 3 * rank),
-        "mlp_gate": (inner, rank),
-        "mlp_up": (inner, rank),
-        "mlp_down": (rank, inner),
-        "readout": (drafted, rank),
-    }
-    weights |= {f"refiner_head.{part}.weight": _random(part, shape) for part, shape in shapes.items()}
-    weights["refiner_head.token_embed.weight"] *= 2  # so that the token before the newest tips some choices
-    return weights | {"refiner_head.mix_l": _random("mix_l", (rank, rows, rows))}
-
-
 def _with_head(name: str, said: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """A DFlash of that class; its head's entries in `dflash_config` as `changes` has them."""
     block = dflash_config()["dflash_config"] | {key: changes.pop(key, value) for key, value in said.items()}
@@ -288,9 +226,8 @@ def speculators_block_config(kind: str, **changes: Any) -> dict[str, Any]:
     heads = (
         {"markov_rank": 8, "markov_head_type": "vanilla", "enable_confidence_head": True} if kind == "dspark" else {}
     )
-    heads |= {"xpress_rank": 12, "xpress_mlp_ratio": 2, "num_jacobi_passes": 6} if kind == "xpress" else {}
     return {
-        "architectures": [{"dspark": "DSparkSpeculator", "xpress": "XPressSpeculator"}.get(kind, "DFlashSpeculator")],
+        "architectures": ["DSparkSpeculator" if kind == "dspark" else "DFlashSpeculator"],
         "speculators_model_type": kind,
         "draft_vocab_size": REDUCED,
         "block_size": 6,
@@ -489,8 +426,6 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "dfly": (dfly_config, dfly_weights),
     "dflare": (dflare_config, dflare_weights),
     "domino": (domino_config, domino_weights),
-    "lilicorr": (lilicorr_config, lilicorr_weights),
-    "xpress": (xpress_config, xpress_weights),
     "eagle3": (eagle_author_config, eagle_weights),
     "peagle": (peagle_served_config, peagle_weights),
 }

@@ -12,7 +12,8 @@ from mlx_lm import utils as mlx_utils
 
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import MtpConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import MtpConfig
 from engine.models.mtp_families import FAMILIES
 from tests.families.configs import config as usual_config
 from tests.helpers.tiny_families import FAMILIES as TINY

@@ -33,12 +33,12 @@ def inspector(app: AppHarness) -> QWidget:
 
 
 def picker(app: AppHarness) -> QWidget:
-    app.window.picker.open()
+    app.window.open_picker()
     return app.window
 
 
 def chat_settings(app: AppHarness) -> QWidget:
-    app.window.chat_settings.toggle()
+    app.window.chat_settings.toggle_panel()
     return app.window
 
 
@@ -86,11 +86,11 @@ def editor(app: AppHarness) -> QWidget:
 
 
 def race(app: AppHarness) -> QWidget:
-    wiring = app.window.speculation
-    assert wiring is not None
-    wiring.race.trigger()
-    assert wiring.race_window is not None
-    return wiring.race_window
+    actions = app.window.speculation
+    assert actions is not None
+    actions.race.trigger()
+    assert actions.race_window is not None
+    return actions.race_window
 
 
 def model_row(app: AppHarness) -> QWidget:
@@ -130,7 +130,7 @@ PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "inspector": inspector,
     "picker": picker,
     "chat settings": chat_settings,
-    "trash": lambda app: app.window.sidebar_wiring.show_trash(),
+    "trash": lambda app: app.window.sidebar.show_trash(),
     "trash reading": trash_reading,
     "palette": palette,
     "quick ask": quick_ask,

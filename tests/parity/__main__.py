@@ -3,7 +3,7 @@ float32.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
 greedily: logits within 1e-4 (of the largest, where heads feed on their own states or correct them), tokens equal.
-DeepSpec's, AngelSpec's, AngelSlim's, SpecForge's and SGLang's code is compared where it is on PYTHONPATH. Pictures are
+DeepSpec's, AngelSpec's, AngelSlim's and SpecForge's code is compared where it is on PYTHONPATH. Pictures are
 in `pictures.py`. `make parity ARGS="peagle angelspec"` compares those parts alone. Prints a line a case; ends with
 status 1 where one differs.
 """
@@ -23,9 +23,7 @@ from tests.parity.layers import layer_cases
 from tests.parity.mtp import mtp_cases
 from tests.parity.peagle import peagle_cases
 from tests.parity.pictures import picture_cases
-from tests.parity.sglang import sglang_cases
 from tests.parity.specforge import specforge_cases
-from tests.parity.xpress import xpress_cases
 
 Case = tuple[str, int, int, float]  # name, prefixes, how many were drafted otherwise, largest difference of logits
 _PARTS: dict[str, Callable[[], Iterator[Case]]] = {
@@ -35,13 +33,11 @@ _PARTS: dict[str, Callable[[], Iterator[Case]]] = {
     "assistants": assistant_cases,
     "authors": author_cases,
     "peagle": peagle_cases,
-    "xpress": xpress_cases,
     "layers": layer_cases,
     "pictures": picture_cases,
     "deepspec": deepspec_cases,
     "angelspec": angelspec_cases,
     "specforge": specforge_cases,
-    "sglang": sglang_cases,
 }
 
 

@@ -21,8 +21,9 @@ from engine.decoding.accept import integers
 from engine.drafting.proposers.dflare import DFlareDrafter
 from engine.drafting.proposers.dfly import DFlyDrafter
 from engine.models.access import ModelAccess
+from engine.models.drafter_kinds import drafter_config
 from engine.models.drafter_tensors import usual
-from engine.models.drafters import SEEN_ROWS, BlockConfig, drafter_config
+from engine.models.drafters import SEEN_ROWS, BlockConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 from tests.parity.authors import bare, larger, to_torch, with_biases

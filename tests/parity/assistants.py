@@ -26,7 +26,8 @@ from engine.decoding.accept import integers
 from engine.decoding.hidden_states import HiddenStates
 from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import AssistantConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import AssistantConfig
 from tests.helpers import tiny_assistants as tiny
 from tests.parity.chains import larger
 

@@ -28,7 +28,8 @@ from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.layers import widened
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import BlockConfig, EagleConfig, MtpConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import BlockConfig, EagleConfig, MtpConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.tiny_models import build, qwen3_config

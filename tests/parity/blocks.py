@@ -18,8 +18,9 @@ from mlx.utils import tree_unflatten
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.dflash import BlockDrafter
 from engine.models.access import ModelAccess
+from engine.models.drafter_kinds import drafter_config
 from engine.models.drafter_tensors import usual
-from engine.models.drafters import SEEN_ROWS, BlockConfig, drafter_config
+from engine.models.drafters import SEEN_ROWS, BlockConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 

@@ -21,7 +21,8 @@ from engine.decoding.accept import integers
 from engine.drafting.proposers.dflash import BlockDrafter
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import BlockConfig, EagleConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import BlockConfig, EagleConfig
 from tests.helpers import tiny_assistants
 from tests.helpers import tiny_drafters as tiny
 from tests.parity.authors import chain, larger, to_torch

@@ -12,7 +12,8 @@ from mlx.utils import tree_unflatten
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.layers import widened
 from engine.models.access import ModelAccess
-from engine.models.drafters import EagleConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import EagleConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 from tests.parity.chains import compare

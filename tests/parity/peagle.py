@@ -17,7 +17,8 @@ from engine.decoding.accept import integers
 from engine.drafting.proposers.layers import widened
 from engine.drafting.proposers.peagle import PEagleDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import SEEN_ROWS, EagleConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import SEEN_ROWS, EagleConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 from tests.parity.authors import larger, speculators_model, to_torch, with_biases

@@ -17,7 +17,8 @@ from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
 from engine.drafting.proposers.domino import DominoDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import BlockConfig, drafter_config
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import BlockConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 from tests.parity.authors import bare, larger, to_torch

@@ -155,7 +155,7 @@ class ScreenshotHarness:
         """Closes what a page has opened over the window."""
         window = self.application.window
         window.models_view.leave()
-        window.picker.panel.hide()
+        window.picker.hide()
         window.tools.palette.close_palette()
         window.chat_settings.panel.hide()
         window.inspector.set_wanted(False)

@@ -55,7 +55,7 @@ def search(harness: ScreenshotHarness) -> QWidget:
 
 def picker(harness: ScreenshotHarness) -> QWidget:
     chat(harness)
-    harness.application.window.picker.open()
+    harness.application.window.open_picker()
     return harness.application.window
 
 
@@ -70,11 +70,11 @@ def inspector(harness: ScreenshotHarness) -> QWidget:
 def race(harness: ScreenshotHarness) -> QWidget:
     """Run to its verdict."""
     chat(harness)
-    wiring = harness.application.window.speculation
-    wiring.race.trigger()
-    assert wiring.race_window is not None
+    actions = harness.application.window.speculation
+    actions.race.trigger()
+    assert actions.race_window is not None
     harness.until(lambda: not harness.application.speculation.race.under_way)
-    return wiring.race_window
+    return actions.race_window
 
 
 def picture(harness: ScreenshotHarness) -> QWidget:
@@ -103,7 +103,7 @@ def picture_unseen(harness: ScreenshotHarness) -> QWidget:
 
 
 def trash(harness: ScreenshotHarness) -> QWidget:
-    return harness.application.window.sidebar_wiring.show_trash()
+    return harness.application.window.sidebar.show_trash()
 
 
 def trash_reading(harness: ScreenshotHarness) -> QWidget:
@@ -119,7 +119,7 @@ def trash_reading(harness: ScreenshotHarness) -> QWidget:
 
 def chat_settings(harness: ScreenshotHarness) -> QWidget:
     chat(harness)
-    harness.application.window.chat_settings.toggle()
+    harness.application.window.chat_settings.toggle_panel()
     return harness.application.window
 
 

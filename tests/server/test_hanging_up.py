@@ -33,7 +33,7 @@ class Reading(FakeEngine):
     def _say(self, job: _Job, script: Script, counters: _Counters) -> None:
         chunks = iter(range(1000))
         while not self.go_on.wait(0.003) and job.interrupted is None and next(chunks, None) is not None:
-            self._tell(job.sink, PromptProgress(job.id, 10, 20))
+            self.tell(job.sink, PromptProgress(job.id, 10, 20))
         super()._say(job, script, counters)
 
 
@@ -45,7 +45,7 @@ class Counting(FakeEngine):
         self.go_on = threading.Event()
 
     def _write(self, job: _Job) -> None:
-        self._tell(job.sink, PromptFits(job.id))
+        self.tell(job.sink, PromptFits(job.id))
         self.go_on.wait(PATIENCE_S)
         super()._write(job)
 

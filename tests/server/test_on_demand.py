@@ -199,7 +199,7 @@ def rest(connection: socket.socket) -> str:
 
 
 def test_a_draft_that_is_named_is_loaded_and_the_former_comes_back(two: FakeEngine) -> None:
-    two._models[LESSER.folder] = LESSER
+    two.models[LESSER.folder] = LESSER
     shelf = EngineShelf(two, [ServedModel(MAIN, DRAFT, chosen=True), ServedModel(OTHER)], [DRAFT, LESSER, MAIN, MISFIT])
     with serving(two, shelf=shelf, stay_s=0.0) as served:
 
@@ -218,7 +218,7 @@ def test_a_draft_that_is_named_is_loaded_and_the_former_comes_back(two: FakeEngi
         while two.state().draft != DRAFT:
             heard.get(timeout=PATIENCE_S)
         assert two.state().main == MAIN
-        two._models[LESSER.folder] = DraftVocabularyDiffers(LESSER.folder, 1, 2, 0)
+        two.models[LESSER.folder] = DraftVocabularyDiffers(LESSER.folder, 1, 2, 0)
         codes = {}
         for name in ("Main-8B", "Misfit-1B", "Lesser-1B", "none"):
             answer = served.post(CHAT, chat_body("x", draft_model=name))
@@ -230,7 +230,7 @@ def test_a_draft_that_is_named_is_loaded_and_the_former_comes_back(two: FakeEngi
 
 
 def test_a_draft_that_is_on_its_way_is_not_begun_again(two: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    two._models[LESSER.folder] = LESSER
+    two.models[LESSER.folder] = LESSER
     shelf = EngineShelf(two, [ServedModel(MAIN, DRAFT, chosen=True)], [LESSER])
     with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
         with monkeypatch.context() as loading:
@@ -252,14 +252,14 @@ def test_a_draft_is_asked_for_again_where_its_main_model_came_with_another(
     two: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where the user has asked for that one meanwhile."""
-    two._models[LESSER.folder] = LESSER
+    two.models[LESSER.folder] = LESSER
     shelf = Late(two)
     shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
     with serving(two, shelf=shelf, retry_s=0.01) as served, ThreadPoolExecutor(1) as asking:
         asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
         shelf.calls.get(timeout=PATIENCE_S)
         monkeypatch.setattr(shelf, "bring", lambda model, refuse: refuse(LoadAborted(OTHER.folder)))
-        two._tell(lambda event: None, ModelFailed(ModelRole.MAIN, OTHER.folder, LoadAborted(OTHER.folder)))
+        two.tell(lambda event: None, ModelFailed(ModelRole.MAIN, OTHER.folder, LoadAborted(OTHER.folder)))
         EngineClient(two).load(Path(OTHER.folder))
         states_of(served)  # by now that was heard
         monkeypatch.setattr(shelf, "bring", partial(EngineShelf.bring, shelf))
@@ -372,13 +372,13 @@ class Late(EngineShelf):
 
 
 def test_a_draft_that_failed_with_another_main_model_refuses_none(two: FakeEngine) -> None:
-    two._models[LESSER.folder] = LESSER
+    two.models[LESSER.folder] = LESSER
     shelf = Late(two)
     shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
     with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
         asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
         come = shelf.calls.get(timeout=PATIENCE_S)
-        two._tell(lambda event: None, ModelFailed(ModelRole.DRAFT, LESSER.folder, NoModelLoaded()))
+        two.tell(lambda event: None, ModelFailed(ModelRole.DRAFT, LESSER.folder, NoModelLoaded()))
         states_of(served)  # by now that was heard
         come()
         assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"

@@ -24,10 +24,10 @@ from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
-from app.views.widgets.tooltips import shown_tooltip
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
+from tests.helpers.tooltips import tooltip_text
 
 WORDS = "one two three four five"
 
@@ -46,7 +46,7 @@ def note(tmp_path: Path) -> Path:
 
 
 def controller(app: AppHarness) -> AttachmentController:
-    return app.window.file_wiring.attachments._attached
+    return app.application.file_controllers.attachments
 
 
 def rows(app: AppHarness) -> list[AttachedRow]:
@@ -108,7 +108,7 @@ def test_a_file_that_is_pasted_chosen_or_dropped_anywhere_is_a_chip_with_its_siz
     # The sign for files is there over the field too; a piece of text still goes to its place in that.
     window, data, field = app.window, files(note), app.window.composer.edit.viewport()
     copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    sign = app.window.file_wiring.attachments.drop_target.sign
+    sign = app.window.attachments.drop_target.sign
     words = QMimeData()
     words.setText("some words")
     for over, place, what, shown in (
@@ -165,7 +165,7 @@ def test_attachments_go_before_the_text_or_alone_open_from_their_bubble_and_are_
         ("A draft guesses, the main model checks.", ()),
     ]
     assert messages[0].siblings == 2
-    app.chats.exchanges.regenerate(messages[1].id)
+    app.chats.asking.regenerate(messages[1].id)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[-1].messages[-1].content == "What is in it?"
 
@@ -222,7 +222,7 @@ def test_of_what_is_too_long_for_the_model_or_too_large_to_be_read_the_end_is_ke
     paste(app, "word " * 5000)
     qtbot.waitUntil(lambda: composer.excess > 0)
     assert not banner.isVisible()
-    app.window.file_wiring.attachments._keep_end()
+    app.window.attachments._keep_end()
     assert [len(row.attachment.text) for row in rows(app) if row.attachment is not None] == [25_000]
 
 
@@ -280,9 +280,7 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
     app.window.composer.set_text("Sum it up")
     assert not app.window.composer.button.isEnabled()
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-    tooltip = shown_tooltip()
-    assert tooltip is not None
-    assert tooltip.text == "Still reading an attachment."
+    assert tooltip_text() == "Still reading an attachment."
     qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
     controller(app).remove(rows(app)[0].number)
     removed.set()

@@ -163,13 +163,13 @@ def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> No
     harness.engine.gate.hold()
     assert harness.chat.send("Hello")
     reply = harness.rows[-1].id
-    harness.chat.exchanges.answer_now(reply + 1)
+    harness.chat.asking.answer_now(reply + 1)
     assert harness.engine.answers_now == []
-    harness.chat.exchanges.answer_now(reply)
+    harness.chat.asking.answer_now(reply)
     assert harness.engine.answers_now == [1]
     harness.engine.gate.open()
     harness.wait_until_quiet()
-    harness.chat.exchanges.answer_now(reply)
+    harness.chat.asking.answer_now(reply)
     assert harness.engine.answers_now == [1]
 
 
@@ -274,7 +274,7 @@ def test_a_new_chat_that_the_disk_refuses_leaves_its_options_to_the_next(harness
 def test_a_copy_has_what_was_changed_just_before(harness: ControllerHarness) -> None:
     harness.say("One")
     harness.controller.options.put(CHAT, "seed", 42)
-    harness.chat.acts.duplicate(harness.chat.chat_id)
+    harness.chat.duplicate(harness.chat.chat_id)
     assert harness.controller.options.own_of(harness.chat.chat_id) == {"seed": 42}
 
 
@@ -349,7 +349,7 @@ def opened(app: AppHarness) -> ChatSettings:
 
 
 def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness, qtbot: QtBot) -> None:
-    panel, button = opened(app), app.window.chat_settings.button
+    panel, button = opened(app), app.window.chat_settings
     before, name = button.grab().toImage(), button.accessibleName()
     temperature, drafting = panel.fields["temperature"].field, panel.fields["speculation_mode"].field
     prompt, seed = panel.fields["system_prompt"].field, panel.fields["seed"].field
@@ -505,7 +505,7 @@ def test_the_model_has_a_side_of_its_own_and_one_that_sees_or_thinks_is_asked_in
     assert not panel.fields["temperature"].leave.isVisible()
 
     options = app.chats.options
-    assert not any(panel._rows[name].isVisible() for name in ("picture_detail", "thinking"))
+    assert not any(panel.rows[name].isVisible() for name in ("picture_detail", "thinking"))
     panel.show_options(options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
     detail = panel.fields["picture_detail"].field
     assert isinstance(detail, DetailField)
@@ -518,7 +518,7 @@ def test_the_model_has_a_side_of_its_own_and_one_that_sees_or_thinks_is_asked_in
 
     view = options.view(Scope.CHAT)
     panel.show_options(view, "Thinks-8B", thinks=True, limits=True, sees=False)
-    assert panel._rows["thinking"].isVisible()
+    assert panel.rows["thinking"].isVisible()
     field = panel.fields["thinking"].field
     assert isinstance(field, ThinkingField)
     assert field.choice.choices == ["As the model decides", "No", "Briefly", "Up to a limit"]

@@ -56,7 +56,7 @@ def test_version_comes_with_all_that_followed_it_and_a_deleted_message_is_not_se
     harness.say("Question")
     first = harness.rows[1].id
     harness.say("And?")
-    harness.chat.exchanges.regenerate(first)
+    harness.chat.asking.regenerate(first)
     harness.wait_until_quiet()
     assert harness.texts == ["Question", "two"]
     harness.chat.show_version(harness.rows[1].id, -1)
@@ -78,7 +78,7 @@ def test_regenerate_while_generating_stops_the_old_and_starts_the_new(harness: C
     harness.chat.send("Question")
     old = harness.rows[1].id
     harness.qtbot.waitUntil(lambda: harness.rows[1].progress is not None)
-    harness.chat.exchanges.regenerate(old)
+    harness.chat.asking.regenerate(old)
     harness.engine.gate.open()
     harness.wait_until_quiet()
     assert harness.texts == ["Question", "new"]
@@ -158,7 +158,7 @@ def test_what_was_emptied_with_the_trash_cannot_be_undone_and_nothing_is_listed_
 def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: ControllerHarness) -> None:
     harness.say("Question")
     original = harness.chat.chat_id
-    harness.controller.acts.duplicate(original)
+    harness.controller.duplicate(original)
     harness.controller.new_chat()
     harness.settle()
     assert (harness.chat.chat_id, harness.texts) == (0, [])

@@ -62,7 +62,7 @@ def test_a_stopped_reply_keeps_what_was_written_and_goes_on_in_the_same_row(harn
     stopped = harness.rows[-1]
     assert (stopped.text, stopped.status, stopped.can_continue) == ("A draft ", ReplyStatus.STOPPED, True)
     harness.engine.gate.open()
-    assert harness.chat.exchanges.continue_reply(stopped.id)
+    assert harness.chat.asking.continue_reply(stopped.id)
     harness.wait_until_quiet()
     assert harness.texts == ["Hello", "A draft " + REPLY]
     last = harness.engine.requests[-1].messages[-1]
@@ -81,7 +81,7 @@ def test_a_reply_that_thinks_again_has_thought_for_longer(harness: ControllerHar
     before = harness.rows[-1].thinking_s
     assert before > 0
     harness.engine.gate.open()
-    assert harness.chat.exchanges.continue_reply(harness.rows[-1].id)
+    assert harness.chat.asking.continue_reply(harness.rows[-1].id)
     harness.wait_until_quiet()
     assert harness.rows[-1].thinking == "Hm. " * 8 + "Well." * 8
     alone = harness.say("Once more").thinking_s  # the same, from nothing
@@ -134,7 +134,7 @@ def test_title_is_first_line_until_renamed(harness: ControllerHarness) -> None:
     changes = recorded(harness.chat.current_chat_changed)
     harness.say("초안 모델은 무엇인가요?\n자세히 알려 주세요.")
     assert harness.titles() == ["초안 모델은 무엇인가요?"]
-    harness.chat.acts.rename(harness.chat.chat_id, "Drafts")
+    harness.chat.rename(harness.chat.chat_id, "Drafts")
     assert (harness.titles(), changes[-1]) == (["Drafts"], (harness.chat.chat_id, "Drafts"))
     harness.chat.edits.begin(harness.rows[0].id)
     harness.chat.edits.type(harness.rows[0].id, "Another question")
@@ -304,7 +304,7 @@ def test_what_a_full_disk_lacks_of_a_running_reply_is_unsaved(harness: Controlle
 def test_a_save_that_was_taken_says_nothing_of_a_later_one(harness: ControllerHarness) -> None:
     """Both were on their way at once."""
     replies, held = harness.controller.replies, threading.Event()
-    replies._timer.setInterval(10**6)
+    replies.save_timer.setInterval(10**6)
     harness.engine.scripts.append(Script(pieces=("First. ", "word " * 3000, "ends")))
     harness.engine.gate.hold()
     harness.chat.send("Hello")
@@ -345,7 +345,7 @@ def test_a_reply_that_goes_on_before_its_end_is_saved_keeps_all_its_words(harnes
     harness.wait_for_text(long)
     reply, asked = harness.rows[-1].id, []
     once = Qt.ConnectionType.SingleShotConnection
-    harness.chat.reply_ended.connect(lambda *_: asked.append(harness.controller.exchanges.continue_reply(reply)), once)
+    harness.chat.reply_ended.connect(lambda *_: asked.append(harness.controller.asking.continue_reply(reply)), once)
     harness.chat.stop()
     harness.qtbot.waitUntil(lambda: bool(asked))
     harness.settle()

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models import ModelController
@@ -21,6 +20,7 @@ from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.model_list import DraftGroup, DraftState, PairState
 from app.views.shell.picker import Picker
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.option_list import Option, OptionList
 from app.words.notices_for_errors import notice_for
 from app.words.pairs import draft_details
@@ -29,7 +29,6 @@ from engine import (
     DownloadId,
     DrafterExamined,
     DrafterInfo,
-    DrafterKind,
     ForwardTimes,
     HubAccess,
     LoadAborted,
@@ -195,7 +194,7 @@ def test_no_hub_gets_the_token_of_another_or_in_the_clear_and_a_folder_is_added_
 
 
 def drafter_for(main: ModelInfo, main_layers: int = 36) -> ModelInfo:
-    needs = DrafterInfo(DrafterKind.DFLASH, main.width, main_layers, main.vocabulary_rows, (1, 3))
+    needs = DrafterInfo("dflash", main.width, main_layers, main.vocabulary_rows, (1, 3))
     info = replace(DRAFT, folder="/models/Main-8B-DFlash", name="Main-8B-DFlash", vocabulary_digest="")
     return replace(info, drafter=needs)
 
@@ -233,7 +232,7 @@ def test_a_drafter_made_for_the_main_model_comes_with_it_and_one_that_hardly_agr
     assert notice_for(error).sentence == "It expects 28 layers; this model has 36."
 
     for folder, per_pass in (("/models/Main-8B-DFlash", 1.7), ("/models/gone", 1.0), ("/models/Main-8B-DFlash", 1.03)):
-        with_drafter.engine._tell(None, DrafterExamined(folder, per_pass))
+        with_drafter.engine.tell(None, DrafterExamined(folder, per_pass))
     with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
     assert "Only 1.0 tokens" in with_drafter.notices[0].sentence
 
@@ -267,7 +266,7 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
         assert "estimate" not in detail(drafter.name)
         times = ForwardTimes(main.weight_bytes, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
         with qtbot.waitSignal(harness.models.models_changed):
-            harness.engine._tell(None, ModelMeasured(main.folder, times))  # unasked
+            harness.engine.tell(None, ModelMeasured(main.folder, times))  # unasked
         assert re.search(r"about \d\.\d× in chats \(estimate\)", detail(drafter.name))
         assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
         harness.models.records.put_gain(main.folder, drafter.folder, 1.7)
@@ -279,12 +278,13 @@ def _is_checked(models: ModelController, folder: str) -> bool:
 
 
 def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, qtbot: QtBot) -> None:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    picker = Picker(Theme(parent), parent)
+    theme = Theme()
+    window = ShellWindow(theme)
+    qtbot.addWidget(window)
     models = with_drafter.models
+    picker = Picker(theme, window, models, with_drafter.controller)
 
-    picker.show_models(models.models, models.drafts_for_main(), models.pair)
+    picker.fill()
 
     assert [option.text for option in options_of(picker.mains)] == ["Main 8B", "Used as drafts", "Draft 1B"]
     drafts = ["Main 8B DFlash", "Chat models", "Draft 1B", "Compatible", "Main2 8B DFlash"]
@@ -297,12 +297,12 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
         models.choose_draft(folder)
         models.check_pair(folder)
         qtbot.waitUntil(partial(_is_checked, models, folder))
-        picker.show_models(models.models, models.drafts_for_main(), models.pair)
+        picker.fill()
         assert said in picker.note.text()
 
 
 def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:
-    head = DrafterInfo(DrafterKind.MTP, 0, 0, 0, ())
+    head = DrafterInfo("mtp", 0, 0, 0, ())
     main = replace(MAIN, own_drafter=head)
     parts: dict[str, Any] = {
         "models": {main.folder: main, DRAFT.folder: DRAFT},
@@ -316,7 +316,7 @@ def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot
         choices = {choice.model.name: choice for choice in harness.models.drafts_for_main()}
 
     assert choices["Main-8B"].group is DraftGroup.RECOMMENDED
-    assert choices["Main-8B"].model.drafter is DrafterKind.MTP
+    assert choices["Main-8B"].model.drafter == "mtp"
     assert harness.models.pair.draft_folder == main.folder
     assert [model.drafter for model in harness.models.models] == [None, None]
 
@@ -457,7 +457,7 @@ def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: Cont
 
 
 def test_an_idle_pair_is_unloaded_only_when_that_was_asked_for(harness: ControllerHarness, qtbot: QtBot) -> None:
-    idle = harness.models.pair_use.timer
+    idle = harness.models.idle_timer
     assert not idle.isActive()
     harness.settings.unload_after_min = 5
     assert idle.isActive()

@@ -49,7 +49,7 @@ def quick(harness: AppHarness, desktop: Desktop, qtbot: QtBot) -> QuickAsk:
 
 def waiting(harness: AppHarness) -> list[AttachedRow]:
     """What is attached to the message that is being typed in the window."""
-    return harness.window.file_wiring.attachments.model.rows
+    return harness.window.attachments.model.rows
 
 
 def look_away(monkeypatch: pytest.MonkeyPatch) -> None:

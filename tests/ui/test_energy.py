@@ -11,9 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.energy import EnergyController
 from app.system.energy import Activity, Heat, Power
 from app.view_models.model_list import PairState
-from app.view_models.tuning import TuningState
 from app.views.settings import advanced
-from app.views.settings.tune import tuning_sentence
 from app.words.replies import reply_footer
 from engine import (
     Failed,
@@ -112,8 +110,8 @@ def test_an_app_whose_model_another_machine_helps_with_does_not_nap(
 
 
 def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
-    """Also where it came while nothing was done. Tuning waits until it is cool."""
-    energy, tuning = becomes(app, machine, Power()), app.application.speculation.tuning
+    """Also where it came while nothing was done."""
+    energy = becomes(app, machine, Power())
     assert not energy.poll.isActive()
     machine.now = HOT
     app.ask(qtbot, "Why?")
@@ -121,14 +119,8 @@ def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: Qt
     assert energy.poll.isActive()
     assert "this Mac is hot" in footer(app)
     assert app.engine.requests[-1].speculation.mode is SpeculationMode.AUTO
-    tuning.start()
-    assert len(app.engine.requests) == 1
-    assert tuning.view.state is TuningState.WAITING
-    assert "hot" in tuning_sentence(tuning.view)
     becomes(app, machine, Power())
     assert app.engine.sparing == [(True, False), (False, False)]
-    qtbot.waitUntil(lambda: len(app.engine.requests) > 1)
-    tuning.cancel()
     app.ask(qtbot, "And now?")
     assert "hot" not in footer(app)
     energy.poll.setInterval(10)
@@ -142,7 +134,7 @@ def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
     assert app.engine.sparing == [(False, True)]
     app.ask(qtbot, "With a draft?")
     monkeypatch.setattr(advanced, "knows_battery", lambda: True)
-    (cards,) = app.show_settings("advanced").findChildren(advanced.SpeculationCards)
+    (cards,) = app.show_settings("advanced").findChildren(advanced.SpeculationCard)
     cards.battery.click()
     assert not app.application.settings.draft_on_battery
     app.ask(qtbot, "And now?")

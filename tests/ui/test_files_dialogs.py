@@ -22,7 +22,6 @@ from app.storage import Stores, portable
 from app.view_models.chat_options import Scope
 from app.views.files.export_dialog import ExportDialog
 from app.views.files.import_dialog import ImportDialog
-from app.views.shell.file_wiring import FileWiring
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.foreign_chats import chatgpt, node, pointer
 
@@ -33,16 +32,12 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         yield harness
 
 
-def wiring(app: AppHarness) -> FileWiring:
-    return app.window.file_wiring
-
-
 def files(app: AppHarness) -> FileControllers:
-    return wiring(app)._files
+    return app.application.file_controllers
 
 
 def export(app: AppHarness, qtbot: QtBot, form: ExportFormat, path: Path, *, every: bool = False) -> ExportDialog:
-    dialog = wiring(app).export(None if every else app.chats.chat_id, app.chats.title)
+    dialog = app.window.files.export(None if every else app.chats.chat_id, app.chats.title)
     dialog.form.set_value(form)
     dialog.form.chosen.emit(form)
     exports = files(app).exports
@@ -62,7 +57,7 @@ def conversations(folder: Path, count: int, *more: Any) -> Path:
 
 
 def look(app: AppHarness, qtbot: QtBot, *paths: Path) -> ImportDialog:
-    dialog = wiring(app).import_chats()
+    dialog = app.window.files.import_chats()
     with qtbot.waitSignal(files(app).imports.previewed):
         dialog.look([str(path) for path in paths])
     return dialog
@@ -115,7 +110,7 @@ def test_a_chat_is_exported_to_a_file_and_all_chats_to_a_folder(app: AppHarness,
 def test_what_is_exported_comes_back_in_another_profile_with_the_presets_in_use(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path / "one", qtbot) as app:
         app.ask(qtbot, "One")
-        app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+        app.chats.asking.regenerate(app.chats.transcript.messages[1].id)
         app.wait_until_quiet(qtbot)
         options = app.chats.options
         options.put(Scope.CHAT, "system_prompt", "Speak like a pirate.")
@@ -176,7 +171,7 @@ def test_an_import_shows_what_there_is_does_it_again_only_when_asked_is_undone_a
     banner.button.click()
     app.wait_until_stored(qtbot)
     assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
-    assert files(app).imports._folder is None
+    assert not list(app.application.paths.data.glob("import-*"))
 
     app.chats.open_chat(app.application.storage.read.chats.find("Chat 1")[0].id)
     grown = [node("q", "root", "user", "Question 1", pointer("sediment://file_1")), node("a", "q", "assistant", "Why.")]
@@ -193,12 +188,12 @@ def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
 ) -> None:
     """While it is read; twice, while a step of it is under way; and where no folder takes what is read."""
     imports = files(app).imports
-    dialog = wiring(app).import_chats()
+    dialog = app.window.files.import_chats()
     dialog.look([str(conversations(tmp_path, 2000))])
     assert dialog.bar.isVisible()
     with qtbot.waitSignal(imports.cancelled):
         dialog.reject()
-    assert imports._folder is None
+    assert not list(app.application.paths.data.glob("import-*"))
 
     monkeypatch.setattr(portable, "STEP_CHATS", 1)
     dialog = look(app, qtbot, conversations(tmp_path, 3))
@@ -222,7 +217,7 @@ def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     monkeypatch.setattr(app.application.storage, "path", tmp_path / "gone" / "chats.db")
-    dialog = wiring(app).import_chats()
+    dialog = app.window.files.import_chats()
     with qtbot.capture_exceptions() as errors, qtbot.waitSignal(imports.cancelled):
         dialog.look([str(conversations(tmp_path, 1))])
     assert [kind for kind, _, _ in errors] == [FileNotFoundError]
@@ -267,9 +262,7 @@ def test_what_a_kill_leaves_of_an_import_or_export_is_gone_at_the_next_start(
     monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
     with open_app(tmp_path / "profile", qtbot) as app:
         look(app, qtbot, conversations(tmp_path, 2))
-        folder = files(app).imports._folder
-        assert folder is not None
-        assert folder.parent == data
+        (folder,) = data.glob("import-*")
         assert folder.stat().st_mode & 0o077 == 0
         shutil.copytree(folder, data / f"{folder.name}-killed")
         app.wait_until_quiet(qtbot)
@@ -289,5 +282,5 @@ def test_where_the_chats_folder_takes_nothing_what_is_read_waits_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    folder = imports._new_folder(tmp_path / "gone")
+    folder = imports.new_folder(tmp_path / "gone")
     assert (folder.parent, folder.name.startswith("hunch-import-")) == (tmp_path, True)

@@ -180,7 +180,7 @@ def press(app: AppHarness, key: Qt.Key, *, shift: bool = False, control: bool = 
 
 def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(app: AppHarness, qtbot: QtBot) -> None:
     press(app, Qt.Key.Key_F)
-    bar = app.window.finding.bar
+    bar = app.window.find_bar
     assert not bar.isVisible()  # there is nothing to find yet
     app.ask(qtbot, "main model, main draft")
     press(app, Qt.Key.Key_F)
@@ -208,11 +208,11 @@ def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(app
     app.chats.new_chat()
     app.ask(qtbot, "main")
     press(app, Qt.Key.Key_F)
-    assert app.window.finding.bar.isVisible()
+    assert app.window.find_bar.isVisible()
     app.chats.new_chat()
-    assert not app.window.finding.bar.isVisible()
+    assert not app.window.find_bar.isVisible()
     app.ask(qtbot, "another question")  # shows the transcript again, which a new chat hides
-    assert not app.window.finding.bar.isVisible()
+    assert not app.window.find_bar.isVisible()
     assert app.transcript.finder.query == ""
     assert app.transcript.viewportMargins().top() == 0
 
@@ -257,7 +257,7 @@ def test_a_result_opens_its_chat_at_the_match_in_its_branch(app: AppHarness, qtb
     open_result(app, qtbot, "lisb")
     assert app.chats.chat_id == chat
     assert app.chats.transcript.messages[0].id == first
-    bar = app.window.finding.bar
+    bar = app.window.find_bar
     qtbot.waitUntil(lambda: bar.count.text() == "1 of 1")
     assert bar.field.text() == "lisb"
     app.wait_until_stored(qtbot)
@@ -286,7 +286,7 @@ def test_a_result_in_an_attachment_lights_that_one_and_opens_no_bar(app: AppHarn
     app.wait_until_stored(qtbot)
     app.ask(qtbot, "heron, in words")
     open_result(app, qtbot, "heron")
-    bar, view = app.window.finding.bar, app.transcript
+    bar, view = app.window.find_bar, app.transcript
     qtbot.waitUntil(lambda: bar.count.text() == "1 of 1")
     open_result(app, qtbot, "HERON")
     QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Down)

@@ -95,7 +95,7 @@ def test_korean_is_searched_for_while_it_is_composed_and_the_settings_keep_it_wh
     harness.wait_until_quiet(qtbot)
     rows, search = harness.chats.conversations, harness.window.sidebar.search
     harness.window.menu.find.trigger()
-    bar, finder = harness.window.finding.bar, harness.transcript.finder
+    bar, finder = harness.window.find_bar, harness.transcript.finder
     for field in (bar.field, search):
         field.setFocus()
         compose(field, "", "번")

@@ -91,61 +91,61 @@ def test_the_starter_s_figures_are_told_as_what_they_are(panel: InspectorPanel) 
 
 
 def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(app: AppHarness, qtbot: QtBot) -> None:
-    wiring, window = app.window.inspector, app.window
-    assert not wiring.panel.isVisible()
-    QTest.mouseClick(wiring.button, Qt.MouseButton.LeftButton)
-    assert wiring.panel.isVisible()
-    assert wiring.action.isChecked()
+    button, window = app.window.inspector, app.window
+    assert not button.panel.isVisible()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert button.panel.isVisible()
+    assert button.action.isChecked()
     QTest.keyClick(window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier)
-    assert not wiring.panel.isVisible()
+    assert not button.panel.isVisible()
     assert not app.application.settings.inspector_visible
 
-    wiring.set_wanted(True)
+    button.set_wanted(True)
     window.resize(760, 600)
-    qtbot.waitUntil(lambda: not wiring.panel.isVisible())
+    qtbot.waitUntil(lambda: not button.panel.isVisible())
     window.resize(1200, 700)
-    qtbot.waitUntil(wiring.panel.isVisible)
+    qtbot.waitUntil(button.panel.isVisible)
 
-    wiring.set_wanted(False)
+    button.set_wanted(False)
     window.resize(900, 600)
     assert window.sidebar.isVisible()
-    wiring.set_wanted(True)
-    assert (wiring.panel.isVisible(), window.sidebar.isVisible()) == (True, False)
+    button.set_wanted(True)
+    assert (button.panel.isVisible(), window.sidebar.isVisible()) == (True, False)
     assert app.application.settings.sidebar_visible  # the next start has it
-    wiring.set_wanted(False)
-    assert (wiring.panel.isVisible(), window.sidebar.isVisible()) == (False, True)
+    button.set_wanted(False)
+    assert (button.panel.isVisible(), window.sidebar.isVisible()) == (False, True)
     assert app.application.settings.sidebar_visible
-    window.sidebar_visibility.toggle()
-    wiring.set_wanted(True)
-    wiring.set_wanted(False)
+    window.toggle_sidebar()
+    button.set_wanted(True)
+    button.set_wanted(False)
     assert not window.sidebar.isVisible()  # it was the person who hid it
 
-    window.sidebar_visibility.toggle()
+    window.toggle_sidebar()
     window.resize(window.minimumSize())
-    wiring.set_wanted(True)
-    assert wiring.panel.isVisible()
+    button.set_wanted(True)
+    assert button.panel.isVisible()
     assert not window.sidebar.isVisible()
     QApplication.processEvents()
-    assert window.rect().contains(wiring.panel.geometry())
+    assert window.rect().contains(button.panel.geometry())
 
-    wiring.set_wanted(False)
+    button.set_wanted(False)
     app.application.settings.text_scale = 2.0
     QApplication.processEvents()
-    wiring.action.trigger()
-    assert not any((window.sidebar.isVisible(), wiring.panel.isVisible(), wiring.action.isChecked()))
+    button.action.trigger()
+    assert not any((window.sidebar.isVisible(), button.panel.isVisible(), button.action.isChecked()))
     assert "Widen" in window.banner.sentence.text()
 
 
 def test_it_is_live_while_a_reply_is_written_and_follows_the_latest_and_the_one_in_focus(
     app: AppHarness, qtbot: QtBot
 ) -> None:
-    wiring = app.window.inspector
-    wiring.set_wanted(True)
+    button = app.window.inspector
+    button.set_wanted(True)
     app.engine.gate.hold()
     QTest.keyClicks(app.window.composer.edit, "Why?")
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
     app.engine.gate.let_through(2)
-    chart = wiring.panel.charts[0]
+    chart = button.panel.charts[0]
     qtbot.waitUntil(lambda: chart.stats.rounds == 2)
     app.engine.gate.open()
     app.wait_until_quiet(qtbot)
@@ -153,11 +153,11 @@ def test_it_is_live_while_a_reply_is_written_and_follows_the_latest_and_the_one_
 
     app.ask(qtbot, "Two?")
     messages, highlights = app.chats.transcript.messages, app.transcript.message_keys.highlights
-    assert wiring.message_id == messages[-1].id
+    assert button.message_id == messages[-1].id
     highlights.focus(1)
-    assert wiring.message_id == messages[1].id
+    assert button.message_id == messages[1].id
     highlights.focus(2)  # a question: the latest reply
-    assert wiring.message_id == messages[-1].id
+    assert button.message_id == messages[-1].id
 
 
 def test_the_panel_shows_that_the_keyboard_is_on_it_but_not_after_a_click(panel: InspectorPanel, qtbot: QtBot) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.reply_requests import UNSAVED
+from app.controllers.asking import UNSAVED
 from app.storage import Database
 from app.storage.storage import Storage
 from tests.helpers.app_harness import AppHarness, open_app

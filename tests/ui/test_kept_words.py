@@ -102,7 +102,7 @@ def test_no_reply_is_written_where_its_chat_or_its_question_is_being_deleted(har
     """Nor is one under way when what was deleted is back."""
     chats = harness.chats
     harness.ask(qtbot, "First")
-    for again in (chats.exchanges.regenerate, chats.exchanges.continue_reply):
+    for again in (chats.asking.regenerate, chats.asking.continue_reply):
         reply = chats.transcript.messages[1]
         chats.delete_chat(chats.chat_id)
         assert again(reply.id)
@@ -117,7 +117,7 @@ def test_no_reply_is_written_where_its_chat_or_its_question_is_being_deleted(har
         harness.ask(qtbot, "First")
         question, reply = chats.transcript.messages
         asked = len(harness.engine.requests)
-        assert chats.send("Second") if how == "send" else getattr(chats.exchanges, how)(reply.id)
+        assert chats.send("Second") if how == "send" else getattr(chats.asking, how)(reply.id)
         chats.edits.delete(question.id, following=True)
         assert chats.keeping.try_now(60)  # both are on the disk before the window hears of either
         harness.wait_until_quiet(qtbot)
@@ -346,7 +346,7 @@ def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHar
     window.composer.set_text("precious")
     window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
-    harness.chats.keeping._try_again()
+    harness.chats.keeping.try_again()
     window.close()
     assert window.isVisible()
     other.execute("ROLLBACK")

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.link_dialog import ask_to_open
-from app.views.shell.help_wiring import show_about
+from app.views.shell.help_menu import show_about
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.widgets.fields import Segment
 from tests.helpers.app_harness import AppHarness, open_app
@@ -106,8 +106,8 @@ def test_tab_goes_through_the_settings_from_the_top_the_models_and_the_empty_cha
 
 
 def open_picker(harness: AppHarness) -> QWidget:
-    harness.window.picker.open()
-    return harness.window.picker.panel
+    harness.window.open_picker()
+    return harness.window.picker
 
 
 def open_quick_ask(harness: AppHarness) -> QWidget:

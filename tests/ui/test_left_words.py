@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, EditKind, Stores
-from app.storage.left_words import Left, LeftWords, places_to_leave
+from app.storage.left_words import Left, LeftWords
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 from tests.helpers.full_disk import fill_up
@@ -21,15 +21,9 @@ LONG = "precious " * 6000  # more than SQLite's free pages take
 NOTHING: dict[str, object] = {"number": "1", "unsent": [], "attachments": [], "edits": [], "replies": []}
 EDITED, REPLIED = LONG + "edited", LONG + "replied"
 
-pytestmark = pytest.mark.expect_log("was not stored", "cannot be read", "copy of the day", "not as it should be")
-
-
-@pytest.fixture(autouse=True)
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    session = tmp_path / "session"
-    session.mkdir()
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(session))
-    return session
+pytestmark = pytest.mark.expect_log(
+    "was not stored", "cannot be read", "a copy could not be made", "not as it should be"
+)
 
 
 @pytest.fixture
@@ -85,7 +79,7 @@ def assert_all_is_there(folder: Path, qtbot: QtBot, typed_in: int, reply: int) -
         assert edit is not None
         assert edit.text == EDITED
         assert harness.window.tools.desktop.quick_ask.edit.text() == LONG + "asked"
-        assert not list(folder.parent.rglob("*left*.json")) + list(folder.parent.glob("session/*"))
+        assert not list(folder.parent.rglob("*left*.json"))
 
 
 def test_what_the_database_does_not_take_at_the_end_is_there_at_the_next_start(
@@ -97,25 +91,11 @@ def test_what_the_database_does_not_take_at_the_end_is_there_at_the_next_start(
     assert_all_is_there(harness.paths.data.parent, qtbot, typed_in, reply)
 
 
-def test_where_the_disk_takes_no_file_either_the_folder_of_the_session_has_it(
-    harness: AppHarness, qtbot: QtBot, session: Path
-) -> None:
-    blocked = [harness.paths.data / "left.json", harness.paths.cache / "left.json"]
-    for file in blocked:
-        (file / "in the way").mkdir(parents=True)
-    typed_in, reply = end_in_mid_work(harness, qtbot)
-    assert len(list(session.iterdir())) == 1
-    for file in blocked:
-        (file / "in the way").rmdir()
-        file.rmdir()
-    assert_all_is_there(harness.paths.data.parent, qtbot, typed_in, reply)
-
-
 def test_a_sound_disk_leaves_no_file(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "First")
     QTest.keyClicks(harness.window.composer.edit, "half a thought")
     harness.close()
-    assert not [file for file in places_to_leave(harness.paths.data, harness.paths.cache) if file.exists()]
+    assert not harness.paths.left.exists()
 
 
 @pytest.fixture
@@ -159,11 +139,22 @@ def test_halves_of_characters_cost_nothing_else(tmp_path: Path, stores: Stores) 
     ],
 )
 def test_a_damaged_file_is_passed_over_and_stays(tmp_path: Path, stores: Stores, content: bytes) -> None:
-    damaged, sound = tmp_path / "left.json", tmp_path / "other.json"
+    damaged = tmp_path / "left.json"
     damaged.write_bytes(content)
-    LeftWords(sound).leave(Left(unsent={0: "sound"}))
-    LeftWords(damaged, sound).put_back(stores)
-    assert (stores.unsent.all(), damaged.exists()) == ({0: "sound"}, True)
+    LeftWords(damaged).put_back(stores)
+    assert (stores.unsent.all(), damaged.exists()) == ({}, True)
+
+
+def test_what_is_no_plain_file_is_not_read(tmp_path: Path, stores: Stores) -> None:
+    pipe = tmp_path / "left.json"
+    os.mkfifo(pipe)
+    LeftWords(pipe).put_back(stores)
+    assert stores.unsent.all() == {}
+
+
+def test_a_disk_that_takes_no_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "left.json" / "in the way").mkdir(parents=True)
+    assert not LeftWords(tmp_path / "left.json").leave(Left(unsent={0: "typed"}))
 
 
 def test_however_much_of_it_is_damaged_the_log_has_a_line(
@@ -174,15 +165,6 @@ def test_however_much_of_it_is_damaged_the_log_has_a_line(
     LeftWords(tmp_path / "left.json").put_back(stores)
     assert stores.unsent.all() == {0: "typed"}
     assert len(caplog.records) == 1
-
-
-def test_nothing_is_read_that_somebody_else_may_have_put_there(tmp_path: Path, stores: Stores) -> None:
-    real, link, pipe = (tmp_path / name for name in ("real", "link", "pipe"))
-    LeftWords(real).leave(Left(unsent={0: "of somebody else"}))
-    link.symlink_to(real)
-    os.mkfifo(pipe)
-    LeftWords(link, pipe).put_back(stores)
-    assert stores.unsent.all() == {}
 
 
 @pytest.mark.costly

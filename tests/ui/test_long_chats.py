@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.controllers.chat import AT_ONCE
+from app.controllers.open_chat import AT_ONCE
 from app.storage import Match, MessageStore
 from app.storage import messages as storage_messages
 from app.view_models.race import RaceState
@@ -174,7 +174,7 @@ def test_it_is_written_in_and_another_version_shown_while_it_comes_and_what_chan
     harness.chats.open_chat(1)
     last = ids(harness)[-1]
     with qtbot.waitSignal(harness.chats.reply_ended):
-        assert harness.chats.exchanges.regenerate(last)
+        assert harness.chats.asking.regenerate(last)
     assert (ids(harness)[-1], harness.chats.transcript.messages[-1].siblings) == (last + 1, 2)
     harness.chats.show_version(last + 1, -1)
     qtbot.waitUntil(lambda: ids(harness)[-2:] == before[-2:])
@@ -193,14 +193,14 @@ def test_a_request_and_a_race_have_every_message_and_none_is_read_here(
     assert len(read_here) <= AT_ONCE + 30
 
     read_here.clear()
-    race, wiring = harness.application.speculation.race, harness.window.speculation
-    wiring.open_race(MANY)
-    assert wiring.race_window is not None
-    assert not wiring.race_window.go_button.isEnabled()
-    wiring.race_window.close()
+    race, actions = harness.application.speculation.race, harness.window.speculation
+    actions.open_race(MANY)
+    assert actions.race_window is not None
+    assert not actions.race_window.go_button.isEnabled()
+    actions.race_window.close()
     harness.wait_until_stored(qtbot)
     assert not race.under_way, "begun in a window that was closed"
-    wiring.open_race(MANY)
+    actions.open_race(MANY)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert len(harness.engine.requests[-1].messages) == MANY - 1
     assert len(read_here) <= 4
@@ -243,7 +243,7 @@ def test_that_it_was_stopped_is_stored_once_the_disk_takes_it(
         qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.UNSAVED)
         assert harness.chats.has_unsaved
     if goes_on:
-        assert harness.chats.exchanges.continue_reply(MANY + 2)
+        assert harness.chats.asking.continue_reply(MANY + 2)
     harness.chats.replies.ends.try_again()
     expected = ReplyStatus.DONE if goes_on else ReplyStatus.STOPPED
     qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is expected)
@@ -292,11 +292,11 @@ def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness
 def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits_for_what_is_not_read(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
-    view, finding = harness.window.transcript, harness.window.finding
+    view, find_bar = harness.window.transcript, harness.window.find_bar
     assert view is not None
-    finding.open_match(1, Match(40, "", ("message 39",)))
-    assert finding.bar.isVisible()
-    assert finding.bar.field.words() == "message 39"
+    find_bar.open_match(1, Match(40, "", ("message 39",)))
+    assert find_bar.isVisible()
+    assert find_bar.field.words() == "message 39"
     qtbot.waitUntil(lambda: view.finder.current is not None)
     assert view.finder.current is not None
     assert view.finder.current.message_id == 40
@@ -305,7 +305,7 @@ def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits
     qtbot.waitUntil(lambda: not (harness.chats.transcript.has_earlier or view.finder.is_reading))
     assert view.finder.current.message_id == 40, "what came later has moved the reader"
 
-    finding.bar.close()
+    find_bar.close()
     harness.chats.new_chat()
     harness.chats.open_chat(1)
     harness.chats.new_chat()

@@ -39,7 +39,7 @@ from engine import (
     SuppliedModel,
     Way,
 )
-from engine.cluster.discovery import announced_text
+from engine.cluster.discovery import announced
 from engine.cluster.operations import PROTOCOL
 from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
@@ -55,7 +55,7 @@ COMMIT = "c" * 40
 
 
 def is_found(name: str, *addresses: str, fingerprint: str = "e" * 64, protocol: int = PROTOCOL) -> FoundMachine:
-    return FoundMachine(name, announced_text(fingerprint)[-32:].decode(), protocol, addresses)
+    return FoundMachine(name, announced(fingerprint)["id"], protocol, addresses)
 
 
 class Others:
@@ -506,11 +506,11 @@ def test_a_model_that_is_too_large_leads_from_the_list_to_two_machines(
         assert [folder for folder, row in rows.items() if row.machines_button.isVisible()] == [huge.folder]
         labels = rows[whole.folder].findChildren(TextLabel)
         assert reason in [label.text() for label in labels if label.isVisible()]
-        harness.window.picker.open()
-        mains = harness.window.picker.panel.mains.model()
+        harness.window.open_picker()
+        mains = harness.window.picker.mains.model()
         options = [mains.index(at, 0).data(Qt.ItemDataRole.UserRole) for at in range(mains.rowCount())]
         assert [option.value for option in options if reason in option.detail] == [whole.folder]
-        harness.window.picker.panel.close()
+        harness.window.picker.close()
         rows[huge.folder].machines_button.click()
         window = harness.application.settings_window()
         assert window.shown == "machines"

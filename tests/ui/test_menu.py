@@ -244,7 +244,7 @@ def test_entries_act_on_the_message_in_focus_and_on_what_is_selected(harness: Ap
 
     harness.chats.new_chat()
     harness.ask(qtbot, "Which whales swim?")
-    view, bar, edit = harness.transcript, harness.window.finding.bar, harness.window.composer.edit
+    view, bar, edit = harness.transcript, harness.window.find_bar, harness.window.composer.edit
     harness.window.menu.use_selection.trigger()
     assert not bar.isVisible()
     view.message_keys.show(0)

@@ -49,7 +49,7 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
 
     harness.ask(qtbot, "Hello")
     harness.show_models("yours")
-    harness.chats.acts.rename(harness.chats.chat_id, "Renamed")
+    harness.chats.rename(harness.chats.chat_id, "Renamed")
     qtbot.waitUntil(lambda: harness.chats.title == "Renamed")
     assert shown(harness) == "yours"
     assert harness.window.header.title.text() == harness.window.windowTitle() == "Models"
@@ -62,10 +62,10 @@ def test_the_chat_is_away_meanwhile_and_back_with_what_became_of_it(harness: App
     assert window.inspector.panel.isVisible()
     harness.show_models("yours")
     assert not window.inspector.panel.isVisible()
-    assert not window.inspector.button.isVisible()
+    assert not window.inspector.isVisible()
     window.models_view.leave()
     assert window.inspector.panel.isVisible()
-    assert window.inspector.button.isVisible()
+    assert window.inspector.isVisible()
 
     harness.chats.new_chat()
     harness.engine.gate.hold()
@@ -89,8 +89,8 @@ def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_w
     ways: dict[str, Callable[[], object]] = {
         "button": window.sidebar.models_button.click,
         "menu": window.menu.models.trigger,
-        "notice": lambda: window.notices.follow(NoticeAction.OPEN_MODELS),
-        "picker": window.picker.panel.more.models_button.click,
+        "notice": lambda: window.follow(NoticeAction.OPEN_MODELS),
+        "picker": window.picker.more.models_button.click,
         "empty chat": window.empty_chat.models_requested.emit,
     }
     for way, go in ways.items():
@@ -112,7 +112,7 @@ def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_w
     assert view.discover.text.hasFocus()
 
     qtbot.waitUntil(lambda: view.discover.list.model().rowCount() > 0)
-    view.discover.list._choose(view.discover.list.model().index(0, 0))
+    view.discover.list.choose(view.discover.list.model().index(0, 0))
     assert view.discover.page.isVisible()
     QTest.keyClick(focused(), Qt.Key.Key_Escape)
     assert view.discover.list.isVisible()

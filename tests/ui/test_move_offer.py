@@ -93,7 +93,7 @@ def test_where_it_cannot_be_moved_that_is_said_and_where_it_can_this_run_ends(
     harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "a file").touch()
-    parts = harness.window.parts
+    parts = harness.window
     MoveOffer(parts, harness.application.calls.post, harness.close, app, tmp_path / "a file")
     harness.window.banner.button.click()
     qtbot.waitUntil(lambda: "Finder" in harness.window.banner.sentence.text())

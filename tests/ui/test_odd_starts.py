@@ -14,6 +14,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, NotOpened, Stores, opening
+from app.storage.copies import copy_if_due
 from app.storage.edits import QUICK_ASK
 from app.storage.left_words import Left, LeftWords
 from tests.helpers.app_harness import AppHarness
@@ -25,12 +26,6 @@ pytestmark = pytest.mark.expect_log(
 )
 
 _GUARD_S = 20  # only so that a start that waits for ever fails instead of staying
-
-
-@pytest.fixture(autouse=True)
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "session").mkdir()
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "session"))
 
 
 @contextmanager
@@ -123,6 +118,7 @@ def test_what_is_in_the_place_of_a_file_of_sqlite_is_put_aside(
 ) -> None:
     chats_of(tmp_path)
     if is_damaged:
+        copy_if_due(tmp_path / "data" / "chats.db")
         with (tmp_path / "data" / "chats.db").open("r+b") as file:
             file.seek(100)
             file.write(b"\xff" * 20)

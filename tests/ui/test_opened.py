@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.portable import own
 from app.views.files.import_dialog import ImportDialog
-from app.views.shell.file_wiring import prompt_in
+from app.views.shell.file_actions import prompt_in
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
@@ -43,7 +43,7 @@ def test_words_stand_in_the_composer_after_what_is_there_long_ones_and_files_bes
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
     """Long words of a service, too, as with a long paste: the user chose them, so none is cut off."""
-    opener, composer = app.window.file_wiring.opener, app.window.composer
+    opener, composer = app.window.files.opener, app.window.composer
     app.show_models("find")
     opener.open(QUrl("hunch://ask?text=Why%3F"))
     assert not app.window.models_view.is_shown
@@ -60,7 +60,7 @@ def test_words_stand_in_the_composer_after_what_is_there_long_ones_and_files_bes
     assert composer.text() == "안녕\n\nWhy?"
 
     (tmp_path / "메모.txt").write_text("words", "utf-8")
-    app.window.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / "메모.txt")))
+    app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / "메모.txt")))
     qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["메모.txt"])
     assert app.engine.requests == []
 
@@ -79,7 +79,7 @@ def test_chats_that_hunch_exported_are_imported_after_a_question_and_other_files
 ) -> None:
     for name, content in (("data.json", "[1]"), ("chats.json", own.head() + own.TAIL)):
         (tmp_path / name).write_text(content, "utf-8")
-        app.window.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / name)))
+        app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / name)))
         qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["data.json"])
         assert name != "data.json" or not app.window.findChildren(ImportDialog)
     qtbot.waitUntil(lambda: bool(app.window.findChildren(ImportDialog)))
@@ -90,7 +90,7 @@ def test_of_several_exports_each_is_imported_after_the_one_before_it(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
     """Not one in the dialog of another, which would discard what that is about to import."""
-    titles, imports = ["One", "Two"], app.window.file_wiring._files.imports
+    titles, imports = ["One", "Two"], app.application.file_controllers.imports
 
     def dialogs() -> list[ImportDialog]:
         return [each for each in app.window.findChildren(ImportDialog) if each.isVisible()]
@@ -99,7 +99,7 @@ def test_of_several_exports_each_is_imported_after_the_one_before_it(
         for title in titles:
             line = own.line_of(replace(CHAT, origin=f"x:{title}", title=title))
             (tmp_path / f"{title}.json").write_text(own.head() + line + own.TAIL, "utf-8")
-            app.window.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / f"{title}.json")))
+            app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / f"{title}.json")))
     for _ in titles:
         qtbot.waitUntil(lambda: [each.act_button.text() for each in dialogs()] == ["Import"])
         dialogs()[0].act_button.click()

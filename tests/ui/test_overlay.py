@@ -244,14 +244,14 @@ def test_a_hostile_word_is_plain_text(qtbot: QtBot) -> None:
 
 
 def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot: QtBot) -> None:
-    wiring, banner = app.window.overlay, app.window.banner
+    menu, banner = app.window.overlay, app.window.banner
     app.ask(qtbot, "One?")
-    overlay = wiring.overlay
+    overlay = menu.overlay
     assert overlay is not None
     assert overlay.shown_once == app.chats.transcript.messages[-1].id
     assert banner.isVisible()
     assert "foreseen words" in banner.sentence.text()
-    assert wiring.mode is OverlayMode.OFF
+    assert menu.mode is OverlayMode.OFF
     assert not banner._timer.isActive()  # it waits
     QTest.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
     app.ask(qtbot, "Two?")
@@ -260,13 +260,13 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
 
 
 def test_words_that_something_else_has_covered_come_again(app: AppHarness, qtbot: QtBot) -> None:
-    wiring, banner = app.window.overlay, app.window.banner
+    menu, banner = app.window.overlay, app.window.banner
     app.ask(qtbot, "One?")
     banner.show_info(lambda: BannerText("Deleted"))
     app.ask(qtbot, "Two?")
-    assert banner.shows(wiring._explanation)
+    assert banner.shows(menu._explanation)
     app.ask(qtbot, "Three?")  # it stood there all the while
-    assert not banner.shows(wiring._explanation)
+    assert not banner.shows(menu._explanation)
     assert app.application.settings.overlay_explained
 
 
@@ -302,20 +302,20 @@ def test_it_can_be_kept_from_there_and_a_key_goes_through_the_modes_and_says_wha
         assert bool(overlay._layers) == (mode != "off")
 
     app.chats.new_chat()
-    wiring, banner = app.window.overlay, app.window.banner
-    wiring.cycle.trigger()  # in a chat without a reply
-    assert wiring.mode is OverlayMode.FORESEEN
+    menu, banner = app.window.overlay, app.window.banner
+    menu.cycle.trigger()  # in a chat without a reply
+    assert menu.mode is OverlayMode.FORESEEN
     assert banner.sentence.text() == "Marked: foreseen words. None in sight."
-    wiring.cycle.trigger()
+    menu.cycle.trigger()
     assert banner.sentence.text() == "Marked: foreseen words and corrections. No corrections in sight."
     banner.hide()
-    wiring.next.trigger()
+    menu.next.trigger()
     assert banner.isVisible()
     banner.hide()
     app.ask(qtbot, "One?")
-    assert wiring.overlay is not None
-    assert wiring.overlay.has_corrections_in_sight
-    wiring.next.trigger()
+    assert menu.overlay is not None
+    assert menu.overlay.has_corrections_in_sight
+    menu.next.trigger()
     assert not banner.isVisible()
 
     app.application.settings.overlay = "corrections"

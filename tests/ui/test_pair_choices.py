@@ -1,4 +1,4 @@
-"""What a person chose for a tuned pair outlives restarts and other pairs; a gain is noted for the pair that had it."""
+"""That a pair is off outlives restarts and other pairs; a gain is noted for the pair that had it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app import application
 from app.storage import pair_records
-from app.storage.pair_records import PairRecord, PairRecords
+from app.storage.pair_records import PairRecords
 from app.system.machine import machine_name
 from app.system.paths import Paths
 from engine import write_atomically
@@ -25,42 +25,27 @@ def records(paths: Paths) -> PairRecords:
     return PairRecords(paths.pairs, machine_name())
 
 
-def tune(folder: Path) -> None:
-    """As an earlier run left it: the best length for the pair is 4."""
-    records(Paths.for_user(folder)).put_tuning(MAIN.folder, DRAFT.folder, PairRecord(None, (), "fixed", 4, 1.4))
-
-
 def choose_draft(app: AppHarness, folder: str, qtbot: QtBot) -> None:
     app.models.choose_draft(folder)
     pair = app.models
     qtbot.waitUntil(lambda: pair.pair.draft_folder == folder and pair.pair.draft_state != "loading")
 
 
-def test_a_tuned_pair_that_was_turned_off_is_off_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
-    tune(tmp_path)
+def is_off(app: AppHarness) -> bool:
+    return app.models.pair.off_for_pair
+
+
+def test_a_pair_that_was_turned_off_is_off_after_a_restart_and_no_other_is(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, models=MODELS) as app:
-        assert (app.models.pair.speculation.mode, app.models.pair.speculation.tokens) == ("fixed", 4)
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         choose_draft(app, OTHER.folder, qtbot)
+        assert not is_off(app)
         choose_draft(app, DRAFT.folder, qtbot)
-        assert app.application.speculation.switch.is_off
+        assert is_off(app)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
-        assert app.application.speculation.switch.is_off
+        assert is_off(app)
         app.ask(qtbot, "One?")
         assert app.engine.requests[-1].speculation.mode == "off"
-
-
-def test_another_way_that_was_chosen_for_a_tuned_pair_stays(tmp_path: Path, qtbot: QtBot) -> None:
-    tune(tmp_path)
-    with open_app(tmp_path, qtbot, models=MODELS) as app:
-        app.models.choose_speculation("fixed", 7)
-        choose_draft(app, OTHER.folder, qtbot)
-        assert app.models.pair.speculation.mode == "auto", "the length was that pair's"
-        choose_draft(app, DRAFT.folder, qtbot)
-        assert (app.models.pair.speculation.mode, app.models.pair.speculation.tokens) == ("fixed", 7)
-        app.models.choose_speculation("auto", 4)
-    with open_app(tmp_path, qtbot, models=MODELS) as app:
-        assert app.models.pair.speculation.mode == "auto"
 
 
 def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtbot: QtBot) -> None:
@@ -82,24 +67,15 @@ def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtb
         assert records(app.paths).get(MAIN.folder, OTHER.folder).gain is not None
 
 
-def test_a_pair_that_was_only_tuned_shows_its_gain_and_leaving_it_turns_no_other_on(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
-    tune(tmp_path)
+def test_what_a_draft_gained_is_shown_where_drafts_are_chosen(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, models=MODELS) as app:
 
         def gain() -> float | None:
             return next(each.gain for each in app.models.drafts_for_main() if each.model.folder == DRAFT.folder)
 
-        assert gain() == 1.4
+        assert gain() is None
         app.ask(qtbot, "One?")
-        assert gain() == records(app.paths).get(MAIN.folder, DRAFT.folder).gain != 1.4  # of the reply
-
-        choose_draft(app, OTHER.folder, qtbot)
-        app.application.speculation.switch.set_off(True)
-        choose_draft(app, DRAFT.folder, qtbot)
-        choose_draft(app, OTHER.folder, qtbot)
-        assert app.application.speculation.switch.is_off
+        assert gain() == records(app.paths).get(MAIN.folder, DRAFT.folder).gain is not None
 
 
 class FullDisk:
@@ -121,10 +97,9 @@ def test_a_choice_that_a_full_disk_refuses_is_tried_until_it_takes_it(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 1)
-    tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         disk = FullDisk(monkeypatch, refusals=3)
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         qtbot.waitUntil(lambda: records(app.paths).get(MAIN.folder, DRAFT.folder).off)
         assert disk.refusals == 0
 
@@ -134,10 +109,9 @@ def test_a_choice_that_the_disk_has_refused_is_kept_at_the_end(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 2**31 - 1)
-    tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         FullDisk(monkeypatch, refusals=1)
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         qtbot.waitUntil(lambda: bool(caplog.records))  # it has been heard of
         assert not records(app.paths).get(MAIN.folder, DRAFT.folder).off
         app.close()

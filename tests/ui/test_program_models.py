@@ -78,7 +78,7 @@ def held(harness: AppHarness) -> threading.Event:
     def wait() -> None:
         begins.wait()
 
-    harness.engine._send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    harness.engine.send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
     return begins
 
 
@@ -142,7 +142,7 @@ def test_a_message_goes_before_a_programs_model_and_a_reply_of_the_users_is_wait
 def test_a_reply_is_the_users_models_though_a_programs_came_while_its_chat_was_being_read(
     harness: AppHarness, server: ServerController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    requests, late = harness.chats.exchanges.requests, list[Callable[[], None]]()
+    requests, late = harness.chats.asking, list[Callable[[], None]]()
     read = requests._read
     monkeypatch.setattr(requests, "_read", lambda *given: late.append(partial(read, *given)))
     assert harness.chats.send("Hello")
@@ -204,7 +204,7 @@ def test_no_model_comes_between_the_laps_of_a_race(
     monkeypatch.setattr(race, "_go_on", ask_first)
     server.shelf.quiet_s = 60.0
     server.shelf._replied_at = float("-inf")
-    harness.chats.exchanges.requests.request_of(
+    harness.chats.asking.request_of(
         harness.chats.transcript.messages[-1].id, lambda request: race.start(request, greedy=True) if request else None
     )
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
@@ -229,7 +229,7 @@ def test_what_is_taken_away_before_the_engine_has_begun_is_not_left_in_memory(
 def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     page = harness.show_settings("server").pages["server"]
     assert isinstance(page, ServerPage)
-    page.others._choose(0)
+    page.others.choose(0)
     assert harness.application.settings.server_keep_min == 0
     assert [each.draft for each in server.shelf.models() if not each.chosen] == [None] * 4  # which take time to find
     qtbot.waitUntil(lambda: server.state.phase is not ServerPhase.RUNNING)

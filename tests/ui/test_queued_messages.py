@@ -141,7 +141,7 @@ def test_it_does_not_go_to_another_branch(harness: AppHarness, qtbot: QtBot) -> 
     finish(harness, qtbot)
     harness.engine.gate.hold()
     first = harness.chats.transcript.messages[-1].id
-    harness.chats.exchanges.regenerate(first)
+    harness.chats.asking.regenerate(first)
     qtbot.waitUntil(lambda: harness.chats.generating)
     QTest.keyClicks(composer.edit, "Second")
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +17,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers.server import ServerController
@@ -22,10 +25,11 @@ from app.storage import ReplyStatus
 from app.view_models.model_list import PairState
 from app.view_models.request_table import RequestRole, RequestRow
 from app.views.settings.search import search
-from app.views.settings.server import ClientFileDialog, ServerPage
+from app.views.settings.server import ServerPage
 from app.words.clients import CLIENTS
 from app.words.requests import RequestColumn
 from engine import ServerPhase
+from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
 from tests.helpers.gui_waits import gui_waits
@@ -33,6 +37,7 @@ from tests.helpers.picture_files import rgb_png
 from tests.helpers.served import PATIENCE_S, Asked, chat_body
 from tests.helpers.window_pages import SETTINGS_PAGES
 
+SAYS_HOW_IT_WAS_STARTED = "import json, os, sys\nprint(json.dumps([sys.argv, dict(os.environ)]))\n"
 WRITTEN = "A draft guesses, the main model checks."
 
 
@@ -214,13 +219,13 @@ def test_a_port_that_is_taken_is_said_and_another_offered(
         server.set_on(True)
         wait_for(server, ServerPhase.FAILED, qtbot)
         sentence = f"Port {server.port} is taken by another program."
-        assert page._on_row.explanation.text() == sentence
+        assert page.on_row.explanation.text() == sentence
         assert banner.sentence.text() == sentence
-        assert not page._another_row.isHidden()
+        assert not page.another_row.isHidden()
         while server.state.phase is not ServerPhase.RUNNING:  # the next may be taken, too
             page.another.click()
             qtbot.waitUntil(lambda: server.state.phase in (ServerPhase.RUNNING, ServerPhase.FAILED), timeout=60_000)
-    assert page._another_row.isHidden()
+    assert page.another_row.isHidden()
     assert not banner.isVisible()
     assert page.port.value() == server.port
     assert ask(server).status_code == 200
@@ -265,7 +270,7 @@ def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page
     server.make_key()
     card = page.connect_card
     for key, client in CLIENTS.items():
-        card.client._choose(key)
+        card.client.choose(key)
         assert card.text.accessibleName() == "Text to paste"
         qtbot.waitUntil(lambda: card.text.verticalScrollBar().maximum() == 0)  # all of it is in sight
         card.copy_button.click()
@@ -273,73 +278,69 @@ def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page
         assert card.copy_button.text() == "Copied"
 
 
-def test_a_clients_file_is_written_when_its_changes_were_seen_and_is_as_it_was_again(
-    server: ServerController, page: ServerPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_program_is_started_with_address_key_and_model_and_what_it_is_given_itself(
+    harness: AppHarness, server: ServerController, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(server.client_files, "_home", tmp_path)
-    file, before = tmp_path / ".codex" / "config.toml", b'model = "other" # fast\n'
-    file.parent.mkdir()
-    file.write_bytes(before)
     server.make_key()
+    turn_on(server, qtbot)
+    key = server.reached.key
+    qtbot.waitUntil(lambda: harness.paths.hub_token.exists() and key in harness.paths.hub_token.read_text())
+    home = tmp_path / "home"
+    for name in ("aider", "claude"):
+        program = home / ".local" / "bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!{sys.executable}\n{SAYS_HOW_IT_WAS_STARTED}")
+        program.chmod(0o755)
+
+    def launched(*arguments: str) -> subprocess.CompletedProcess[str]:
+        options = (f"--profile-dir={tmp_path}", f"--port={server.port}")
+        command = [sys.executable, "-m", "app", "launch", *options, *arguments]
+        environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "KEPT": "yes"}
+        return subprocess.run(
+            command, capture_output=True, check=False, cwd=ROOT, env=environment, text=True, timeout=300
+        )
+
+    arguments, environment = json.loads(launched("aider", "--message", "Say hello", "--port").stdout)
+    assert arguments[1:3] == ["--model", "openai/Main-8B"]
+    assert arguments[-3:] == ["--message", "Say hello", "--port"]
+    assert environment["OPENAI_API_BASE"] == f"{server.reached.address}/v1"
+    assert environment["OPENAI_API_KEY"] == key
+    assert environment["KEPT"] == "yes"
+
+    refused = launched("claude")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("Claude Code works with tools, and Main 8B calls none.")
+    _, environment = json.loads(launched("--model", "main-8b", "claude").stdout)  # the user knows better
+    assert (environment["ANTHROPIC_MODEL"], environment["ANTHROPIC_AUTH_TOKEN"]) == ("Main-8B", key)
+    assert {each.name for each in home.iterdir()} == {".local"}
+
+
+def test_it_says_when_the_model_cannot_serve_a_program_and_which_one_can(
+    harness: AppHarness, server: ServerController, page: ServerPage
+) -> None:
     card = page.connect_card
-    card.client._choose("xcode")
-    assert card.write_button.isHidden()
-    card.client._choose("codex")
-
-    def asked() -> ClientFileDialog:
-        card.write_button.setFocus()
-        with qtbot.waitSignal(server.client_files.proposed):
-            QTest.keyClick(card.write_button, Qt.Key.Key_Space)
-        assert card._dialog is not None
-        return card._dialog
-
-    dialog = asked()
-    assert dialog.windowTitle() == "Write to ~/.codex/config.toml?"
-    shown = dialog.lines.text()
-    assert '-model = "other" # fast\n+model = "Main-8B" # fast' in shown
-    assert server.reached.key not in shown  # as on the page
-    unlit = dialog.lines.grab().toImage()
-    dialog.lines.setFocus(Qt.FocusReason.TabFocusReason)
-    assert dialog.lines.grab().toImage() != unlit
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert file.read_bytes() == before
-    dialog = asked()
-    with qtbot.waitSignal(server.client_files.changed):
-        QTest.keyClick(dialog, Qt.Key.Key_Return)
-    assert server.reached.key in file.read_text()
-    assert card.note.text().startswith("Written to ~/.codex/config.toml. The former file is beside it")
-    aside = file.rename(file.with_name("aside"))
-    file.symlink_to(file)
-    for note in ("~/.codex/config.toml cannot be read or written.", ""):  # what the disk refused can be tried again
-        card.undo_button.setFocus()
-        with qtbot.waitSignal(server.client_files.changed):
-            QTest.keyClick(card.undo_button, Qt.Key.Key_Space)
-        assert card.note.text() == note
-        if note:
-            file.unlink()
-            aside.rename(file)
-    assert file.read_bytes() == before
-    assert (card.note.isHidden(), card.undo_button.isHidden()) == (True, True)
-    assert card.window().focusWidget() is card.write_button
-    file.write_bytes(b"model =")
-    with qtbot.waitSignal(server.client_files.changed):
-        card.write_button.click()
-    assert card.note.text() == "~/.codex/config.toml has errors or is no text, so it is not changed."
+    card.client.choose("curl")
+    assert card.note.isHidden()
+    card.client.choose("claude")
+    assert card.note.text().startswith("Claude Code works with tools, and Main 8B calls none. Qwen")
+    assert card.note.text().endswith("can serve it: see Models.")
+    harness.application.settings.language = "ko"
+    QApplication.processEvents()
+    assert card.note.text().startswith("Claude Code에는")
 
 
 def test_the_menu_the_search_and_the_list_of_pages_lead_there(
     harness: AppHarness, server: ServerController, qtbot: QtBot
 ) -> None:
-    wiring = harness.application.server_wiring
+    menu = harness.application.server_menu
     commands = {each.text: each for each in harness.window.tools.commands.all()}
     assert "Server Settings" in commands
     commands["Turn Server On"].act()
     wait_for(server, ServerPhase.RUNNING, qtbot)
-    assert wiring.switch.text() == "Turn Server Off"
-    wiring.switch.trigger()
+    assert menu.switch.text() == "Turn Server Off"
+    menu.switch.trigger()
     wait_for(server, ServerPhase.OFF, qtbot)
-    wiring.settings.trigger()
+    menu.settings.trigger()
     window = harness.show_settings()
     assert window.shown == "server"
     names = {"port": "Port", "key": "Key", "connect": "Connect a program", "claude": "Connect a program"}

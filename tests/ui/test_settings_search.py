@@ -54,8 +54,8 @@ def test_a_setting_is_found_in_the_language_of_the_window_by_words_and_choices_a
         QApplication.processEvents()
         assert name in found(window, query), language
 
-    assert found(window, "tune")[0].startswith("Tune this pair")
-    assert not any("Off for this pair" in each for each in found(window, "tune"))
+    assert found(window, "ahead")[0].startswith("Guess ahead")
+    assert not any("Off for this pair" in each for each in found(window, "tune"))  # of "turned off"
 
     for typed, name in (("theme", "Appearance"), ("dark", "Appearance"), ("한국어", "Language")):
         assert name in [place.name for place in search(typed, window.places())]

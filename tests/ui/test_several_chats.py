@@ -122,7 +122,7 @@ def test_what_the_disk_takes_while_something_else_is_looked_at_is_seen_in_its_ow
         taken, before = threading.Event(), max(stored())
         storage.write(lambda _stores: taken.wait(), lambda _: None, lambda _: None)  # noqa: B023
         if what == "regenerate":
-            chats.exchanges.regenerate(chats.transcript.messages[-1].id)
+            chats.asking.regenerate(chats.transcript.messages[-1].id)
         else:
             harness.window.composer.send("And then?")
         if what.endswith("version"):

@@ -52,9 +52,9 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     models = {model.folder: model for model in (MAIN, DRAFT, SMALLER, STRANGER)}
     store = [*(installed(model) for model in models.values()), BROKEN]
     with open_app(tmp_path, qtbot, models=models, installed=store) as harness:
-        harness.window.picker.open()
+        harness.window.open_picker()
         yield harness
-        harness.window.picker.panel.close()
+        harness.window.picker.close()
 
 
 def options(listed: OptionList) -> list[Option]:
@@ -71,7 +71,7 @@ def click(listed: OptionList, value: str) -> None:
 def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be_chosen(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
-    mains = harness.window.picker.panel.mains
+    mains = harness.window.picker.mains
     names = [option.text for option in options(mains)]
     used_as_drafts = names[names.index("Used as drafts") :]
     assert set(names) == {"Main 8B", "Main 4B", "Stranger 1B", "Broken", *used_as_drafts}
@@ -84,9 +84,9 @@ def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be
     assert [option for option in options(mains) if "sees pictures" in option.detail] == seeing
     row = mains.model().index(options(mains).index(seeing[0]), 0)
     assert "sees pictures" in row.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert not any(option.mark for option in options(harness.window.picker.panel.drafts))
+    assert not any(option.mark for option in options(harness.window.picker.drafts))
 
-    listed = [option for option in options(harness.window.picker.panel.mains) if option.value]
+    listed = [option for option in options(harness.window.picker.mains) if option.value]
     usable = [not option.reason for option in listed if option.text != "Draft 1B"]
     assert usable == sorted(usable, reverse=True)
     notice = notice_for(ModelUnsupported("/models/Broken", "mystery"))
@@ -94,16 +94,16 @@ def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be
     assert notice.hint
     assert reason.endswith(notice.hint)
 
-    drafts = harness.window.picker.panel.drafts
+    drafts = harness.window.picker.drafts
     qtbot.waitUntil(lambda: "Comparing…" not in [option.text for option in options(drafts)])
-    listed = options(harness.window.picker.panel.drafts)
+    listed = options(harness.window.picker.drafts)
     assert [option.text for option in listed[:5]] == ["No draft", "Recommended", "Draft 1B", "Compatible", "Main 4B"]
     assert listed[5].text == "Not compatible"
     reasons = {option.text: option.reason for option in listed[6:]}
     assert set(reasons) == {"Main 8B", "Stranger 1B", "Broken"}
     assert all(reasons.values())
 
-    panel = harness.window.picker.panel
+    panel = harness.window.picker
     go_to(panel.mains, "Main 4B")
     assert panel.note.text().startswith("Main 4B: ")
     assert "installed by Hunch" in panel.note.text()
@@ -111,9 +111,9 @@ def test_every_model_is_listed_by_what_it_can_with_the_reason_where_it_cannot_be
     assert panel.note.text() == "Stranger 1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
 
     drafts.scrollToBottom()
-    with qtbot.assertNotEmitted(harness.window.picker.panel.draft_chosen):
+    with qtbot.assertNotEmitted(harness.window.picker.drafts.chosen):
         click(drafts, STRANGER.folder)
-    assert harness.window.picker.panel.isVisible()
+    assert harness.window.picker.isVisible()
     assert drafts.current_value == STRANGER.folder
 
 
@@ -121,7 +121,7 @@ def test_the_draft_is_changed_without_loading_the_main_model_and_keys_choose_non
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     """A large model would take its time again, and the draft that somebody did without would come back."""
-    picker, engine = harness.window.picker.panel, harness.engine
+    picker, engine = harness.window.picker, harness.engine
     loads, drafts = list(engine.loads), list(engine.drafts)
     click(picker.mains, MAIN.folder)
     click(picker.drafts, DRAFT.folder)
@@ -142,7 +142,7 @@ def test_the_draft_is_changed_without_loading_the_main_model_and_keys_choose_non
     assert panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
 
     assert press(panel.drafts, Qt.Key.Key_End) in {"Main 8B", "Stranger 1B", "Broken"}
-    with qtbot.assertNotEmitted(panel.draft_chosen):
+    with qtbot.assertNotEmitted(panel.drafts.chosen):
         for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
             QTest.keyClick(panel.drafts, key)
     assert panel.isVisible()
@@ -165,11 +165,11 @@ def test_the_draft_is_changed_without_loading_the_main_model_and_keys_choose_non
     panel.field.clear()
     panel.drafts.setFocus()
     QTest.keyClick(panel.drafts, Qt.Key.Key_Home)
-    with qtbot.waitSignal(panel.draft_chosen) as chosen:
+    with qtbot.waitSignal(panel.drafts.chosen) as chosen:
         QTest.keyClick(panel.drafts, Qt.Key.Key_Return)
     assert chosen.args == [""]
 
-    harness.window.picker.open()
+    harness.window.open_picker()
     panel.drafts.setFocus()
     QTest.mouseClick(panel.drafts.viewport(), Qt.MouseButton.LeftButton)
     assert not panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
@@ -182,11 +182,11 @@ def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_make
 ) -> None:
     """By hand, or by LM Studio. With two hundred models lists take four frames; a load tells a hundred steps."""
     picker, new = harness.window.picker, model_info("/models/New-1B", 1_000_000_000)
-    picker.panel.close()
-    harness.store._models = [installed(MAIN), installed(DRAFT), installed(new)]
-    picker.open()
-    qtbot.waitUntil(lambda: new.folder in {option.value for option in options(picker.panel.drafts)})
-    assert STRANGER.folder not in {option.value for option in options(picker.panel.drafts)}
+    picker.close()
+    harness.store.models = [installed(MAIN), installed(DRAFT), installed(new)]
+    harness.window.open_picker()
+    qtbot.waitUntil(lambda: new.folder in {option.value for option in options(picker.drafts)})
+    assert STRANGER.folder not in {option.value for option in options(picker.drafts)}
 
     asked: list[str] = []
     drafts = harness.models.drafts_for_main
@@ -199,7 +199,7 @@ def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_make
     for _ in range(5):
         harness.models.pair_changed.emit()
     assert asked == []
-    click(harness.window.picker.panel.drafts, "")
+    click(harness.window.picker.drafts, "")
     assert asked
 
 
@@ -281,7 +281,7 @@ def test_a_long_list_of_refused_models_is_read_by_key(drafts: OptionList) -> Non
 def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_chosen(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
-    panel = harness.window.picker.panel
+    panel = harness.window.picker
     assert panel.field.hasFocus()
     QTest.keyClicks(panel.field, "4b")
     assert [option.text for option in options(panel.mains)] == ["Main 4B"]
@@ -289,19 +289,19 @@ def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_ch
     QTest.keyClick(panel.field, Qt.Key.Key_Return)
     assert not panel.isVisible()
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B")
-    harness.window.picker.open()
+    harness.window.open_picker()
     assert (panel.field.text(), len(options(panel.mains)) > 1) == ("", True)
 
     height = panel.height()
     QTest.keyClicks(panel.field, "broken")
-    with qtbot.assertNotEmitted(panel.main_chosen):
+    with qtbot.assertNotEmitted(panel.mains.chosen):
         QTest.keyClick(panel.field, Qt.Key.Key_Return)
     assert panel.isVisible()
     QTest.keyClicks(panel.field, " nonsense")
     assert panel.lists.nothing.isVisible()
     QTest.keyClick(panel.field, Qt.Key.Key_Escape)
     assert not panel.isVisible()
-    harness.window.picker.open()
+    harness.window.open_picker()
     assert panel.height() == height  # whatever was searched for
 
 
@@ -313,9 +313,9 @@ def test_korean_initials_find_a_model() -> None:
 
 def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness, qtbot: QtBot) -> None:
     """In the smallest window with the largest text only one of the lists is shown at a time."""
-    panel, settings = harness.window.picker.panel, harness.application.settings
+    panel, settings = harness.window.picker, harness.application.settings
     many = [model_info(f"/models/Other-{number}B", number * 10**9) for number in range(10, 60)]
-    harness.store._models += [installed(model) for model in many]
+    harness.store.models += [installed(model) for model in many]
     settings.recent_models = (many[30].folder, MAIN.folder)
     harness.models.records.put_gain(MAIN.folder, DRAFT.folder, 1.84)
     harness.models.refresh()
@@ -327,7 +327,7 @@ def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness,
     panel.close()
     settings.text_scale = 2.0
     harness.window.resize(720, 480)
-    harness.window.picker.open()
+    harness.window.open_picker()
     assert (panel.mains.isVisible(), panel.drafts.isVisible()) == (True, False)
     QTest.keyClick(panel.field, Qt.Key.Key_Down)
     QTest.keyClick(panel.mains, Qt.Key.Key_Right)
@@ -352,26 +352,25 @@ def test_the_picker_changes_how_is_drafted_unloads_the_pair_and_leads_to_drafts_
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     picker, chip = harness.window.picker, harness.window.header.chip
-    picker.panel.more_button.click()
-    controls = picker.panel.more.speculation
+    picker.more_button.click()
+    controls = picker.more.speculation
     harness.models.choose_speculation("fixed", 4)  # as under Settings → Advanced
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
     assert chip.accessibleName().endswith("6 tokens")
-    picker.panel.close()
+    picker.close()
     harness.ask(qtbot, "Hello")
     asked = harness.engine.requests[-1].speculation
     assert (asked.mode, asked.tokens) == ("fixed", 6)
 
-    picker.panel.more.eject_button.click()
+    picker.more.eject_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.state == "unloaded")
     assert "Main 8B" in chip.accessibleName()
     assert "next message" in chip.toolTip()
-    picker.open()
-    assert not picker.panel.more.tune_button.isEnabled()
-    assert picker.panel.more.search_button.isEnabled()
+    harness.window.open_picker()
+    assert picker.more.search_button.isEnabled()
 
-    picker.panel.more.search_button.click()
+    picker.more.search_button.click()
     find = harness.window.models_view.view.discover
     assert find.isVisible()
     assert harness.store.queries[-1].drafts_for == MAIN
@@ -380,7 +379,7 @@ def test_the_picker_changes_how_is_drafted_unloads_the_pair_and_leads_to_drafts_
 
 def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot: QtBot) -> None:
     def details() -> dict[str | None, str]:
-        return {option.text: option.detail for option in options(harness.window.picker.panel.mains)}
+        return {option.text: option.detail for option in options(harness.window.picker.mains)}
 
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
     qtbot.waitUntil(lambda: details()["Main 4B"].endswith("checking…"))
@@ -392,7 +391,7 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
     library = harness.models.library
     checked = [each.folder for each in library.installed if library.entry(each, "", "").is_checking]
     assert checked == [SMALLER.folder]
-    click(harness.window.picker.panel.mains, SMALLER.folder)
+    click(harness.window.picker.mains, SMALLER.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
     qtbot.waitUntil(lambda: "checking" not in details()["Main 4B"])
 
@@ -431,7 +430,7 @@ def test_the_chip_tells_the_state_of_the_draft_and_how_far_it_is_loaded(
 
 def test_two_models_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
     """The loaded ones; and a refused draft, just where somebody asks why, as the keyboard is at it."""
-    picker, found = harness.window.picker.panel, Vocabularies(151_936, 151_940, 151_930, 12)
+    picker, found = harness.window.picker, Vocabularies(151_936, 151_940, 151_930, 12)
     harness.store.pair_checks[MAIN.folder, DRAFT.folder] = PairCheck(MAIN.folder, DRAFT.folder, None, found, True)
     details = picker.more.details
     assert picker.note.text().startswith("Main 8B: ")  # until it is known how they compare
@@ -476,14 +475,14 @@ def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     other = model_info("/elsewhere/Draft-1B", 1_000_000_000)
-    harness.store._models.append(installed(other, source=ModelSource.ADDED))
+    harness.store.models.append(installed(other, source=ModelSource.ADDED))
     harness.application.settings.context_tokens = 1024
     harness.models.refresh()
     needed = size(memory_fit(other, 1024).needed_bytes)
 
     def details() -> dict[str | None, str]:
-        harness.window.picker.open()
-        return {option.value: option.detail for option in options(harness.window.picker.panel.drafts)}
+        harness.window.open_picker()
+        return {option.value: option.detail for option in options(harness.window.picker.drafts)}
 
     qtbot.waitUntil(lambda: other.folder in details())
     assert details()[other.folder].startswith(f"{needed} more memory")
@@ -495,7 +494,7 @@ def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_
 def test_a_model_that_waits_for_a_reply_says_so_is_given_up_by_a_click_on_the_present_one_and_need_not_wait(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
-    mains, banner, pair = harness.window.picker.panel.mains, harness.window.banner, harness.models
+    mains, banner, pair = harness.window.picker.mains, harness.window.banner, harness.models
     harness.engine.gate.hold()
     harness.window.composer.send("Hello")
     qtbot.waitUntil(lambda: bool(harness.engine.state().running))
@@ -534,7 +533,7 @@ def test_what_memory_refused_is_tried_again_with_the_button_that_says_so(
         window, engine = harness.window, harness.engine
         qtbot.waitUntil(window.banner.isVisible)
         assert window.banner.button.text() == "Try again"
-        engine._models[refused.folder] = refused  # there is room now
+        engine.models[refused.folder] = refused  # there is room now
         window.banner.button.click()
         qtbot.waitUntil(lambda: (harness.models.pair.state, harness.models.pair.draft_state) == ("ready", "active"))
         assert len(engine.loads) == (2 if part == "main" else 1)

@@ -140,7 +140,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
     assert [text for window in windows(harness) for text in texts(window)] == before
 
     harness.ask(qtbot, "Hello")
-    harness.window.notices.show_problem(NoModelLoaded())
+    harness.window.show_problem(NoModelLoaded())
     rows = harness.window.sidebar.chats.model()
     assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model loaded", "Today")
     harness.application.settings.language = "ko"
@@ -170,7 +170,7 @@ def test_a_text_that_would_stay_english_is_found(script: ModuleType, tmp_path: P
 
 def test_everything_on_screen_is_translated(harness: AppHarness) -> None:
     name = human_name(harness.models.pair.main_name)
-    harness.window.chat_settings.toggle()
+    harness.window.chat_settings.toggle_panel()
     for language in ("ko", "ja", "zh_CN"):
         switch(harness, language)
         for page in pages(harness):

@@ -129,8 +129,8 @@ def test_without_the_starter_pair_nothing_is_offered_that_nobody_can_answer(tmp_
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
         assert not any(question.isVisible() for question in harness.window.empty_chat.questions)
-        harness.window.picker.open()
-        assert harness.window.picker.panel.mains.model().index(0, 0).data() == "No models installed."
+        harness.window.open_picker()
+        assert harness.window.picker.mains.model().index(0, 0).data() == "No models installed."
 
 
 def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
@@ -143,8 +143,8 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         assert harness.window.banner.isVisible()
         assert harness.window.empty_chat.offer.text() == "No model loaded"
         QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-        assert harness.window.picker.panel.isVisible()
-        harness.window.picker.panel.close()
+        assert harness.window.picker.isVisible()
+        harness.window.picker.close()
 
 
 def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_its_row(
@@ -177,7 +177,7 @@ def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_
     field = chats.findChild(RenameField)
     assert field is not None
     before = field.geometry()
-    harness.chats.acts.pin(one, True)  # which takes its row to the top
+    harness.chats.pin(one, True)  # which takes its row to the top
     qtbot.waitUntil(lambda: field.geometry() == place_of(harness, one) != before)
     harness.chats.delete_chat(one)
     qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
@@ -208,7 +208,7 @@ def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens_and_s
     harness.window.sidebar.search.setFocus()
     QApplication.sendEvent(harness.window, QShowEvent())  # as when it was minimized
     harness.chats.open_chat(one)  # closes the search in the chat
-    assert not harness.window.finding.bar.isVisible()
+    assert not harness.window.find_bar.isVisible()
     assert harness.window.sidebar.search.hasFocus()
 
     window = harness.window
@@ -287,7 +287,7 @@ def test_a_second_run_has_its_windows_where_they_were_and_brings_back_what_was_d
 ) -> None:
     with open_app(tmp_path, qtbot) as first:
         first.window.resize(760, 520)
-        first.window.sidebar_visibility.set_wanted(False)
+        first.window.set_sidebar_wanted(False)
         settings = first.show_settings()
         settings.resize(700, 555)
         settings.close()
@@ -374,7 +374,7 @@ def test_the_window_asks_also_where_the_disk_refuses_a_running_reply_as_it_close
 ) -> None:
     """What has come since the last save is tried first; nothing is said where the disk takes it."""
     window = harness.window
-    harness.chats.replies._timer.setInterval(10**6)
+    harness.chats.replies.save_timer.setInterval(10**6)
     harness.engine.scripts.append(Script(pieces=("First. ", "word " * 3000, "ends")))
     harness.engine.gate.hold()
     type_and_send(harness, "Story")

@@ -201,14 +201,22 @@ def test_rows_are_dragged_into_folders_and_out_but_nothing_of_other_programs(app
     assert not event.isAccepted()
 
 
-def test_a_click_ends_on_the_row_it_began_on_and_keys_stop_at_no_heading(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_click_ends_on_the_row_it_began_on_and_keys_stop_at_no_heading(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is pressed on a heading, or on another row, and let go on a folder leaves it as it is; on a heading no ring
     shows, and no key means anything.
     """
     make_folder(app, qtbot, "Folder")
     chats, viewport = app.window.sidebar.chats, app.window.sidebar.chats.viewport()
     opened: list[bool] = []
-    chats.folder_opened.connect(lambda _folder, opens: opened.append(opens))
+    set_opened = app.chats.folders.set_opened
+
+    def note(folder_id: int, opens: bool) -> None:
+        opened.append(opens)
+        set_opened(folder_id, opens)
+
+    monkeypatch.setattr(app.chats.folders, "set_opened", note)
     for begin in (point_of(app, "Folders"), QPoint(40, viewport.height() - 4)):
         QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=begin)
         QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
@@ -267,7 +275,7 @@ def test_a_folder_is_deleted_as_the_person_chooses_and_an_empty_one_without_a_qu
         ("Delete everything", ["Folders", "Outer"], 2),
     ):
         app.chats.open_chat(deep)
-        press_button(app.window.sidebar_wiring.delete_folder(folder), button)
+        press_button(app.window.sidebar.chats.delete_folder(folder), button)
         app.wait_until_stored(qtbot)
         assert listed(app) == left
         assert len(app.chats.deletions.latest()) == in_trash
@@ -384,7 +392,7 @@ def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: Ap
         app.chats.folders.set_opened(folder, False)
     app.chats.open_chat(chat)
     app.window.sidebar.search.setText("no such words")
-    app.window.sidebar_visibility.toggle()
+    app.window.toggle_sidebar()
     app.chats.conversations.set_query("no such words")
     qtbot.waitUntil(lambda: not app.chats.conversations.rows)
     menu = app.window.menu
@@ -418,9 +426,9 @@ def test_today_is_yesterday_the_next_day_and_copies_are_named_after_their_origin
     qtbot.waitUntil(lambda: listed(app) == ["Yesterday", "Chat"])
 
     for _ in range(2):
-        app.chats.acts.duplicate(chat)
+        app.chats.duplicate(chat)
         app.wait_until_stored(qtbot)
-    app.chats.acts.duplicate(app.chats.chat_id)  # a copy of "Chat copy 2"
+    app.chats.duplicate(app.chats.chat_id)  # a copy of "Chat copy 2"
     app.wait_until_stored(qtbot)
     assert sorted(listed(app)) == ["Chat", "Chat copy", "Chat copy 2", "Chat copy 3", "Yesterday"]
     for language, name in (("ko", "여행 사본"), ("ja", "여행のコピー"), ("zh_CN", "여행 副本")):
@@ -472,7 +480,7 @@ def test_the_search_is_cleared_by_its_button_and_return_opens_the_first_result_a
     QTest.keyClicks(search, "lisb")
     QTest.keyClick(search, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: app.chats.chat_id == chat)
-    qtbot.waitUntil(lambda: app.window.finding.bar.count.text() == "1 of 1")
+    qtbot.waitUntil(lambda: app.window.find_bar.count.text() == "1 of 1")
     assert search.hasFocus()
     app.chats.new_chat()
     QTest.keyClick(search, Qt.Key.Key_Return)
@@ -542,7 +550,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     for chat in chats:
         app.chats.delete_chat(chat)
         app.wait_until_stored(qtbot)
-    trash = app.window.sidebar_wiring.show_trash()
+    trash = app.window.sidebar.show_trash()
     shown = [trash.list.model().index(row, 0).data() for row in range(3)]
     assert shown == ["Three", "Two", "One"]
     QTest.mouseClick(trash.restore_button, Qt.MouseButton.LeftButton)  # the first one is chosen
@@ -590,7 +598,7 @@ def test_the_chat_does_not_lie_over_it_where_both_have_little_room(app: AppHarne
     assert window.sidebar.width() == window.sidebar.maximumWidth()
     settings.text_scale = 2.0
     window.resize(720, 480)
-    window.sidebar_visibility.search()
+    window.search_chats()
     for language in ("en", "ja"):
         settings.language = language
         QApplication.processEvents()
@@ -600,7 +608,7 @@ def test_the_chat_does_not_lie_over_it_where_both_have_little_room(app: AppHarne
 
 
 def test_a_search_that_takes_long_says_so_until_all_is_listed_and_one_typed_just_before_the_end_is_given_up(
-    app: AppHarness, qtbot: QtBot
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That one asked the closed storage for chats, and was told as a fault of the program."""
     make_chats(app, qtbot, "Lisbon", "Porto")
@@ -614,9 +622,9 @@ def test_a_search_that_takes_long_says_so_until_all_is_listed_and_one_typed_just
     qtbot.waitUntil(lambda: not sidebar.still.isVisible())
     assert [row.text for row in app.chats.conversations.rows if row.chat_id] == ["Porto"]
 
-    told: list[object] = []
-    app.window.sidebar.search_changed.connect(told.append)
+    asked: list[str] = []
+    monkeypatch.setattr(app.chats.conversations, "set_query", asked.append)
     QTest.keyClicks(app.window.sidebar.search, "needle")
     app.window.close_at_once()
     assert not app.window.sidebar._delay.isActive()
-    assert told == []
+    assert asked == []

@@ -53,7 +53,7 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
     assert shown_on(header) == ["Hunch Starter", "←", "Hunch Starter Draft", "· auto"]
     window.resize(720, 700)
     harness.application.settings.text_scale = 2.0
-    qtbot.waitUntil(lambda: not window.inspector.button.isVisible())
+    qtbot.waitUntil(lambda: not window.inspector.isVisible())
     header.chip.set_pair(pair)
     QApplication.processEvents()
     assert shown_on(header)[:3] == ["Hunch Starter", "←", "Draft"]
@@ -68,7 +68,7 @@ def test_the_header_keeps_its_names_where_there_is_little_room_and_cuts_the_draf
 
     header.set_title("A title that is much longer than the others are")
     window.resize(720, 700)
-    aside = [window.chat_settings.button, window.inspector.button]
+    aside = [window.chat_settings, window.inspector]
     assert all(button.isVisible() for button in aside)
     harness.application.settings.text_scale = 2.0
     qtbot.waitUntil(lambda: not any(button.isVisible() for button in aside))
@@ -154,7 +154,7 @@ def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) ->
     for question in ("One", "Two"):
         chats.new_chat()
         harness.ask(qtbot, question)
-        chats.acts.rename(chats.chat_id, "A&B " * 120)
+        chats.rename(chats.chat_id, "A&B " * 120)
         harness.wait_until_stored(qtbot)
     chats.folders.make()
     harness.wait_until_stored(qtbot)

@@ -69,7 +69,7 @@ def test_a_row_opens_its_chat_at_the_reply_and_by_key_on_its_branch(app: AppHarn
     app.chats.new_chat()
     app.ask(qtbot, "One?")
     first = app.chats.transcript.messages[-1].id
-    app.chats.exchanges.regenerate(first)
+    app.chats.asking.regenerate(first)
     app.wait_until_quiet(qtbot)
     assert app.chats.transcript.row_of(first) is None
     table = page_of(app, qtbot).table
@@ -162,7 +162,7 @@ def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
     with open_app(tmp_path, qtbot) as app:
         app.wait_until_stored(qtbot)
         app.chats.open_chat(1)
-        assert app.chats.exchanges.continue_reply(2)
+        assert app.chats.asking.continue_reply(2)
         app.wait_until_quiet(qtbot)
         app.application.speculation.statistics.show_more()
         app.wait_until_stored(qtbot)
@@ -195,37 +195,37 @@ def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_of
 ) -> None:
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
-    app.window.picker.open()
-    controls = app.window.picker.panel.more.speculation
+    app.window.open_picker()
+    controls = app.window.picker.more.speculation
     assert controls.modes.value == "off"
     assert "This chat only." in controls.explanation.text()
     controls.modes.buttons[1].click()
     assert app.application.settings.speculation_mode == "auto"  # all other chats
-    app.window.picker.panel.close()
+    app.window.picker.close()
     app.ask(qtbot, "Two?")
     assert app.engine.requests[-1].speculation.mode == "auto"
     app.chats.new_chat()
-    app.window.picker.open()
+    app.window.open_picker()
     assert (controls.modes.value, "Only" in controls.explanation.text()) == ("auto", False)
-    app.window.picker.panel.close()
+    app.window.picker.close()
 
-    app.window.inspector.turn_off_requested.emit()
-    assert [app.application.speculation.switch.is_off] == [True]
+    app.window.inspector.panel.turn_off.click()
+    assert [app.models.pair.off_for_pair] == [True]
     app.window.banner.button.click()
-    assert [app.application.speculation.switch.is_off] == [False]
+    assert [app.models.pair.off_for_pair] == [False]
     for choose in (partial(app.models.choose_speculation, "auto", 3), partial(app.models.choose_draft, None)):
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         choose()
-        assert not app.application.speculation.switch.is_off
+        assert not app.models.pair.off_for_pair
 
     settings = app.application.settings
-    app.window.picker.open()
+    app.window.open_picker()
     assert [button.text() for button in controls.modes.buttons] == ["Off", "Auto"]
-    app.window.picker.panel.close()
+    app.window.picker.close()
     own = app.show_settings("advanced").advanced.speculation.controls
     own.modes.buttons[1].click()
     assert settings.speculation_mode == "fixed"
-    app.window.picker.open()
+    app.window.open_picker()
     assert [button.text() for button in controls.modes.buttons] == ["Off", "Fixed", "Auto"]
     app.window.banner.button.click()
     assert settings.speculation_mode == own.modes.value == "auto"
@@ -255,7 +255,7 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there
     assert app.window.inspector.message_id == first
 
     inspector = app.window.inspector
-    follower = inspector.button.nextInFocusChain()
+    follower = inspector.nextInFocusChain()
     while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
         follower = follower.nextInFocusChain()
     assert follower is not None
@@ -266,7 +266,7 @@ def test_the_inspector_comes_below_what_is_open_over_the_chat(tmp_path: Path, qt
     """It is made when it is first asked for, and what is made last lies on top."""
     with open_app(tmp_path, qtbot, put_settings={"inspector_visible": False}) as app:
         window = app.window
-        window.chat_settings.toggle()
+        window.chat_settings.toggle_panel()
         over = window.chat_settings.panel
         window.inspector.set_wanted(True)
         qtbot.waitUntil(lambda: window.inspector.panel.geometry().intersects(over.geometry()))
@@ -405,7 +405,7 @@ def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     asked: list[Request | None] = []
-    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    app.chats.asking.request_of(app.chats.transcript.messages[-1].id, asked.append)
     (request,) = asked
     assert request is not None
     race.start(request, greedy=True)
@@ -422,7 +422,7 @@ def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting
 
     app.chats.options.put(Scope.CHAT, "fastest", True)
     asked.clear()
-    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    app.chats.asking.request_of(app.chats.transcript.messages[-1].id, asked.append)
     (request,) = asked
     assert request is not None
     for greedy in (False, True):

@@ -96,7 +96,7 @@ def test_a_title_that_the_person_chose_stays(harness: ControllerHarness) -> None
     harness.chat.send("first")
     harness.engine.gate.let_through(1)
     harness.qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
-    harness.chat.acts.rename(harness.chat.chat_id, "Mine")
+    harness.chat.rename(harness.chat.chat_id, "Mine")
     harness.engine.gate.open()
     wait_for_rest(harness, 2)
     assert harness.titles() == ["Mine"]

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.view_models.transcript import TranscriptMessage
-from app.views.transcript.selection import Place
+from app.views.transcript.selection import TextPlace
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 from tests.ui.test_transcript_selection import CHAT, text_with
 
@@ -47,7 +47,7 @@ def begin_at(harness: TranscriptHarness, words: str) -> None:
         part for part, _ in harness.view.visible_parts.shown() if part.selectable is not None and _has(part, text)
     )
     assert part.address is not None
-    place = Place(part.message_id, part.address, text.toPlainText().index(words))
+    place = TextPlace(part.message_id, part.address, text.toPlainText().index(words))
     harness.view.selection.begin(place, place)
 
 

@@ -43,7 +43,7 @@ def delete_open_chat(app: AppHarness, qtbot: QtBot) -> int:
 
 
 def open_trash(app: AppHarness) -> TrashWindow:
-    trash = app.window.sidebar_wiring.show_trash()
+    trash = app.window.sidebar.show_trash()
     QApplication.processEvents()
     return trash
 
@@ -130,7 +130,7 @@ def test_it_is_searched_and_neither_changed_nor_written_in(app: AppHarness, qtbo
     read_deleted(app, qtbot)
     assert app.window.menu.find.isEnabled()
     app.window.menu.find.trigger()
-    bar = app.window.finding.bar
+    bar = app.window.find_bar
     QTest.keyClicks(bar.field, "needle")
     qtbot.waitUntil(lambda: view_of(app).finder.count == 1)
     assert bar.isVisible()
@@ -249,7 +249,7 @@ def test_other_versions_and_what_is_attached_can_be_read_and_neither_changed_nor
 ) -> None:
     app.engine.scripts.extend(Script(pieces=(text,)) for text in ("one", "two"))
     app.ask(qtbot, "Find the needle")
-    app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+    app.chats.asking.regenerate(app.chats.transcript.messages[1].id)
     app.wait_until_quiet(qtbot)
     chat_id = delete_open_chat(app, qtbot)
     app.chats.reading.open(chat_id)
@@ -274,8 +274,7 @@ def test_other_versions_and_what_is_attached_can_be_read_and_neither_changed_nor
     assert (reply.read_only, reply.can_continue) == (True, False)
 
     app.chats.new_chat()
-    attachments = app.window.file_wiring.attachments
-    attachments._attached.add_text("pasted words")
+    app.application.file_controllers.attachments.add_text("pasted words")
     read_deleted(app, qtbot)
     view_of(app).attachment_requested.emit(app.chats.transcript.messages[0].id, 0)
     dialog = app.window.findChild(AttachmentDialog)

@@ -70,7 +70,7 @@ def test_what_is_typed_elsewhere_goes_to_the_composer_and_keys_that_are_no_lette
     assert harness.window.composer.text() == "b"
 
     clicked_transcript(harness, qtbot)
-    bar = harness.window.finding.bar
+    bar = harness.window.find_bar
     harness.window.menu.find.trigger()
     QTest.keyClicks(bar.field, "e")
     QTest.mouseClick(bar.next, Qt.MouseButton.LeftButton)
@@ -132,7 +132,7 @@ def test_stray_keys_in_the_settings_of_a_chat_stay_there(harness: AppHarness, qt
     """And Tab goes through its fields, in the order in which they are read."""
     harness.ask(qtbot, "Hello")
     window = harness.window
-    window.chat_settings.toggle()
+    window.chat_settings.toggle_panel()
     panel = window.chat_settings.panel
     QTest.keyClicks(focused(), "x")
     assert panel.isVisible()

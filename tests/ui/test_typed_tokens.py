@@ -18,7 +18,7 @@ LIMIT = MAIN.context_tokens
 
 
 def used(app: AppHarness) -> int:
-    return app.window.composer.ring._used_tokens
+    return app.window.composer.ring.used_tokens
 
 
 def is_told(typed: TypedTokens, tokens: int) -> bool:
@@ -43,7 +43,7 @@ def test_typed_words_are_one_count_in_the_meter_and_leave_it_with_the_message(
 ) -> None:
     asked = counted(app, monkeypatch)
     QTest.keyClicks(app.window.composer.edit, "as fast as somebody types")
-    qtbot.waitUntil(lambda: app.window.file_wiring.typed.tokens == 5)
+    qtbot.waitUntil(lambda: app.application.file_controllers.typed.tokens == 5)
     assert asked == ["as fast as somebody types"]
 
     app.window.composer.set_text("")
@@ -55,7 +55,7 @@ def test_typed_words_are_one_count_in_the_meter_and_leave_it_with_the_message(
     assert app.window.composer.ring.isVisible()
     chat_id = app.chats.chat_id
     app.chats.new_chat()  # each chat has the tokens of its own words
-    qtbot.waitUntil(lambda: app.window.file_wiring.typed.tokens == 0)
+    qtbot.waitUntil(lambda: app.application.file_controllers.typed.tokens == 0)
     assert not app.window.composer.ring.isVisible()
     app.chats.open_chat(chat_id)
     qtbot.waitUntil(lambda: used(app) == before + 3)
@@ -69,7 +69,7 @@ def test_typed_words_are_one_count_in_the_meter_and_leave_it_with_the_message(
 def test_words_are_counted_once_and_again_when_they_come_again_and_none_are_told_of_others(
     app: AppHarness, qtbot: QtBot
 ) -> None:
-    typed = app.window.file_wiring.typed
+    typed = app.application.file_controllers.typed
     for text, tokens in (("one two", 2), ("", 0), ("one two", 2), ("  \n", 0), ("one", 1)):
         typed.count(text)
         qtbot.waitUntil(partial(is_told, typed, tokens))
@@ -83,7 +83,7 @@ def test_words_are_counted_once_and_again_when_they_come_again_and_none_are_told
 
     assert LIMIT is not None
     app.window.composer.set_text("word " * 100)
-    qtbot.waitUntil(lambda: app.window.file_wiring.typed.tokens == 100)
+    qtbot.waitUntil(lambda: app.application.file_controllers.typed.tokens == 100)
     assert not app.window.composer.ring.isVisible()
     app.window.composer.set_text("word " * (LIMIT + 50))
     qtbot.waitUntil(app.window.composer.ring.isVisible)

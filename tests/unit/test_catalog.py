@@ -18,18 +18,18 @@ from engine import (
     CatalogAcceptance,
     CatalogDraft,
     CatalogModel,
-    DrafterKind,
     FitLevel,
     ForwardTimes,
     HubModel,
     HubQuery,
+    drafter_names,
     fit_together,
     is_made_for,
     is_wanted,
     load_catalog,
 )
 from engine.hub.catalog import PAIR_CONTEXT_TOKENS
-from engine.models.drafters import drafter_kind
+from engine.models.drafter_kinds import drafter_kind
 from engine.models.families import FAMILIES, family_name
 from engine.models.fit import memory_share
 from engine.models.inspect import check_config
@@ -189,20 +189,17 @@ def published_config(draft: CatalogDraft) -> dict[str, Any]:
     publisher, _, name = draft.repository.partition("/")
     assert draft.kind is not None
     if publisher == "RedHatAI":
-        return {"speculators_model_type": draft.kind.value, "transformer_layer_config": {"hidden_act": "silu"}}
+        return {"speculators_model_type": draft.kind, "transformer_layer_config": {"hidden_act": "silu"}}
     if publisher == "deepseek-ai":
-        part = "Eagle3" if draft.kind is DrafterKind.EAGLE3 else "DSpark"  # also of its DFlash
+        part = "Eagle3" if draft.kind == "eagle3" else "DSpark"  # also of its DFlash
         return {"architectures": [f"{'Gemma4' if 'gemma4' in name else 'Qwen3'}{part}Model"]}
-    if draft.kind is DrafterKind.MTP and name.startswith("gemma-4"):
+    if draft.kind == "mtp" and name.startswith("gemma-4"):
         return {"model_type": "gemma4_assistant"}
-    if draft.kind is DrafterKind.MTP:
+    if draft.kind == "mtp":
         families = {"Qwen3.5": "qwen3_5", "Qwen3.6": "qwen3_5", "Qwen3.8": "qwen3_5", "GLM-4.7": "glm4_moe_lite"}
         return {"model_type": next(f"{family}_mtp" for start, family in families.items() if name.startswith(start))}
-    classes = {DrafterKind.DFLASH: "DFlashDraftModel", DrafterKind.DFLASH2: "DFlash2DraftModel"}
-    classes |= {DrafterKind.DFLY: "DFlyDraftModel", DrafterKind.DFLARE: "QwenDFlareDraftModel"}
-    classes[DrafterKind.DOMINO] = "DominoDraftModel"
-    classes |= {DrafterKind.DSPARK: "Qwen3DSparkModel", DrafterKind.EAGLE3: "LlamaForCausalLMEagle3"}
-    return {"architectures": [classes[draft.kind]], "hidden_act": "silu"}
+    named = "LlamaForCausalLMEagle3" if draft.kind == "eagle3" else f"{drafter_names()[draft.kind]}DraftModel"
+    return {"architectures": [named], "hidden_act": "silu"}
 
 
 def test_every_drafter_of_the_catalog_is_of_a_dialect_that_is_computed_here(catalog: Catalog) -> None:
@@ -210,8 +207,8 @@ def test_every_drafter_of_the_catalog_is_of_a_dialect_that_is_computed_here(cata
     for draft in (draft for draft in catalog.drafts if draft.kind is not None):
         config = published_config(draft)
         check_config(draft.repository, config)
-        assert drafter_kind(config) is draft.kind, draft.repository
-        if draft.kind is DrafterKind.MTP and config["model_type"] != "gemma4_assistant":
+        assert drafter_kind(config) == draft.kind, draft.repository
+        if draft.kind == "mtp" and config["model_type"] != "gemma4_assistant":
             assert family_of(config["model_type"], config) in MTP_FAMILIES, draft.repository
 
 
@@ -326,7 +323,7 @@ def test_how_far_a_draft_is_right_is_read_in_both_ways(tmp_path: Path) -> None:
 
 def test_drafters_with_a_published_gain_come_first(catalog: Catalog) -> None:
     drafts = catalog.drafts_for("mlx-community/Qwen3.8-27B-4bit")
-    assert [draft.kind for draft in drafts[:2]] == [DrafterKind.DSPARK, DrafterKind.DFLASH2]
+    assert [draft.kind for draft in drafts[:2]] == ["dspark", "dflash2"]
     unmeasured = [draft for draft in drafts if not draft.gains]
     assert unmeasured[-1].kind is None
     assert catalog.drafts_for("nobody/nothing") == ()

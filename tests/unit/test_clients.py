@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
+from dataclasses import replace
 
 import pytest
 import yaml
 
-from app.words.clients import CLIENTS, Reached
+from app.words.clients import CLIENTS, Reached, lack_of
 
 REACHED = Reached("http://127.0.0.1:4862", "Qwen3 'odd\"-8B", 40960, "hunch-key")
 
@@ -18,12 +19,16 @@ def words(client: str, reached: Reached = REACHED) -> list[str]:
     return shlex.split(CLIENTS[client].text(reached))
 
 
-def test_claude_code_gets_the_address_without_a_path() -> None:
+def environment(client: str, reached: Reached = REACHED) -> dict[str, str]:
+    return dict(each.split("=", 1) for each in words(client, reached) if "=" in each and not each.startswith("-"))
+
+
+def test_claude_code_gets_the_address_without_a_path_and_no_key_of_an_account() -> None:
     assert words("claude")[-1] == "claude"
-    values = dict(each.split("=", 1) for each in words("claude") if "=" in each)
-    assert values == {
+    assert environment("claude") == {
         "ANTHROPIC_BASE_URL": REACHED.address,
         "ANTHROPIC_AUTH_TOKEN": REACHED.key,
+        "ANTHROPIC_API_KEY": "",
         "ANTHROPIC_MODEL": REACHED.model,
         "ANTHROPIC_DEFAULT_HAIKU_MODEL": REACHED.model,
         "CLAUDE_CODE_MAX_CONTEXT_TOKENS": "40960",
@@ -33,16 +38,20 @@ def test_claude_code_gets_the_address_without_a_path() -> None:
     }
 
 
-def test_codex_gets_a_provider_of_responses() -> None:
-    config = tomllib.loads(CLIENTS["codex"].text(REACHED))
+def test_codex_gets_a_provider_of_responses_and_the_key_by_the_environment() -> None:
+    parts = words("codex")
+    start = parts.index("codex")
+    assert set(parts[start + 1 :: 2]) == {"-c"}
+    config = tomllib.loads("\n".join(parts[start + 2 :: 2]))
     assert (config["model"], config["model_context_window"]) == (REACHED.model, 40960)
     provider = config["model_providers"][config["model_provider"]]
     assert (provider["base_url"], provider["wire_api"]) == (f"{REACHED.address}/v1", "responses")
-    assert provider["http_headers"] == {"Authorization": f"Bearer {REACHED.key}"}
+    assert f"{provider['env_key']}={REACHED.key}" in parts[:start]
 
 
 def test_opencode_gets_a_limit_that_leaves_room_for_the_prompt() -> None:
-    config = json.loads(CLIENTS["opencode"].text(REACHED))
+    assert words("opencode")[-1] == "opencode"
+    config = json.loads(words("opencode")[1].removeprefix("OPENCODE_CONFIG_CONTENT="))
     provider = config["provider"]["hunch"]
     assert provider["options"] == {"baseURL": f"{REACHED.address}/v1", "apiKey": REACHED.key}
     assert config["model"] == f"hunch/{REACHED.model}"
@@ -85,6 +94,24 @@ def test_aider_gets_the_model_and_its_room() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("client", "reached", "lack"),
+    [
+        ("claude", REACHED, ""),
+        ("claude", replace(REACHED, calls_tools=False), "Claude Code works with tools, and Qwen3 8B calls none."),
+        (
+            "codex",
+            replace(REACHED, context_tokens=4096),
+            "Codex needs a context of 32,768 tokens, and Qwen3 8B has 4,096.",
+        ),
+        ("opencode", replace(REACHED, context_tokens=0), ""),  # which is not known
+        ("zed", replace(REACHED, calls_tools=False, context_tokens=4096), ""),
+    ],
+)
+def test_an_agent_says_what_a_model_lacks_for_it(client: str, reached: Reached, lack: str) -> None:
+    assert lack_of(CLIENTS[client], replace(reached, model="Qwen3-8B-4bit")) == lack
+
+
 def test_curl_sends_a_question() -> None:
     parts = words("curl")
     assert f"{REACHED.address}/v1/chat/completions" in parts
@@ -98,3 +125,4 @@ def test_without_model_and_key_nothing_is_invented(client: str) -> None:
     assert "None" not in text
     assert "40960" not in text
     assert "=0" not in text.replace("CLAUDE_CODE_ATTRIBUTION_HEADER=0", "")
+    assert "hunch-key" not in text

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.finder import FoundPlaces, NotRead, PartRead, Place
+from app.views.transcript.finder import FoundPlace, FoundPlaces, NotRead, PartRead
 
 COUNTS = st.dictionaries(st.sampled_from([(0, 0, 0), (2, 0, 0), (2, 0, 3), (2, 1, 0)]), st.integers(0, 3))
 
 
-def filled(counts: list[dict[tuple[int, int, int], int] | None]) -> tuple[FoundPlaces, list[Place]]:
+def filled(counts: list[dict[tuple[int, int, int], int] | None]) -> tuple[FoundPlaces, list[FoundPlace]]:
     """None: not read yet. The messages are read from the last one on."""
     model = TranscriptModel()
     model.set_messages([TranscriptMessage(number, from_user=True, text="") for number in range(len(counts))])
@@ -22,7 +22,7 @@ def filled(counts: list[dict[tuple[int, int, int], int] | None]) -> tuple[FoundP
         if parts is not None:
             found.put(number, {address: PartRead(None, count) for address, count in parts.items()})
     listed = [
-        Place(number, address, at)
+        FoundPlace(number, address, at)
         for number, parts in enumerate(counts)
         for address in sorted(parts or {})
         for at in range((parts or {})[address])

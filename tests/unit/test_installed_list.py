@@ -13,7 +13,6 @@ from app.views.models.model_facts import context_text, facts
 from engine import (
     CacheSizes,
     DrafterInfo,
-    DrafterKind,
     FitLevel,
     MemoryFit,
     ModelAbout,
@@ -41,7 +40,7 @@ ENTRIES = [
     entry("Qwen3-13B", 13, 1, about=ModelAbout("Qwen3")),
     entry("Qwen3-2B", 2, 3, about=ModelAbout("Qwen3")),
     entry("giant", 99, level=FitLevel.TOO_LARGE),
-    entry("head", 1, 2, drafter=DrafterKind.EAGLE3, fit=None),
+    entry("head", 1, 2, drafter="eagle3", fit=None),
 ]
 
 
@@ -90,7 +89,7 @@ def test_the_list_is_shown_as_asked(view: ListView, expected: list[str]) -> None
 
 
 def drafter(folder: str, main: ModelInfo) -> ModelInfo:
-    made = DrafterInfo(DrafterKind.DFLASH, main.width, main.layers, main.vocabulary_rows, (1,))
+    made = DrafterInfo("dflash", main.width, main.layers, main.vocabulary_rows, (1,))
     return replace(model_info(folder, 10), vocabulary_digest="", drafter=made)
 
 

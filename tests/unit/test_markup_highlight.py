@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from app.markup.formula import FormulaKey, draw
-from app.markup.highlight import Role, Span, spans
+from app.markup.highlight import ColoredSpan, Role, spans
 from app.markup.tex import Letter, take_letters, with_dashes
 
 
@@ -35,7 +35,7 @@ def test_enormous_lines_stay_plain() -> None:
 
 
 def test_the_last_line_needs_no_end() -> None:
-    assert Span(2, 3, Role.COMMENT) in spans("x # y", "python")
+    assert ColoredSpan(2, 3, Role.COMMENT) in spans("x # y", "python")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_quadratic_lexer_is_given_up(language: str, code: str) -> None:
 
 def test_colours_come_lazily() -> None:
     first = list(islice(spans("x = 1\n" * 10_000, "python"), 5))
-    assert Span(4, 1, Role.NUMBER) in first
+    assert ColoredSpan(4, 1, Role.NUMBER) in first
 
 
 def test_what_stays_plain_comes_lazily_too() -> None:

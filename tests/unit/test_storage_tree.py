@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,21 +11,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.storage import (
-    Attachment,
-    AttachmentKind,
     Database,
     Edit,
     EditKind,
     StoredMessage,
     Stores,
+    copies,
     exchange,
-    rescue,
     tree,
 )
-from app.storage.attachments import attachments_from_json, attachments_to_json
-from app.storage.edits import QUICK_ASK
-from app.storage.opening import _make_tables
-from app.storage.salvage import Merge
 from engine import MessageRole
 from tests.helpers.trash import nearly_overdue
 
@@ -86,48 +79,14 @@ def test_what_follows_stays_when_the_trash_is_emptied(stores: Stores, tmp_path: 
     for text in ("a", "c", "d"):
         exchange.delete_messages(stores, message(stores, chat, text), following=False)
     stores.edits.put(Edit(1, EditKind.EDIT, USER, "words about a"))
-    rescue.copy_if_due(tmp_path / "chats.db")
+    copies.copy_if_due(tmp_path / "chats.db")
     nearly_overdue(stores.database)
     purged = stores.trash.purge()
-    rescue.forget_in_copies(tmp_path / "chats.db", purged)
+    copies.forget_in_copies(tmp_path / "chats.db", purged)
     assert (len(purged.messages), shown(stores, chat)) == (3, ["b", "e"])
     assert not stores.database.rows("SELECT * FROM edits")
-    with closing(Database(rescue.copies_of(tmp_path / "chats.db")[-1])) as copy:
+    with closing(Database(copies.copies_of(tmp_path / "chats.db")[-1])) as copy:
         assert shown(Stores(copy), chat) == ["b", "e"]
-
-
-@pytest.mark.expect_log("the database was damaged")
-def test_a_rescue_keeps_the_order_and_what_was_being_edited(stores: Stores, tmp_path: Path) -> None:
-    chat = chat_of(stores, "a", "b", "c")
-    exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
-    exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
-    edit = Edit(3, EditKind.AFTER, ASSISTANT, "half a thought", (Attachment("a.txt", AttachmentKind.TEXT, "text", 4),))
-    stores.edits.put_with_attachments(edit)
-    stores.unsent.put(QUICK_ASK, "not asked yet")
-    stores.database.close()
-    rescue.rebuild(tmp_path / "chats.db", _make_tables)
-    with closing(Database(tmp_path / "chats.db")) as database:
-        assert shown(Stores(database), chat) == ["a", "inserted", "c"]
-        assert Stores(database).edits.of_chat(chat) == {3: edit}
-        assert Stores(database).unsent.in_quick_ask() == "not asked yet"
-
-
-def test_two_edits_with_one_number_are_put_together_with_what_is_attached(tmp_path: Path) -> None:
-    """One of the numbers was damaged; which of them, nobody can tell."""
-    both, one = (Attachment(name, AttachmentKind.TEXT, name, 4) for name in ("both.txt", "one.txt"))
-    made = {"message_id": 3, "kind": "edit", "role": "user"}
-    rows = [
-        made | {"text": "first", "attachments": attachments_to_json((both,))},
-        made | {"text": "second", "attachments": attachments_to_json((both, one))},
-        made | {"text": "third", "attachments": None},
-        *[made | {"message_id": None, "text": "of no message", "attachments": attachments_to_json((one,))}] * 2,
-    ]
-    with closing(sqlite3.connect(tmp_path / "fresh.db")) as fresh:
-        _make_tables(fresh)
-        Merge(fresh).add(("edits", row) for row in rows)
-        text, attached = fresh.execute("SELECT text, attachments FROM edits").fetchone()
-    assert text == "first\n\nsecond\n\nthird"
-    assert attachments_from_json(attached) == (both, one)
 
 
 def test_an_edit_is_kept_until_it_is_dropped(stores: Stores) -> None:

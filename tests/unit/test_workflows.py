@@ -62,7 +62,7 @@ def test_every_step_runs_what_is_here(workflow: Path) -> None:
 
 def _steps(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for job in told["jobs"].values():
-        assert job["timeout-minutes"] <= 150
+        assert job["timeout-minutes"] < 360  # GitHub ends a job then
         yield from job["steps"]
 
 

@@ -1,5 +1,5 @@
 """The chats of the sidebar: painting their rows, moving among them by key and pointer, their menus, renaming in place,
-dragging. Signals are requests.
+dragging.
 """
 
 from __future__ import annotations
@@ -54,16 +54,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.markup.folding import Span, occurrences_of_any
+from app.controllers.chat import ChatController
+from app.controllers.chat_lists import Folders
+from app.markup.folding import TextSpan, occurrences_of_any
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
 from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
 from app.view_models.conversation_rows import FolderTree, Match
 from app.views.icons import icon
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held
 from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
-from app.words.formats import in_menu
+from app.words.formats import fill, in_menu, sentences
 
 Identity = tuple[int, int, Match | None]  # chat, folder
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
@@ -75,6 +78,7 @@ Move = Callable[[int | None], None]  # into a folder; None: out of all
 Index = QModelIndex | QPersistentModelIndex
 
 _INDENT = "    "  # of a folder inside another, in a menu
+_ASKS_PX = 560  # the question that has three buttons
 _ROW_PX, _HEADING_PX, _FOUND_PX, _SNIPPET_PX = 32, 30, 50, 26
 EDGE_PX = 12  # of a row, to the name of a chat that is in no folder
 _FOLDER_PX = 34  # for the arrow and the icon of a folder
@@ -352,7 +356,7 @@ def more_place(theme: Theme, row: QRect) -> QRect:
     return QRect(row.right() - side, row.top(), side, row.height())
 
 
-def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
+def centred(text: str, span: TextSpan, metrics: QFontMetrics, width_px: int) -> str:
     """As many whole words as fit, with what is found in the middle of them."""
     if metrics.horizontalAdvance(text) <= width_px:
         return text
@@ -370,7 +374,7 @@ def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
     return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
 
 
-def in_qt_units(text: str, spans: Iterable[Span]) -> list[Span]:
+def in_qt_units(text: str, spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Qt counts UTF-16 units."""
     return [(_units(text[:first]), _units(text[:last])) for first, last in spans]
 
@@ -407,8 +411,7 @@ def fill_move_menu(
 class DraggedRows(RowRing, QListView):
     """Rows that can be dragged onto folders, and out of them. A drag of another program is not taken."""
 
-    move_requested = Signal(int, object)  # chat, folder or None
-    folder_move_requested = Signal(int, object)  # folder, the one to be in or None
+    _folders: Folders  # from `bind` on
 
     def __init__(self, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)
@@ -419,14 +422,14 @@ class DraggedRows(RowRing, QListView):
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDropIndicatorShown(False)
 
-    def _chats(self) -> ConversationListModel:
+    def _rows(self) -> ConversationListModel:
         model = self.model()
         assert isinstance(model, ConversationListModel)
         return model
 
     @property
     def _tree(self) -> FolderTree:
-        return self._chats().tree
+        return self._rows().tree
 
     def _is_item(self, index: Index) -> bool:
         return index.isValid() and not row_of(index).is_heading
@@ -466,8 +469,8 @@ class DraggedRows(RowRing, QListView):
         self._drag_edge = edge
 
     def _place_of(self, folder_id: int | None) -> QRect:
-        row = self._chats().row_of_folder(folder_id or 0)
-        return QRect() if row is None else self.visualRect(self._chats().index(row))
+        row = self._rows().row_of_folder(folder_id or 0)
+        return QRect() if row is None else self.visualRect(self._rows().index(row))
 
     def _show_target(self, place: QRect) -> None:
         self.dropped_on = place
@@ -486,24 +489,15 @@ class DraggedRows(RowRing, QListView):
             return
         event.accept()
         if what[0]:
-            self.move_requested.emit(what[0], folder_id)
+            self._folders.move_chat(what[0], folder_id)
         else:
-            self.folder_move_requested.emit(what[1], folder_id)
+            self._folders.move_folder(what[1], folder_id)
 
 
 class ChatList(DraggedRows):
-    chat_opened = Signal(int)
-    chat_clicked = Signal()  # after that: one writes there now
+    chat_clicked = Signal()  # and is open: one writes there now
     match_opened = Signal(int, Match)  # chat
-    renamed = Signal(int, str)
-    pin_requested = Signal(int, bool)
-    duplicate_requested = Signal(int)
     export_requested = Signal(int, str)  # chat, title
-    delete_requested = Signal(int)
-    folder_renamed = Signal(int, str)
-    folder_opened = Signal(int, bool)
-    folder_delete_requested = Signal(int)
-    folder_requested = Signal(object, int)  # a new one: in which one or None, with which chat or 0
     left_upwards = Signal()  # Up in the first row
     search_left = Signal()  # Escape, while what a search found is listed
 
@@ -512,6 +506,11 @@ class ChatList(DraggedRows):
         self.open_chat_id = 0
         self._pressed: Identity | None = None
         self.setItemDelegate(ChatRowDelegate(self, self))
+
+    def bind(self, chats: ChatController) -> None:
+        self._chats = chats
+        self._folders = chats.folders
+        self.setModel(chats.conversations)
 
     def set_open_chat(self, chat_id: int) -> None:
         self.open_chat_id = chat_id
@@ -525,7 +524,7 @@ class ChatList(DraggedRows):
     @property
     def words(self) -> Sequence[str]:
         """What is searched for."""
-        return self._chats().query.split() if self.model() is not None else ()
+        return self._rows().query.split() if self.model() is not None else ()
 
     # Keys
 
@@ -572,9 +571,9 @@ class ChatList(DraggedRows):
         elif key == Qt.Key.Key_F2:
             self.start_rename(self.currentIndex())
         elif key == Qt.Key.Key_Right and row.folder_id and not row.opened:
-            self.folder_opened.emit(row.folder_id, True)
+            self._folders.set_opened(row.folder_id, True)
         elif key == Qt.Key.Key_Left and row.folder_id and row.opened:
-            self.folder_opened.emit(row.folder_id, False)
+            self._folders.set_opened(row.folder_id, False)
         elif key == Qt.Key.Key_Left and row.inside is not None:
             self._go_to_folder(row.inside)
         else:
@@ -582,9 +581,9 @@ class ChatList(DraggedRows):
         return True
 
     def _go_to_folder(self, folder_id: int) -> None:
-        row = self._chats().row_of_folder(folder_id)
+        row = self._rows().row_of_folder(folder_id)
         if row is not None:
-            self.setCurrentIndex(self._chats().index(row))
+            self.setCurrentIndex(self._rows().index(row))
 
     def _step(self, row: int, direction: int) -> None:
         """To the next chat or folder in that direction; headings are passed over."""
@@ -603,9 +602,9 @@ class ChatList(DraggedRows):
         index = super().moveCursor(action, modifiers)
         if not index.isValid():
             return index
-        ahead, behind = range(index.row(), self._chats().rowCount()), range(index.row(), -1, -1)
+        ahead, behind = range(index.row(), self._rows().rowCount()), range(index.row(), -1, -1)
         rows = (*behind, *ahead) if action in _BACKWARDS else (*ahead, *behind)
-        items = (self._chats().index(row, 0) for row in rows)
+        items = (self._rows().index(row, 0) for row in rows)
         return next(filter(self._is_item, items), index)
 
     # Pointer
@@ -645,24 +644,50 @@ class ChatList(DraggedRows):
 
     def open_first(self) -> None:
         """As if the first chat or folder were clicked, but without taking the focus."""
-        index = next(filter(self._is_item, map(self._chats().index, range(self._chats().rowCount()))), None)
+        index = next(filter(self._is_item, map(self._rows().index, range(self._rows().rowCount()))), None)
         if index is not None:
             self.setCurrentIndex(index)
             self._open(row_of(index))
 
     def _open(self, row: ConversationRow) -> None:
         if row.folder_id:
-            self.folder_opened.emit(row.folder_id, not row.opened)
+            self._folders.set_opened(row.folder_id, not row.opened)
         elif row.match is not None:
             self.match_opened.emit(row.chat_id, row.match)
         else:
-            self.chat_opened.emit(row.chat_id)
+            self._chats.open_chat(row.chat_id)
 
     def _delete(self, row: ConversationRow) -> None:
         if row.folder_id:
-            self.folder_delete_requested.emit(row.folder_id)
+            self.delete_folder(row.folder_id)
         else:
-            self.delete_requested.emit(row.chat_id)
+            self._chats.delete_chat(row.chat_id)
+
+    def delete_folder(self, folder_id: int) -> Dialog | None:
+        """The open question; None for an empty folder, which is deleted at once: that can be undone."""
+        chats, folders = self._folders.contents(folder_id)
+        if not chats and not folders:
+            self._folders.delete(folder_id, with_chats=False)
+            return None
+        name = self._tree.folders[folder_id].name
+
+        def text() -> DialogText:
+            title = fill(self.tr("Delete the folder “%1”?"), name)
+            acts = self.tr("Move contents up"), self.tr("Cancel"), self.tr("Delete everything")
+            return DialogText(title, self._contents(chats, folders), "", *acts)
+
+        dialog = Dialog(self.theme, self.window(), text, width_px=_ASKS_PX)
+        dialog.accepted.connect(lambda: self._folders.delete(folder_id, with_chats=False))
+        dialog.other_chosen.connect(lambda: self._folders.delete(folder_id, with_chats=True))
+        dialog.open()
+        return dialog
+
+    def _contents(self, chats: int, folders: int) -> str:
+        within = self.tr("%Ln chat(s)", "", chats)
+        if folders:
+            within = fill(self.tr("%1 and %2"), within, self.tr("%Ln folder(s)", "", folders))
+        kept = self.tr("Deleted chats stay in Recently Deleted for 30 days.")
+        return sentences(fill(self.tr("Contains %1."), within), kept)
 
     # Menus
 
@@ -676,7 +701,7 @@ class ChatList(DraggedRows):
         elif not by_key:
             menu = list_menu(self.theme, self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(self.tr("New Folder")).triggered.connect(lambda: self.folder_requested.emit(None, 0))
+            menu.addAction(self.tr("New Folder")).triggered.connect(lambda: self._folders.make(None))
             menu.popup(event.globalPos())
 
     def _open_menu_by_key(self, index: QModelIndex) -> None:
@@ -690,7 +715,7 @@ class ChatList(DraggedRows):
         menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
         if row.folder_id:
             new = menu.addAction(self.tr("New Subfolder"))
-            new.triggered.connect(lambda: self.folder_requested.emit(row.folder_id, 0))
+            new.triggered.connect(lambda: self._folders.make(row.folder_id))
         else:
             self._add_chat_actions(menu, row)
         places = list_menu(self.theme, menu)
@@ -704,20 +729,19 @@ class ChatList(DraggedRows):
 
     def _add_chat_actions(self, menu: QMenu, row: ConversationRow) -> None:
         pin = menu.addAction(self.tr("Unpin") if row.pinned else self.tr("Pin"))
-        pin.triggered.connect(lambda: self.pin_requested.emit(row.chat_id, not row.pinned))
+        pin.triggered.connect(lambda: self._chats.pin(row.chat_id, not row.pinned))
         duplicate = menu.addAction(self.tr("Duplicate"))
-        duplicate.triggered.connect(lambda: self.duplicate_requested.emit(row.chat_id))
+        duplicate.triggered.connect(lambda: self._chats.duplicate(row.chat_id))
         export = menu.addAction(self.tr("Export…"))
         export.triggered.connect(lambda: self.export_requested.emit(row.chat_id, row.title))
 
     def fill_move_menu(self, menu: QMenu, row: ConversationRow) -> None:
         """Where a chat or a folder can go."""
         if row.folder_id:
-            request, number, move_to_new = self.folder_move_requested, row.folder_id, None
+            fill_move_menu(menu, self._tree, row, partial(self._folders.move_folder, row.folder_id), None)
         else:
-            request, number = self.move_requested, row.chat_id
-            move_to_new = lambda _checked=False: self.folder_requested.emit(None, row.chat_id)  # noqa: E731
-        fill_move_menu(menu, self._tree, row, partial(request.emit, number), move_to_new)
+            move = partial(self._folders.move_chat, row.chat_id)
+            fill_move_menu(menu, self._tree, row, move, lambda: self._folders.make(None, row.chat_id))
 
     # Renaming
 
@@ -725,15 +749,18 @@ class ChatList(DraggedRows):
         if not self._is_item(index):
             return
         row = row_of(index)
-        renamed, number = (self.folder_renamed, row.folder_id) if row.folder_id else (self.renamed, row.chat_id)
-        field = RenameField(self, self.theme, lambda: self.index_of(row), row.title, partial(renamed.emit, number))
+        if row.folder_id:
+            rename = partial(self._folders.rename, row.folder_id)
+        else:
+            rename = partial(self._chats.rename, row.chat_id)
+        field = RenameField(self, self.theme, lambda: self.index_of(row), row.title, rename)
         field.setAccessibleName(self.tr("Folder name") if row.folder_id else self.tr("Chat title"))
 
     def index_of(self, row: ConversationRow) -> QModelIndex:
         """Where a chat or folder is now; an index that is not valid when it is not listed."""
-        chats = self._chats()
-        number = chats.row_of_folder(row.folder_id) if row.folder_id else chats.row_of(row.chat_id)
-        return QModelIndex() if number is None else chats.index(number)
+        rows = self._rows()
+        number = rows.row_of_folder(row.folder_id) if row.folder_id else rows.row_of(row.chat_id)
+        return QModelIndex() if number is None else rows.index(number)
 
     def rowsAboutToBeRemoved(self, parent: Index, first: int, last: int) -> None:  # noqa: N802 - Qt's name
         """Where the current row goes, its neighbour becomes current, which Qt would bring into sight, unasked."""

@@ -47,7 +47,7 @@ def ask_to_forget(
 
     def text() -> DialogText:
         question, button = words()
-        warning = QCoreApplication.translate("TrashWindow", "Daily copies included. This cannot be undone.")
+        warning = QCoreApplication.translate("TrashWindow", "Backups included. This cannot be undone.")
         return DialogText(question, warning, "", button, QCoreApplication.translate("TrashWindow", "Cancel"))
 
     dialog = Dialog(theme, parent, text, danger=True)

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
-from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.energy import knows_battery
 from app.system.machine import can_use_openblas, has_gpu, system_proxy
@@ -20,9 +18,8 @@ from app.system.paths import Paths
 from app.theme import Theme
 from app.views.settings.options import Kept
 from app.views.settings.speculation_controls import SpeculationControls
-from app.views.settings.tune import TuneCard
 from app.views.widgets.buttons import PillButton
-from app.views.widgets.cards import CARDS_APART_PX, Card, Page, Row
+from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
@@ -33,12 +30,13 @@ _MEGABYTE = 1_000_000
 _MOST_MEGABYTES = 10_000
 
 
-class SpeculationCards(Translated, QWidget):
-    """How far to guess ahead, and measuring what is fastest here."""
+class SpeculationCard(Translated, Card):
+    """How far to guess ahead, and when."""
 
-    def __init__(self, theme: Theme, settings: Settings, models: ModelController, parts: SpeculationParts) -> None:
-        super().__init__()
-        self._settings, self._models = settings, models
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
+        super().__init__(theme)
+        self._settings = settings
+        self._models = models
         self.controls = SpeculationControls(theme, offers_fixed=True)
         self.controls.explanation.hide()  # the row has it
         self.row = Row(theme, self.controls)
@@ -48,27 +46,20 @@ class SpeculationCards(Translated, QWidget):
         self.battery_row = Row(theme, self.battery)
         self.light = Switch(theme)
         self.light_row = Row(theme, self.light)
-        self.tune = TuneCard(theme, parts.tuning)
-        card = Card(theme)
-        card.add(self.row)
-        card.column.addWidget(self.off_row)
+        self.add(self.row)
+        self.column.addWidget(self.off_row)
         for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
             if is_there:
-                card.add(row)
+                self.add(row)
             else:
                 row.setParent(None)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(CARDS_APART_PX)
-        column.addWidget(card)
-        column.addWidget(self.tune)
         self.controls.chosen.connect(models.choose_speculation)
         self.controls.explained.connect(self._explain)
         settings.changed.connect(lambda _name: self._show())
         models.pair_changed.connect(self._show)
         Kept(settings, "draft_on_battery", self.battery)
         Kept(settings, "light_drafters", self.light)
-        self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
+        self.on_button.clicked.connect(lambda: models.set_off_for_pair(False))
         self._show()
         self._retranslate()
 
@@ -92,13 +83,11 @@ class SpeculationCards(Translated, QWidget):
 
 
 class AdvancedPage(Translated, Page):
-    def __init__(
-        self, theme: Theme, settings: Settings, models: ModelController, speculation: SpeculationParts, paths: Paths
-    ) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController, paths: Paths) -> None:
         super().__init__(theme)
         self._settings = settings
         self._paths = paths
-        self.speculation = SpeculationCards(theme, settings, models, speculation)
+        self.speculation = SpeculationCard(theme, settings, models)
         self.hub = HubCard(theme, settings, models)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)
@@ -200,7 +189,7 @@ class HubCard(Translated, Card):
         self._token_row = Row(theme, self.token)
         self._token_in_clear_row = Row(theme, self.token_in_clear)
         self._mirrors_row = Row(theme, self.mirrors)
-        self._proxy_row = Row(theme, self.proxy)
+        self.proxy_row = Row(theme, self.proxy)
         self._limit_row = Row(theme, self.limit)
         self._offline_row = Row(theme, self.offline)
         self._show_settings()
@@ -211,7 +200,7 @@ class HubCard(Translated, Card):
     def _arrange(self) -> None:
         for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
             self.add(row)
-        for row in (self._proxy_row, self._limit_row, self._offline_row):
+        for row in (self.proxy_row, self._limit_row, self._offline_row):
             self.add(row)
         for field in (self.endpoint, self.token, self.mirrors, self.proxy):
             field.setMinimumWidth(_FIELD_PX)
@@ -268,7 +257,7 @@ class HubCard(Translated, Card):
     def _say_proxy(self) -> None:
         in_force = "" if self._settings.hub_proxy else system_proxy()
         now = fill(self.tr("Now %1."), in_force) if in_force else ""
-        self._proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
+        self.proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
 
     def _keep_endpoint(self) -> None:
         if self.endpoint.text() != self._settings.hub_endpoint:

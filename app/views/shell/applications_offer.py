@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 from app.settings import Settings
 from app.system import bundle
 from app.system.worker import Deliver, Worker
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.banner import BannerText
 
 _log = logging.getLogger(__name__)
@@ -21,9 +21,9 @@ _log = logging.getLogger(__name__)
 class _PlaceOffer(QObject):
     """Does what the user agrees to on a thread of its own: a disk may take long."""
 
-    def __init__(self, parts: WindowParts, deliver: Deliver) -> None:
-        super().__init__(parts.window)
-        self._banner, self._deliver = parts.banner, deliver
+    def __init__(self, window: ShellWindow, deliver: Deliver) -> None:
+        super().__init__(window)
+        self._banner, self._deliver = window.banner, deliver
 
     def _do(self, job: Callable[[], Path], done: Callable[[Path], None], refused: Callable[[], BannerText]) -> None:
         worker = Worker("a place in Applications", self._deliver)
@@ -42,14 +42,14 @@ class MoveOffer(_PlaceOffer):
 
     def __init__(
         self,
-        parts: WindowParts,
+        window: ShellWindow,
         deliver: Deliver,
         end: Callable[[], object],
         app: Path,
         folder: Path = bundle.APPLICATIONS,
     ) -> None:
         """`end` ends this run; the next one waits for it."""
-        super().__init__(parts, deliver)
+        super().__init__(window, deliver)
         self._end = end
         self._copy = partial(bundle.copy_to, folder, app)
         self._banner.show_warning(_offer, self._move, behind=True)
@@ -85,8 +85,8 @@ def _refused() -> BannerText:
 class AppOffer(_PlaceOffer):
     """Once, where a tool installed Hunch, which has no Hunch.app then: one in the user's Applications."""
 
-    def __init__(self, parts: WindowParts, deliver: Deliver, settings: Settings, folder: Path) -> None:
-        super().__init__(parts, deliver)
+    def __init__(self, window: ShellWindow, deliver: Deliver, settings: Settings, folder: Path) -> None:
+        super().__init__(window, deliver)
         settings.app_offered = True
         write = partial(bundle.write_app, folder)
         self._banner.show_offer(_offer_to_write, lambda: self._do(write, self._on_written, _not_written))

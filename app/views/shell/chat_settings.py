@@ -1,7 +1,7 @@
 """The panel of a chat's own settings: preset, system prompt, sampling, drafting. Every change counts at once.
 
-Here too: the fields, the row of presets, and connecting the panel to the window and the controllers. It lies in the
-window, so that input methods work in it, and closes when the focus goes elsewhere.
+Here too: the fields, the row of presets, and the button that opens it. It lies in the window, so that input methods
+work in it, and closes when the focus goes elsewhere.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
+from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairState
 from app.views.settings.options import ThinkingField, make_field
 from app.views.settings.speculation_controls import SpeculationControls
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row, Words
 from app.views.widgets.dialog import Dialog, DialogText
@@ -49,8 +50,6 @@ _DOT_PX = 6
 class OptionField(Translated, QWidget):
     """A field and the button that leaves the option as it is elsewhere."""
 
-    left = Signal()
-
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
         self.field = SpeculationControls(theme) if name == _DRAFTING else make_field(theme, name)
@@ -63,7 +62,6 @@ class OptionField(Translated, QWidget):
         row.setSpacing(4)
         row.addWidget(self.field, int(name in _WIDE))
         row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignTop if name in _WIDE else Qt.AlignmentFlag.AlignVCenter)
-        self.leave.clicked.connect(self.left)
         self._retranslate()
 
     def _retranslate(self) -> None:
@@ -86,17 +84,13 @@ class NameField(LineField):
 
 
 class PresetRow(Translated, QWidget):
-    chosen = Signal(str)  # the id; "": none
-    saved = Signal(str)  # under this name
-    updated = Signal()  # the chosen preset is to be saved with the changed values
-    renamed = Signal(str, str)
-    deleted = Signal(str)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, options: ChatOptions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._options = options
         self._presets: tuple[PresetView, ...] = ()
-        self._preset, self._changed = "", False
+        self._preset = ""  # the id of the chosen one; "": none
+        self._changed = False
         self._renames = ""  # the preset that is being named; "": a new one
         self.choice = ChoiceButton(theme, self)
         self.more = IconButton(theme, "more-horizontal", parent=self)
@@ -108,14 +102,16 @@ class PresetRow(Translated, QWidget):
         row.addWidget(self.choice, 1)
         row.addWidget(self.name, 1)
         row.addWidget(self.more)
-        self.choice.chosen.connect(lambda value: self.chosen.emit(str(value)))
+        self.choice.chosen.connect(lambda value: options.choose_preset(str(value)))
         self.more.clicked.connect(self._open_menu)
         self.name.taken.connect(self._take_name)
         self.name.given_up.connect(self._end_naming)
         self._retranslate()
 
     def show_presets(self, presets: Sequence[PresetView], chosen: str, *, changed: bool) -> None:
-        self._presets, self._preset, self._changed = tuple(presets), chosen, changed
+        self._presets = tuple(presets)
+        self._preset = chosen
+        self._changed = changed
         self.choice.set_value(chosen)
         self._retranslate()
 
@@ -127,7 +123,7 @@ class PresetRow(Translated, QWidget):
         if self._preset:
             update = menu.addAction(self.tr("Save Changes to Preset"))
             update.setEnabled(self._changed)
-            update.triggered.connect(lambda _=False: self.updated.emit())
+            update.triggered.connect(lambda _=False: self._options.update_preset())
             menu.addAction(self.tr("Rename…")).triggered.connect(lambda _=False: self.begin_naming(self._preset))
             menu.addAction(self.tr("Delete Preset…")).triggered.connect(lambda _=False: self.ask_to_delete())
         return menu
@@ -142,7 +138,7 @@ class PresetRow(Translated, QWidget):
             return DialogText(title, kept, "", self.tr("Delete"), self.tr("Cancel"))
 
         dialog = Dialog(self._theme, self, text, danger=True)
-        dialog.accepted.connect(lambda: self.deleted.emit(preset))
+        dialog.accepted.connect(lambda: self._options.delete_preset(preset))
         dialog.open()
         return dialog
 
@@ -162,9 +158,9 @@ class PresetRow(Translated, QWidget):
         if not name:
             return
         if self._renames:
-            self.renamed.emit(self._renames, name)
+            self._options.rename_preset(self._renames, name)
         else:
-            self.saved.emit(name)
+            self._options.save_preset(name)
         self._end_naming()
 
     def _end_naming(self) -> None:
@@ -182,29 +178,25 @@ class PresetRow(Translated, QWidget):
 
 
 class ChatSettings(Translated, QWidget):
-    put_requested = Signal(object, str, object)  # Scope, option, value
-    drop_requested = Signal(object, tuple)  # Scope, options; none: all
-    scope_changed = Signal()
-    opened = Signal(bool)
-
-    def __init__(self, theme: Theme, parent: QWidget, otherwise: Callable[[], None]) -> None:
+    def __init__(self, theme: Theme, parent: QWidget, options: ChatOptions, otherwise: Callable[[], None]) -> None:
         """`otherwise`: what takes the focus when nothing else can."""
         super().__init__(parent)
         self._within = parent
         self.focus_before = FocusBefore(otherwise)
         self._theme = theme
+        self._options = options
         self._model_name = ""
         self._values: dict[str, Any] = {}  # of every option, the ones that apply
         self._view = OptionsView({}, {}, {}, (), "")
         self.scopes = Segments(theme, self)
         self.scopes.set_value(Scope.CHAT)
         self.close_button = IconButton(theme, "x", 26, self)
-        self.presets = PresetRow(theme, self)
+        self.presets = PresetRow(theme, options, self)
         self.page = Page(theme, self)
         self.reset = PillButton(theme, parent=self)
         self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
         self._words = {name: Words(theme, beside=True) for name in _WIDE}
-        self._rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
+        self.rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
         self._connect()
         self._retranslate()
@@ -235,9 +227,9 @@ class ChatSettings(Translated, QWidget):
         if content is not None:
             content.setAutoFillBackground(False)  # the card shows through
         rows.addLayout(self._words[_PROMPT].column)
-        for row in self._rows.values():
+        for row in self.rows.values():
             row.keep_height()
-        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self._rows.values(), Hairline(self._theme)):
+        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self.rows.values(), Hairline(self._theme)):
             rows.addWidget(widget)
         rows.addLayout(self._words[_DRAFTING].column)
         rows.addWidget(self.fields[_DRAFTING])
@@ -246,27 +238,32 @@ class ChatSettings(Translated, QWidget):
     def _connect(self) -> None:
         for name, field in self.fields.items():
             field.field.chosen.connect(lambda *values, name=name: self._put(name, *values))
-            field.left.connect(lambda name=name: self.drop_requested.emit(self.scope, _options_of(name)))
-        self.scopes.chosen.connect(lambda _scope: self.scope_changed.emit())
+            field.leave.clicked.connect(
+                lambda _checked=False, name=name: self._options.drop(self.scope, *_options_of(name))
+            )
         self.close_button.clicked.connect(self.leave)
-        self.reset.clicked.connect(lambda: self.drop_requested.emit(self.scope, ()))
+        self.reset.clicked.connect(lambda: self._options.drop(self.scope))
         self._theme.changed.connect(self.update)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
 
     def _put(self, name: str, *values: object) -> None:
         for each, value in zip(_options_of(name), values, strict=True):
-            self.put_requested.emit(self.scope, each, value)
+            self._options.put(self.scope, each, value)
+
+    def _drop(self, name: str) -> None:
+        self._options.drop(self.scope, *_options_of(name))
 
     # What is shown
 
     def show_options(self, view: OptionsView, model_name: str, *, thinks: bool, limits: bool, sees: bool) -> None:
         """`thinks`: the model can; `limits`: and can be held to a limit."""
-        self._view, self._model_name = view, model_name
+        self._view = view
+        self._model_name = model_name
         thinking = self.fields["thinking"].field
         assert isinstance(thinking, ThinkingField)
         thinking.offer_limit(limits)
-        self._rows["thinking"].setVisible(thinks)
-        self._rows["picture_detail"].setVisible(sees)
+        self.rows["thinking"].setVisible(thinks)
+        self.rows["picture_detail"].setVisible(sees)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
             field.leave.setVisible(any(each in view.own for each in _options_of(name)))
@@ -285,7 +282,7 @@ class ChatSettings(Translated, QWidget):
         self.close_button.set_name(self.tr("Close"))
         self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
-        shown: dict[str, Row | Words] = {**self._rows, **self._words}
+        shown: dict[str, Row | Words] = {**self.rows, **self._words}
         for name, words in shown.items():
             source, field = self._source(name), self.fields[name].field
             words.set_words(option_name(name), self._state(name, source))
@@ -344,7 +341,6 @@ class ChatSettings(Translated, QWidget):
         self.raise_()
         put_in_tab_order(anchor, self)
         self.scopes.setFocus(Qt.FocusReason.TabFocusReason)
-        self.opened.emit(True)
 
     def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
         inside = now is None or now is self or self.isAncestorOf(now) or isinstance(now, QMenu)
@@ -352,8 +348,9 @@ class ChatSettings(Translated, QWidget):
             self.focus_before.forget()
             self.hide()
 
-    def hideEvent(self, event: object) -> None:
-        self.opened.emit(False)
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._options.keep()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """What is typed beside a field goes nowhere else: the panel would close."""
@@ -374,21 +371,85 @@ def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:11] + "…" + name[-12:]
 
 
-class SettingsButton(Translated, IconButton):
-    """With a dot where the chat asks for anything otherwise than the settings."""
+class ChatSettingsButton(Translated, IconButton):
+    """After the pair chip; with a dot where the chat asks for anything otherwise than the settings. It opens the panel,
+    as a key does, which is made when it is first opened, and holds the values that apply only while it is open.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, window: ShellWindow, theme: Theme) -> None:
         super().__init__(theme, "sliders-horizontal")
+        self._window = window
         self._differs = False
+        self.action = window.menu.add("chat", SHORTCUT)
+        header = window.header.layout()
+        assert isinstance(header, QHBoxLayout)
+        header.insertWidget(header.indexOf(window.header.chip) + 1, self)
+        window.header.let_give_way(self)
+        self.clicked.connect(self.toggle_panel)
+        self.action.triggered.connect(self.toggle_panel)
+        self._allow(False)
+        window.resized.connect(self._place_panel)
         self._retranslate()
 
-    def set_differs(self, differs: bool) -> None:
-        self._differs = differs
-        self._retranslate()
-        self.update()
+    def bind(self, chats: ChatController, models: ModelController) -> None:
+        self._options = chats.options
+        self._models = models
+        chats.options.changed.connect(self._show_options)
+        chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
+        models.pair_changed.connect(self._show_options)
+        chats.current_chat_changed.connect(lambda _chat_id, _title: self._allow(not chats.reading.chat_id))
+        self._allow(True)
+        self._show_options()
+
+    def _allow(self, allowed: bool) -> None:
+        """Not for a chat that is read in the Trash: nothing of it changes there."""
+        self.setEnabled(allowed)
+        self.action.setEnabled(allowed)
+
+    @cached_property
+    def panel(self) -> ChatSettings:
+        panel = ChatSettings(self.theme, self._window, self._options, self._window.composer.take_focus)
+        panel.scopes.chosen.connect(lambda _scope: self._show_options())
+        return panel
+
+    def toggle_panel(self) -> None:
+        if not self._is_open:
+            self._show_values()
+        self.panel.toggle(self)
+
+    def _show_options(self) -> None:
+        if self._is_open:
+            self._show_values()
+        if self._options.differs != self._differs:
+            self._differs = self._options.differs
+            self._retranslate()
+            self.update()
+
+    @property
+    def _is_open(self) -> bool:
+        """Also while the window itself is hidden."""
+        return "panel" in vars(self) and not self.panel.isHidden()
+
+    def _show_values(self) -> None:
+        view = self._options.view(self.panel.scope)
+        model = self._models.main_info()
+        pair = self._models.pair
+        thinks = model is not None and model.about.thinking
+        limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
+        sees = model is not None and model.sees
+        self.panel.show_options(view, human_name(pair.main_name), thinks=thinks, limits=limits, sees=sees)
+
+    def _close(self) -> None:
+        if self._is_open:
+            self.panel.hide()
+
+    def _place_panel(self) -> None:
+        if self._is_open:
+            self.panel.open_under(self)
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Chat settings (changed here)") if self._differs else self.tr("Chat settings"))
+        self.action.setText(self.tr("Chat Settings…"))
 
     def paint_content(self, painter: QPainter) -> None:
         super().paint_content(painter)
@@ -397,87 +458,3 @@ class SettingsButton(Translated, IconButton):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self.theme.palette.ink)
             painter.drawEllipse(QRectF(self.width() - side - 3, 3, side, side))
-
-
-class ChatSettingsWiring(QObject):
-    """The panel opens by a key, or by the button after the pair chip. It is made when it is first opened, and holds the
-    values that apply only while it is.
-    """
-
-    def __init__(self, parts: WindowParts, theme: Theme) -> None:
-        super().__init__(parts.window)
-        self._parts, self._theme = parts, theme
-        self.button = SettingsButton(theme)
-        self.action = parts.menu.add("chat", SHORTCUT)
-        header = parts.header.layout()
-        assert isinstance(header, QHBoxLayout)
-        header.insertWidget(header.indexOf(parts.header.chip) + 1, self.button)
-        parts.header.let_give_way(self.button)
-        self.button.clicked.connect(self.toggle)
-        self.action.triggered.connect(self.toggle)
-        self._allow(False)
-        parts.window.language_changed.connect(self._retranslate)
-        parts.window.resized.connect(self._follow_button)
-        self._retranslate()
-
-    def bind(self, chats: ChatController, models: ModelController) -> None:
-        self._options, self._models = chats.options, models
-        chats.options.changed.connect(self.show)
-        chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
-        models.pair_changed.connect(self.show)
-        chats.current_chat_changed.connect(lambda _chat_id, _title: self._allow(not chats.reading.chat_id))
-        self._allow(True)
-        self.show()
-
-    def _allow(self, allowed: bool) -> None:
-        """Not for a chat that is read in the Trash: nothing of it changes there."""
-        self.button.setEnabled(allowed)
-        self.action.setEnabled(allowed)
-
-    @cached_property
-    def panel(self) -> ChatSettings:
-        options, panel = self._options, ChatSettings(self._theme, self._parts.window, self._parts.composer.take_focus)
-        panel.put_requested.connect(options.put)
-        panel.drop_requested.connect(lambda scope, names: options.drop(scope, *names))
-        panel.scope_changed.connect(self.show)
-        panel.opened.connect(lambda opened: None if opened else options.keep())
-        panel.presets.chosen.connect(options.choose_preset)
-        panel.presets.saved.connect(options.save_preset)
-        panel.presets.updated.connect(options.update_preset)
-        panel.presets.renamed.connect(options.rename_preset)
-        panel.presets.deleted.connect(options.delete_preset)
-        return panel
-
-    def toggle(self) -> None:
-        if not self._is_open:
-            self._show_values()
-        self.panel.toggle(self.button)
-
-    def show(self) -> None:
-        if self._is_open:
-            self._show_values()
-        self.button.set_differs(self._options.differs)
-
-    @property
-    def _is_open(self) -> bool:
-        """Also while the window itself is hidden."""
-        return "panel" in vars(self) and not self.panel.isHidden()
-
-    def _show_values(self) -> None:
-        view, model = self._options.view(self.panel.scope), self._models.main_info()
-        thinks = model is not None and model.about.thinking
-        pair = self._models.pair
-        limits = pair.state is not PairState.READY or (model is not None and model.ends_thinking)
-        sees, name = model is not None and model.sees, human_name(pair.main_name)
-        self.panel.show_options(view, name, thinks=thinks, limits=limits, sees=sees)
-
-    def _close(self) -> None:
-        if self._is_open:
-            self.panel.hide()
-
-    def _follow_button(self) -> None:
-        if self._is_open:
-            self.panel.open_under(self.button)
-
-    def _retranslate(self) -> None:
-        self.action.setText(self.tr("Chat Settings…"))

@@ -1,7 +1,4 @@
-"""The message field: grows with its text, sends on Return, stops a running reply. `UnsentWords` is what it holds.
-
-It emits requests; `ComposerWiring` connects them to the chats.
-"""
+"""The message field: grows with its text, sends on Return, stops a running reply. `UnsentWords` is what it holds."""
 
 from __future__ import annotations
 
@@ -200,7 +197,10 @@ class _Tokens:
 
 
 class Composer(Translated, QWidget):
-    """The card with the text, the context meter and the round button."""
+    """The card with the text, the context meter and the round button.
+
+    Nothing can be sent before `bind`: what is typed until then stays in the field.
+    """
 
     send_requested = Signal(str)
     stop_requested = Signal()
@@ -210,6 +210,7 @@ class Composer(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._chats: ChatController | None = None
         self._generating = False
         self._main = ""  # as the settings name it
         self._lacks_picture = False
@@ -224,7 +225,6 @@ class Composer(Translated, QWidget):
         self.queue_note.hide()
         self.unseen_note = UnseenNote(theme, self)
         self.attach_button = IconButton(theme, "paperclip", parent=self)
-        self._attachments: AttachedModel | None = None
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
@@ -237,17 +237,27 @@ class Composer(Translated, QWidget):
         self._retranslate()
 
     def _connect(self) -> None:
+        self.send_requested.connect(self._send)
         self.edit.submitted.connect(self._submit)
-        self.edit.escaped.connect(self._on_escape)
+        self.edit.escaped.connect(self._stop)
         self.edit.height_wanted.connect(self._fit)
         self.edit.height_wanted.connect(self._show_button)
         self.edit.textChanged.connect(self._show_button)
         self.unsent.queue_changed.connect(self._show_queue)
         self.unsent.due.connect(self._submit)
+        self.unsent.due_elsewhere.connect(self._send_queued)
         self.button.clicked.connect(self._on_button)
         self.attach_button.clicked.connect(self.attach_requested)
         self.attached.left.connect(self.take_focus)
         self._theme.changed.connect(self._restyle)
+
+    def bind(self, chats: ChatController) -> None:
+        self._chats = chats
+        self.stop_requested.connect(chats.stop)
+        chats.current_chat_changed.connect(self._open_chat)
+        chats.generating_changed.connect(self.set_generating)
+        chats.reply_ended.connect(self._on_reply_ended)
+        chats.context_changed.connect(self.set_context)
 
     def _arrange(self) -> None:
         buttons = QHBoxLayout()
@@ -280,7 +290,7 @@ class Composer(Translated, QWidget):
 
     def attached_rows(self) -> list[AttachedRow]:
         """What goes with the message."""
-        return [] if self._attachments is None else list(self._attachments.rows)
+        return list(self.attached.rows)
 
     def text_with_pasted(self) -> str:
         """With the pasted texts that are attached: files are on the disk anyway, these are nowhere else."""
@@ -299,9 +309,31 @@ class Composer(Translated, QWidget):
         self.set_text(text)
         self._submit()
 
+    def ask(self, question: str) -> None:
+        """A question that was not typed; it goes by the field, where it stays if it cannot be sent."""
+        if self.is_empty:
+            self.send(question)
+        else:
+            self._send(question)
+
+    def _send(self, text: str) -> None:
+        if self._chats is None or not self._chats.send(text, self.attached_rows()):
+            self.unsent.release()
+
+    def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
+        if self._chats is None or not self._chats.asking.send(chat_id, text, attached):
+            self.unsent.release(chat_id)
+
+    def _open_chat(self, chat_id: int) -> None:
+        self.unsent.open_chat(chat_id)
+        self.set_generating(self._chats is not None and self._chats.generating)
+
+    def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
+        at_end = self._chats is not None and self._chats.asking.shown_end(chat_id) == message_id
+        self.unsent.end_reply(chat_id, status, at_end=at_end)
+
     def bind_attachments(self, model: AttachedModel) -> None:
         """From now on files and long texts can be attached."""
-        self._attachments = model
         self.edit.can_attach = True
         self.attach_button.setEnabled(True)
         self.attached.bind(model)
@@ -366,7 +398,7 @@ class Composer(Translated, QWidget):
         text = self.text().strip()
         if self._generating and self._can_submit(text):
             self.unsent.queue(self.attached_rows())
-        elif self._attachments is not None and self._attachments.is_reading:
+        elif self.attached.is_reading:
             self._say(self.tr("Still reading an attachment."))
         elif self.attached.unseen:
             self._say(self.unseen_note.sentence())
@@ -384,19 +416,17 @@ class Composer(Translated, QWidget):
 
     def _can_submit(self, text: str) -> bool:
         """Attachments can go alone; while one is read, the message waits for it."""
-        if self._attachments is None:
-            return bool(text)
-        return not self._attachments.is_reading and bool(text or self._attachments.rows)
+        return not self.attached.is_reading and bool(text or self.attached.rows)
 
     def _on_button(self) -> None:
         if self._generating:
-            self.stop_requested.emit()
+            self._stop()
         else:
             self.edit.commit()
             self._submit()
         self.take_focus()
 
-    def _on_escape(self) -> None:
+    def _stop(self) -> None:
         if self._generating:
             self.stop_requested.emit()
 
@@ -448,48 +478,6 @@ class Composer(Translated, QWidget):
         paint_surface(self, self._theme.palette, RADIUS_BUBBLE)
 
 
-class ComposerWiring(QObject):
-    """Nothing can be sent before `bind`: what is typed until then stays in the field."""
-
-    def __init__(self, composer: Composer) -> None:
-        super().__init__(composer)
-        self._composer = composer
-        self._chats: ChatController | None = None
-        composer.send_requested.connect(self._send)
-
-    def bind(self, chats: ChatController) -> None:
-        self._chats, composer = chats, self._composer
-        chats.current_chat_changed.connect(self._open)
-        composer.stop_requested.connect(chats.stop)
-        composer.unsent.due_elsewhere.connect(self._send_queued)
-        chats.generating_changed.connect(composer.set_generating)
-        chats.reply_ended.connect(self._on_reply_ended)
-        chats.context_changed.connect(composer.set_context)
-
-    def _open(self, chat_id: int) -> None:
-        self._composer.unsent.open_chat(chat_id)
-        self._composer.set_generating(self._chats is not None and self._chats.generating)
-
-    def ask(self, question: str) -> None:
-        """A question that was not typed; it goes by the field, where it stays if it cannot be sent."""
-        if self._composer.is_empty:
-            self._composer.send(question)
-        else:
-            self._send(question)
-
-    def _send(self, text: str) -> None:
-        if self._chats is None or not self._chats.send(text, self._composer.attached_rows()):
-            self._composer.unsent.release()
-
-    def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
-        if self._chats is None or not self._chats.exchanges.send(chat_id, text, attached):
-            self._composer.unsent.release(chat_id)
-
-    def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
-        at_end = self._chats is not None and self._chats.exchanges.shown_end(chat_id) == message_id
-        self._composer.unsent.end_reply(chat_id, status, at_end=at_end)
-
-
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 
@@ -503,7 +491,8 @@ class UnseenNote(Translated, QWidget):
         self._theme = theme
         self._shown: _Shown = ("", ("", ""), None, "", False)
         self.words = TextLabel(theme, TextStyle.FINE, self)
-        self.use_button, self.install_button = (PillButton(theme, Emphasis.PLAIN, parent=self) for _ in range(2))
+        self.use_button = PillButton(theme, Emphasis.PLAIN, parent=self)
+        self.install_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.find_button = PillButton(theme, Emphasis.QUIET, parent=self)
         self._buttons = QWidget(self)
         buttons = QHBoxLayout(self._buttons)

@@ -26,7 +26,7 @@ from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.quick_ask import QuickAsk
-from app.views.shell.window_parts import WindowParts, is_away
+from app.views.shell.shell_window import ShellWindow, is_away
 from app.views.widgets.held_keys import Menu
 from app.views.widgets.side_window import bring_to_front
 from app.words.formats import fill
@@ -208,31 +208,33 @@ def _without_tags(text: str) -> str:
 
 class Desktop(QObject):
     def __init__(
-        self, parts: WindowParts, theme: Theme, settings: Settings, chats: ChatController, models: ModelController
+        self, window: ShellWindow, theme: Theme, settings: Settings, chats: ChatController, models: ModelController
     ) -> None:
-        super().__init__(parts.window)
-        self._window, self._parts = parts.window, parts
+        super().__init__(window)
+        self._window = window
         self._theme = theme
         self._settings = settings
         self._chats = chats
         self._quick_ask: QuickAsk | None = None
-        self.tray, self.dock = Tray(chats.asides, models, self), Dock(chats.unseen, self)
-        self.notifications = Notifications(settings, chats.asides, self.tray.icon, parts.window)
+        self.tray = Tray(chats.asides, models, self)
+        self.dock = Dock(chats.unseen, self)
+        self.notifications = Notifications(settings, chats.asides, self.tray.icon, window)
         self._connect()
         self._show_tray()
 
     def _connect(self) -> None:
-        tray, parts = self.tray, self._parts
+        tray = self.tray
+        window = self._window
         tray.window_wanted.connect(self._show_window)
         tray.quick_ask_wanted.connect(self.open_quick_ask)
         tray.new_chat_wanted.connect(self._new_chat)
         self.dock.new_chat_wanted.connect(self._new_chat)
         self.dock.quick_ask_wanted.connect(self.open_quick_ask)
         self._chats.deletions.changed.connect(self._chats.unseen.count)
-        parts.menu.quick_ask.triggered.connect(self.open_quick_ask)
-        parts.window.closing.connect(self._keep_unsent)
-        parts.window.place_changed.connect(self._chats.unseen.look)
-        parts.window.closed.connect(self._end)
+        window.menu.quick_ask.triggered.connect(self.open_quick_ask)
+        window.closing.connect(self._keep_unsent)
+        window.place_changed.connect(self._chats.unseen.look)
+        window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
         self.notifications.looked.connect(self._chats.unseen.look)
         self._chats.reply_ended.connect(self.notifications.notify)
@@ -249,7 +251,7 @@ class Desktop(QObject):
             self._settings.changed.connect(self._show_settings)
             self._quick_ask.chat_wanted.connect(self._open_chat)
             self._quick_ask.unsent_changed.connect(self._chats.asides.keep_unsent)
-            given = self._parts.composer.edit
+            given = self._window.composer.edit
             self._quick_ask.files_given.connect(lambda paths: self._go_on_with(given.files_given, paths))
             self._quick_ask.long_text_given.connect(lambda text: self._go_on_with(given.long_text_given, text))
             self._quick_ask.image_given.connect(lambda image: self._go_on_with(given.image_given, image))
@@ -285,14 +287,14 @@ class Desktop(QObject):
 
     def _new_chat(self) -> None:
         self._show_window()
-        self._parts.menu.new_chat.trigger()
+        self._window.menu.new_chat.trigger()
 
     def _go_on_with(self, given: SignalInstance, *what: object) -> None:
         """In a new chat of the main window, which attaches it to the words that were typed."""
         words = self.quick_ask.take_words()
         self._new_chat()
         if words:
-            self._parts.composer.edit.insert_text(words)
+            self._window.composer.edit.insert_text(words)
         given.emit(*what)
 
     def _on_activated(self, state: Qt.ApplicationState) -> None:

@@ -1,9 +1,8 @@
-"""The bar over the transcript that one searches the chat with: words, which of how many, arrows;
-and what connects it to the transcript."""
+"""The bar over the transcript that one searches the chat with: words, which of how many, arrows."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
@@ -24,17 +23,20 @@ _WIDTH_PX, _SIDE_PX = 380, 12
 
 
 class FindBar(Translated, QWidget):
-    """Stays at the upper right of the transcript, which leaves it room, so that it hides nothing."""
+    """Stays at the upper right of the transcript, which leaves it room, so that it hides nothing.
 
-    words_changed = Signal(str)
-    step_requested = Signal(int)
-    closed = Signal()
+    The menu's entries lead here, and so do results of a search over all chats.
+    """
 
-    def __init__(self, theme: Theme, over: TranscriptView) -> None:
+    def __init__(
+        self, theme: Theme, over: TranscriptView, chats: ChatController, listed: ChatList, menu: MenuBar
+    ) -> None:
         super().__init__(over)
         self._theme = theme
         self._over = over
-        self._shown = (0, 0, False)
+        self._finder = over.finder
+        self._chats = chats
+        self._chat_id = chats.shown_id
         self.field = SearchField(theme, self, clears=False)
         self.count = TextLabel(theme, TextStyle.FINE, self)
         self.previous = IconButton(theme, "arrow-up", 26, self)
@@ -42,6 +44,12 @@ class FindBar(Translated, QWidget):
         self.close_button = IconButton(theme, "x", 26, self)
         self._arrange()
         self._connect()
+        menu.find.triggered.connect(self.search)
+        menu.find_next.triggered.connect(lambda: self.step(1))
+        menu.find_previous.triggered.connect(lambda: self.step(-1))
+        menu.use_selection.triggered.connect(self.use_selection)
+        listed.match_opened.connect(self.open_match)
+        chats.current_chat_changed.connect(self._on_chat)
         self._retranslate()
         self.hide()
 
@@ -56,19 +64,21 @@ class FindBar(Translated, QWidget):
             row.addWidget(widget)
 
     def _connect(self) -> None:
-        self.field.words_changed.connect(self.words_changed)
+        self.field.words_changed.connect(self._finder.find)
         self.field.left.connect(self.leave)
-        self.field.down_pressed.connect(lambda: self.step_requested.emit(1))
+        self.field.down_pressed.connect(lambda: self.step(1))
         for button, step in ((self.previous, -1), (self.next, 1)):
-            button.clicked.connect(lambda _checked=False, step=step: self._step(step))
+            button.clicked.connect(lambda _checked=False, step=step: self._step_and_type(step))
+        self._finder.changed.connect(self._on_found)
+        self._finder.stepped.connect(self._announce_count)
         self.close_button.clicked.connect(self.leave)
         self.field.installEventFilter(self)
         self._over.resized.connect(self.place)
         self._theme.changed.connect(self.place)
 
-    def _step(self, step: int) -> None:
+    def _step_and_type(self, step: int) -> None:
         """One goes on typing and stepping in the field."""
-        self.step_requested.emit(step)
+        self.step(step)
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open(self, words: str | None = None) -> None:
@@ -91,25 +101,68 @@ class FindBar(Translated, QWidget):
             had_focus = focused is not None and self.isAncestorOf(focused)
             self.hide()
             self._over.setViewportMargins(0, 0, 0, 0)
-            self.closed.emit()
+            self._finder.close()
             if had_focus:
                 self._over.setFocus()
 
-    def show_count(self, number: int, total: int, reading: bool) -> None:
-        self._shown = (number, total, reading)
-        self._write_count()
-        for button in (self.previous, self.next):
-            button.setEnabled(total > 0)
+    def search(self) -> None:
+        """Where there is nothing to find, nothing opens."""
+        if self._chats.transcript.messages:
+            self.open()
+            self._finder.find(self.field.words())
 
-    def tell_count(self) -> None:
+    def use_selection(self) -> None:
+        """The first line of what is selected, in the field in focus or else in the chat, is what is looked for now."""
+        selected = selected_in_field() or self._over.copier.selected_text()
+        words = next((line.strip() for line in selected.splitlines() if line.strip()), "")
+        if words and self._chats.transcript.messages:
+            self.open(words)
+            self._finder.find(words)
+
+    def open_match(self, chat_id: int, match: Match) -> None:
+        """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message.
+
+        A match in an attachment is marked on its chip, and no bar opens: the bar finds what is on the page.
+        """
+        if not self._chats.open_at(chat_id, match.message_id):
+            return
+        self._chat_id = chat_id
+        self._over.show_message(match.message_id)
+        if match.attachment is not None:
+            self.leave()
+            self._finder.show_attachment(match.message_id, match.attachment, match.words)
+        else:
+            self.open(" ".join(match.words))
+            self._finder.find(self.field.words(), match.message_id, match.words)
+
+    def step(self, direction: int) -> None:
+        if self.isVisible():
+            self._finder.step(direction)
+        else:
+            self.search()
+
+    def _on_chat(self) -> None:
+        """Another chat has other words; a new chat that gets its number is the same one."""
+        chat_id = self._chats.shown_id
+        if chat_id != self._chat_id and self._chat_id:
+            self.leave()
+            self._finder.close()  # also of what no bar is open for
+        self._chat_id = chat_id
+
+    def _on_found(self) -> None:
+        self._show_count()
+        for button in (self.previous, self.next):
+            button.setEnabled(self._finder.count > 0)
+
+    def _announce_count(self) -> None:
         """To screen readers."""
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.count.text()))
 
-    def _write_count(self) -> None:
-        number, total, reading = self._shown
+    def _show_count(self) -> None:
+        total, reading = self._finder.count, self._finder.is_reading
         text = ""
         if total:
-            text = fill(self.tr("%1 of %2"), count(number), count(total) + ("…" if reading else ""))
+            text = fill(self.tr("%1 of %2"), count(self._finder.number), count(total) + ("…" if reading else ""))
         elif self.field.words().strip() and not reading:
             text = self.tr("Not found")
         self.count.setText(text)
@@ -132,9 +185,9 @@ class FindBar(Translated, QWidget):
         if self.field.is_composing:
             return False
         if event.key() == Qt.Key.Key_Up:
-            self.step_requested.emit(-1)
+            self.step(-1)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.step_requested.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         else:
             return False
         return True
@@ -146,7 +199,7 @@ class FindBar(Translated, QWidget):
         self.previous.set_name(self.tr("Previous match"))
         self.next.set_name(self.tr("Next match"))
         self.close_button.set_name(self.tr("Close"))
-        self._write_count()
+        self._show_count()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
@@ -156,74 +209,3 @@ class FindBar(Translated, QWidget):
         painter.setBrush(colors.surface)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
         painter.end()
-
-
-class FindWiring(QObject):
-    """The bar, the menu's entries, and results of a search over all chats, which open here."""
-
-    def __init__(
-        self, chats: ChatController, view: TranscriptView, listed: ChatList, menu: MenuBar, theme: Theme
-    ) -> None:
-        super().__init__(view)
-        self._chats = chats
-        self._view = view
-        self._finder = view.finder
-        self._chat_id = chats.shown_id
-        self.bar = FindBar(theme, view)
-        self.bar.words_changed.connect(self._finder.find)
-        self.bar.step_requested.connect(self._step)
-        self.bar.closed.connect(self._finder.close)
-        self._finder.changed.connect(self._show_count)
-        self._finder.stepped.connect(self.bar.tell_count)
-        menu.find.triggered.connect(self.open)
-        menu.find_next.triggered.connect(lambda: self._step(1))
-        menu.find_previous.triggered.connect(lambda: self._step(-1))
-        menu.use_selection.triggered.connect(self.use_selection)
-        listed.match_opened.connect(self.open_match)
-        chats.current_chat_changed.connect(lambda _chat_id, _title: self._on_chat(chats.shown_id))
-
-    def open(self) -> None:
-        """Where there is nothing to find, nothing opens."""
-        if self._chats.transcript.messages:
-            self.bar.open()
-            self._finder.find(self.bar.field.words())
-
-    def use_selection(self) -> None:
-        """The first line of what is selected, in the field in focus or else in the chat, is what is looked for now."""
-        selected = selected_in_field() or self._view.copier.selected_text()
-        words = next((line.strip() for line in selected.splitlines() if line.strip()), "")
-        if words and self._chats.transcript.messages:
-            self.bar.open(words)
-            self._finder.find(words)
-
-    def open_match(self, chat_id: int, match: Match) -> None:
-        """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message.
-
-        Of what is in an attachment that one is lit, and no bar opens: it finds what is on the page.
-        """
-        if not self._chats.open_at(chat_id, match.message_id):
-            return
-        self._chat_id = chat_id
-        self._view.show_message(match.message_id)
-        if match.attachment is not None:
-            self.bar.leave()
-            self._finder.show_attachment(match.message_id, match.attachment, match.words)
-        else:
-            self.bar.open(" ".join(match.words))
-            self._finder.find(self.bar.field.words(), match.message_id, match.words)
-
-    def _step(self, direction: int) -> None:
-        if not self.bar.isVisible():
-            self.open()
-            return
-        self._finder.step(direction)
-
-    def _show_count(self) -> None:
-        self.bar.show_count(self._finder.number, self._finder.count, self._finder.is_reading)
-
-    def _on_chat(self, chat_id: int) -> None:
-        """Another chat has other words; a new chat that gets its number is the same one."""
-        if chat_id != self._chat_id and self._chat_id:
-            self.bar.leave()
-            self._finder.close()  # also of what no bar is open for
-        self._chat_id = chat_id

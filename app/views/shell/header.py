@@ -1,11 +1,11 @@
 """The strip above the transcript: the chat's title and the pair chip.
 
-Here: painting the pair in its states. Not here: the picker that the chip opens (`views.picker`).
+Here: painting the pair in its states. Not here: the picker that the chip opens (`picker`).
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
@@ -32,10 +32,6 @@ _Part = tuple[str, QColor, bool]  # text, colour, and whether it is struck throu
 
 
 class Header(Translated, QWidget):
-    sidebar_requested = Signal()
-    new_chat_requested = Signal()
-    pair_requested = Signal()
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -47,9 +43,6 @@ class Header(Translated, QWidget):
         self.show_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = IconButton(theme, "pencil", parent=self)
         self._arrange()
-        self.show_button.clicked.connect(self.sidebar_requested)
-        self.new_button.clicked.connect(self.new_chat_requested)
-        self.chip.clicked.connect(self.pair_requested)
         theme.changed.connect(self._restyle)
         self._restyle()
         self._retranslate()

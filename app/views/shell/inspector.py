@@ -19,7 +19,7 @@ from app.controllers.statistics import Inspector
 from app.settings import Settings
 from app.theme import FOOTER_PX, TITLE_PX, Theme
 from app.view_models.transcript import RequestStats
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -45,9 +45,6 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class InspectorPanel(Translated, QWidget):
-    turn_off_requested = Signal()
-    race_requested = Signal()
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -67,8 +64,6 @@ class InspectorPanel(Translated, QWidget):
         self.race = PillButton(theme, Emphasis.PLAIN)
         self.meanings = Meanings(theme)
         self._arrange()
-        self.turn_off.clicked.connect(self.turn_off_requested)
-        self.race.clicked.connect(self.race_requested)
         theme.changed.connect(self._restyle)
         self._restyle()
         self._retranslate()
@@ -175,52 +170,51 @@ def _set_color(label: TextLabel, color: QColor) -> None:
         label.setPalette(palette)
 
 
-class InspectorWiring(QObject):
-    """INVARIANT: the panel is seen if the user wants it and the chat keeps the room that it needs.
+class InspectorButton(Translated, IconButton):
+    """The button in the header that shows the panel, as the View menu and its key do.
 
-    It opens by a button in the header, or the View menu and its key, and is made when it is first asked for.
+    INVARIANT: the panel is seen if the user wants it and the chat keeps the room that it needs. It is made when it is
+    first asked for.
     """
 
     turn_off_requested = Signal()
     race_requested = Signal(int)  # the reply that is shown
 
-    def __init__(self, parts: WindowParts, theme: Theme, settings: Settings) -> None:
-        super().__init__(parts.window)
-        self._window, self._parts = parts.window, parts
-        self._theme = theme
+    def __init__(self, window: ShellWindow, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme, "panel-right", parent=window.header)
+        self._window = window
         self._settings = settings
         self._inspector: Inspector | None = None
         self._has_room_of_sidebar = False
-        self.button = IconButton(theme, "panel-right", parent=parts.header)
-        self.action = parts.menu.add("view", SHORTCUT)
+        self.action = window.menu.add("view", SHORTCUT)
         self.action.setCheckable(True)
-        self.button.setCheckable(True)
-        header = parts.header.layout()
+        self.setCheckable(True)
+        header = window.header.layout()
         assert header is not None
-        header.addWidget(self.button)
-        parts.header.let_give_way(self.button)
-        self.button.clicked.connect(self.set_wanted)
+        header.addWidget(self)
+        window.header.let_give_way(self)
+        self.clicked.connect(self.set_wanted)
         self.action.triggered.connect(self.set_wanted)
         theme.changed.connect(self._fit)
-        parts.window.resized.connect(self._fit)
-        parts.window.language_changed.connect(self._retranslate)
-        parts.sidebar.installEventFilter(self)
-        parts.window.place_changed.connect(self._fit)
+        window.resized.connect(self._fit)
+        window.sidebar.installEventFilter(self)
+        window.place_changed.connect(self._fit)
         self._fit()
         self._retranslate()
 
     @cached_property
     def panel(self) -> InspectorPanel:
-        panel, layout = InspectorPanel(self._theme, self._window), self._window.layout()
+        panel = InspectorPanel(self.theme, self._window)
+        layout = self._window.layout()
         assert layout is not None
         panel.hide()
         layout.addWidget(panel)
         panel.lower()  # below what opens over the chat
         stops = [part for part in panel.findChildren(QWidget) if part.focusPolicy() & Qt.FocusPolicy.TabFocus]
-        for before, after in pairwise([self.button, *stops]):
+        for before, after in pairwise([self, *stops]):
             QWidget.setTabOrder(before, after)
-        panel.turn_off_requested.connect(self.turn_off_requested)
-        panel.race_requested.connect(self._race)
+        panel.turn_off.clicked.connect(self.turn_off_requested.emit)
+        panel.race.clicked.connect(self._race)
         return panel
 
     @property
@@ -256,43 +250,45 @@ class InspectorWiring(QObject):
 
     def set_wanted(self, wanted: bool) -> None:
         self._settings.inspector_visible = wanted
-        if wanted and self._parts.sidebar.isVisibleTo(self._window) and not self._fits():
+        if wanted and self._window.sidebar.isVisibleTo(self._window) and not self._fits():
             self._has_room_of_sidebar = True
-            self._parts.set_sidebar_visible(False)
+            self._window.set_sidebar_visible(False)
         self._fit()
         if wanted and not self._is_shown:
             self._settings.inspector_visible = False
             self._give_room_back()
-            self._parts.banner.show_info(self._too_narrow)
+            self._window.banner.show_info(self._too_narrow)
         if not wanted:
             self._give_room_back()
 
     def _give_room_back(self) -> None:
         if self._has_room_of_sidebar:
             self._has_room_of_sidebar = False
-            self._parts.set_sidebar_visible(self._settings.sidebar_visible)
+            self._window.set_sidebar_visible(self._settings.sidebar_visible)
 
     def _too_narrow(self) -> BannerText:
         return BannerText(self.tr("Widen the window to show the inspector."))
 
     def _fits_both(self) -> bool:
         window = self._window
-        widths = window.width() - self._parts.sidebar.maximumWidth() - self.panel.width()
-        return widths >= self._theme.px(_CHAT_NEEDS_PX)
+        widths = window.width() - self._window.sidebar.maximumWidth() - self.panel.width()
+        return widths >= self.theme.px(_CHAT_NEEDS_PX)
 
     def _fits(self) -> bool:
         """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""
-        sidebar, window, usual_px = self._parts.sidebar, self._window, self._theme.px(_CHAT_NEEDS_PX)
+        sidebar = self._window.sidebar
+        window = self._window
+        usual_px = self.theme.px(_CHAT_NEEDS_PX)
         if sidebar.isVisibleTo(window):
             return self._fits_both()
-        least_px = max(part.minimumSizeHint().width() for part in (self._parts.header, self._parts.composer))
+        least_px = max(part.minimumSizeHint().width() for part in (self._window.header, self._window.composer))
         return window.width() - self.panel.width() >= min(usual_px, least_px)
 
     def _fit(self) -> None:
-        shown = bool(self._settings.inspector_visible) and self._fits() and self._parts.header.of_chat
+        shown = bool(self._settings.inspector_visible) and self._fits() and self._window.header.of_chat
         if shown != self._is_shown:
             self.panel.setVisible(shown)
-        for toggle in (self.button, self.action):
+        for toggle in (self, self.action):
             toggle.setChecked(shown)
         self._watch()
         if shown and self._fits_both():
@@ -307,7 +303,7 @@ class InspectorWiring(QObject):
             self.race_requested.emit(self.message_id)
 
     def _retranslate(self) -> None:
-        self.button.set_name(self.tr("Toggle inspector"))
+        self.set_name(self.tr("Toggle inspector"))
         self.action.setText(self.tr("Inspector"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.views.chats.trash_window import TrashBar
 from app.views.shell.empty_chat import EmptyChat
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import bar_room_px
@@ -29,21 +29,23 @@ if TYPE_CHECKING:
 _SIDE_PX = 24
 
 
-class ModelsWiring(QObject):
+class ModelsPage(QObject):
     """The Models view: made when it is first asked for, shown in place of the chat until a chat is wanted."""
 
     changed = Signal()  # whether it is shown
 
-    def __init__(self, parts: WindowParts, theme: Theme, settings: Settings) -> None:
-        super().__init__(parts.window)
-        self._window, self._theme, self._settings = parts.window, theme, settings
-        self._downloads = parts.sidebar.downloads
+    def __init__(self, window: ShellWindow, theme: Theme, settings: Settings) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._settings = settings
+        self._downloads = window.sidebar.downloads
         self._models: ModelController | None = None
         self.is_shown = False
-        self.changed.connect(parts.banner.leave_place)
-        parts.sidebar.models_requested.connect(self.toggle)
+        self.changed.connect(window.banner.leave_place)
+        window.sidebar.models_button.clicked.connect(self.toggle)
         self._downloads.clicked.connect(lambda: self.show("yours"))
-        menu = parts.menu
+        menu = window.menu
         menu.models.triggered.connect(self.toggle)
         for act in (menu.write, menu.attach, menu.find, menu.find_next, menu.find_previous, menu.use_selection):
             act.triggered.connect(self.leave)
@@ -102,18 +104,22 @@ class MainColumn(QObject):
     """Before `bind` the page is an empty chat; a chat with messages is shown from `set_transcript` on."""
 
     def __init__(
-        self, parts: WindowParts, theme: Theme, empty_chat: EmptyChat, trash_bar: TrashBar, models: ModelsWiring
+        self, window: ShellWindow, theme: Theme, empty_chat: EmptyChat, trash_bar: TrashBar, models: ModelsPage
     ) -> None:
-        super().__init__(parts.window)
-        self._parts, self._theme = parts, theme
-        self._empty_chat, self._trash_bar, self._models = empty_chat, trash_bar, models
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._empty_chat = empty_chat
+        self._trash_bar = trash_bar
+        self._models = models
         self._chats: ChatController | None = None
         self._transcript: TranscriptView | None = None
-        self._stack, self._foot = QStackedLayout(), QHBoxLayout()
+        self._stack = QStackedLayout()
+        self._foot = QHBoxLayout()
         self.layout = self._arranged()
-        parts.banner.appeared.connect(self._place_banner)
-        parts.window.resized.connect(self._place_banner)
-        for foot in (parts.composer, trash_bar):
+        window.banner.appeared.connect(self._place_banner)
+        window.resized.connect(self._place_banner)
+        for foot in (window.composer, trash_bar):
             foot.installEventFilter(self)
         models.changed.connect(self.show)
 
@@ -121,12 +127,12 @@ class MainColumn(QObject):
         self._stack.addWidget(self._empty_chat)
         self._fit_foot()
         self._foot.addStretch(1)
-        self._foot.addWidget(self._parts.composer, 1000)
+        self._foot.addWidget(self._window.composer, 1000)
         self._foot.addWidget(self._trash_bar, 1000)
         self._foot.addStretch(1)
         column = QVBoxLayout()
         column.setSpacing(0)
-        column.addWidget(self._parts.header)
+        column.addWidget(self._window.header)
         column.addLayout(self._stack, 1)
         column.addLayout(self._foot)
         return column
@@ -140,28 +146,28 @@ class MainColumn(QObject):
         self._transcript = view
         view.setMinimumHeight(1)  # it scrolls; the composer, with all that is in it, does not
         self._stack.addWidget(view)
-        view.verticalScrollBar().valueChanged.connect(lambda value: self._parts.header.set_line(value > 0))
-        for signal in (
-            chats.transcript.was_reset,
-            chats.transcript.message_inserted,
-            chats.transcript.messages_removed,
-        ):
+        view.verticalScrollBar().valueChanged.connect(lambda value: self._window.header.set_line(value > 0))
+        rows = chats.transcript
+        for signal in (rows.was_reset, rows.message_inserted, rows.messages_removed):
             signal.connect(self._show_page)
 
     def show(self) -> None:
         """The open chat, or the models in its place."""
-        parts, models, chat_id, title = self._parts, self._models.is_shown, 0, ""
+        window = self._window
+        models = self._models.is_shown
+        chat_id = 0
+        title = ""
         if models:
             title = self.tr("Models")
         elif self._chats is not None:
             chat_id, title = self._chats.chat_id, self._chats.title
-        parts.header.set_title(title)
-        parts.header.set_of_chat(not models)
-        set_window_title(parts.window, title or "Hunch")
-        parts.sidebar.chats.set_open_chat(chat_id)
-        parts.sidebar.show_models_open(models)
+        window.header.set_title(title)
+        window.header.set_of_chat(not models)
+        set_window_title(window, title or "Hunch")
+        window.sidebar.chats.set_open_chat(chat_id)
+        window.sidebar.show_models_open(models)
         self._show_page()
-        parts.window.place_changed.emit()
+        window.place_changed.emit()
         self._show_foot(reads=self._chats is not None and self._chats.reading.chat_id != 0)
 
     def _show_page(self) -> None:
@@ -173,29 +179,30 @@ class MainColumn(QObject):
                 self._stack.addWidget(page)
                 page.installEventFilter(self)
         self._stack.setCurrentWidget(page)
-        page.stackUnder(self._parts.banner)  # Qt raises it
+        page.stackUnder(self._window.banner)  # Qt raises it
         at_top = self._transcript is None or not self._transcript.verticalScrollBar().value()
-        self._parts.header.set_line(page is self._transcript and not at_top)
+        self._window.header.set_line(page is self._transcript and not at_top)
 
     def _show_foot(self, *, reads: bool) -> None:
         """The composer, or what is in its place while a chat in the Trash is read; nothing below the models."""
-        parts, models = self._parts, self._models.is_shown
+        window = self._window
+        models = self._models.is_shown
         self._trash_bar.follow()
-        focused = parts.window.focusWidget() or parts.window
-        is_left = parts.composer.isHidden() and not parts.sidebar.isAncestorOf(focused)
+        focused = window.focusWidget() or window
+        is_left = window.composer.isHidden() and not window.sidebar.isAncestorOf(focused)
         self._trash_bar.setVisible(reads and not models)
-        parts.composer.setVisible(not reads and not models)
+        window.composer.setVisible(not reads and not models)
         self._fit_foot()
         if models:
             return
         if reads and self._transcript is not None:
             self._transcript.setFocus()
         elif is_left:
-            parts.composer.take_focus()
+            window.composer.take_focus()
 
     def _fit_foot(self) -> None:
         """A permanent scroll bar shifts the column of messages, and the composer is below it from the start."""
-        right = _SIDE_PX + bar_room_px(self._theme, self._parts.window)
+        right = _SIDE_PX + bar_room_px(self._theme, self._window)
         self._foot.setContentsMargins(*((0, 0, 0, 0) if self._models.is_shown else (_SIDE_PX, 4, right, 18)))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
@@ -205,20 +212,22 @@ class MainColumn(QObject):
         return False
 
     def _place_banner(self) -> None:
-        banner, composer = self._parts.banner, self._parts.composer
-        if not banner.isVisibleTo(self._parts.window):
+        banner = self._window.banner
+        composer = self._window.composer
+        if not banner.isVisibleTo(self._window):
             return
         if self._models.is_shown:
             side, view = self._theme.px(_SIDE_PX), self._models.view.geometry()
             banner.place(view.left() + side, view.bottom() - side, view.width() - 2 * side)
             return
         foot = self._trash_bar if composer.isHidden() else composer
-        at = foot.mapTo(self._parts.window, foot.rect().topLeft())
+        at = foot.mapTo(self._window, foot.rect().topLeft())
         banner.place(at.x(), at.y() - 10, foot.width())
 
     def tab_stops(self) -> list[QWidget]:
         """All that takes Tab: header, page, foot."""
-        view, parts = self._transcript, (self._parts.header, self._parts.composer, self._trash_bar)
+        view = self._transcript
+        parts = (self._window.header, self._window.composer, self._trash_bar)
         top, *feet = (in_reading_order(part) if part.isVisible() else [] for part in parts)
         if self._models.is_shown:
             return [*top, *self._models.view.tab_stops()]

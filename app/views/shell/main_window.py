@@ -6,36 +6,37 @@ It can be painted without controllers; `bind` connects them once the database an
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QObject, Qt, Signal
+from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout
 
 from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
 from app.controllers.models import ModelController
-from app.settings import Settings
+from app.settings import STARTER_EYES, STARTER_EYES_NAME, STARTER_FOLDER, STARTER_NAME, Settings
 from app.theme import Theme
+from app.view_models.model_list import PairState, PairView
 from app.views.chats.trash_window import TrashBar
 from app.views.link_dialog import ask_to_open
-from app.views.shell.chat_settings import ChatSettingsWiring
-from app.views.shell.composer import Composer, ComposerWiring
+from app.views.shell.attachment_actions import AttachmentActions
+from app.views.shell.chat_settings import ChatSettingsButton
 from app.views.shell.empty_chat import EmptyChat
-from app.views.shell.file_wiring import FileWiring
-from app.views.shell.header import Header
-from app.views.shell.inspector import InspectorWiring
+from app.views.shell.file_actions import FileActions
+from app.views.shell.inspector import InspectorButton
 from app.views.shell.kept_words import KeptWords
-from app.views.shell.main_column import MainColumn, ModelsWiring
-from app.views.shell.menu import MenuBar
-from app.views.shell.picker import PairWiring, PickerWiring
-from app.views.shell.sidebar import Sidebar, SidebarWiring
-from app.views.shell.sidebar_visibility import SidebarVisibility
-from app.views.shell.window_parts import ShellWindow, WindowParts
+from app.views.shell.main_column import MainColumn, ModelsPage
+from app.views.shell.picker import Picker
+from app.views.shell.shell_window import ShellWindow
 from app.views.shell.window_tools import WindowTools
-from app.views.widgets.banner import Banner, problem_text
+from app.views.widgets.banner import BannerText, problem_text
 from app.views.widgets.focus import chain, in_reading_order
 from app.views.widgets.translated import Translated
+from app.words.formats import fill
+from app.words.model_names import human_name
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
@@ -44,40 +45,37 @@ if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
     from app.views.transcript import TranscriptView
 
+_CHAT_NEEDS_PX = 360  # beside the sidebar
+
 
 class MainWindow(Translated, ShellWindow):
     painted_first = Signal()
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
-        super().__init__()
+        super().__init__(theme)
         self._theme = theme
         self._settings = settings
         self._was_painted = False
-        self._may_close = self._quits = False
+        self._may_close = False
+        self._quits = False
+        self._sidebar_fits = True
+        self._chats: ChatController | None = None
+        self._models: ModelController | None = None
         self._kept_words: KeptWords | None = None
         self.transcript: TranscriptView | None = None
-        self.sidebar = Sidebar(theme, self)
-        self.header = Header(theme, self)
         self.empty_chat = EmptyChat(theme, self)
-        self.composer = Composer(theme, self)
         self.trash_bar = TrashBar(theme, self)
-        self.banner = Banner(theme, self)
-        self.menu = MenuBar(self)
-        self.parts = WindowParts(self, self.sidebar, self.header, self.composer, self.banner, self.menu)
-        self.picker = PickerWiring(self.parts, theme)
-        self.models_view = ModelsWiring(self.parts, theme, settings)
-        self.sidebar_visibility = SidebarVisibility(self.parts, theme, settings)
-        self._column = MainColumn(self.parts, theme, self.empty_chat, self.trash_bar, self.models_view)
-        self._asking = ComposerWiring(self.composer)
+        self.models_view = ModelsPage(self, theme, settings)
+        self._column = MainColumn(self, theme, self.empty_chat, self.trash_bar, self.models_view)
         self._arrange()
         self._connect_parts()
-        self.inspector = InspectorWiring(self.parts, theme, settings)
-        self.chat_settings = ChatSettingsWiring(self.parts, theme)
-        self.tools = WindowTools(self.parts, theme, settings)
-        self._pair = PairWiring(self.parts, self.empty_chat, settings)
+        self.inspector = InspectorButton(self, theme, settings)
+        self.chat_settings = ChatSettingsButton(self, theme)
+        self.tools = WindowTools(self, theme, settings)
+        if settings.main_folder:
+            self._show_pair(PairView(_pair_name(settings.main_folder), state=PairState.LOADING))
         if settings.window_geometry:
             self.restoreGeometry(QByteArray.fromBase64(settings.window_geometry.encode()))
-        theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
         self.composer.take_focus()
 
@@ -89,14 +87,25 @@ class MainWindow(Translated, ShellWindow):
         row.setSpacing(0)
         row.addWidget(self.sidebar)
         row.addLayout(self._column.layout, 1)
+        self.set_sidebar_visible(self._settings.sidebar_visible)
 
     def _connect_parts(self) -> None:
-        for go_on in (self.sidebar.chats.chat_clicked, self.menu.write.triggered):
+        menu = self.menu
+        for go_on in (self.sidebar.chats.chat_clicked, menu.write.triggered):
             go_on.connect(self.composer.take_focus)
-        for wish in (self.sidebar.settings_requested, self.menu.settings.triggered):
+        for wish in (self.sidebar.settings_button.clicked, menu.settings.triggered):
             wish.connect(lambda: self.settings_requested.emit(""))
+        for wish in (self.sidebar.hide_button.clicked, self.header.show_button.clicked, menu.sidebar.triggered):
+            wish.connect(self.toggle_sidebar)
+        for wish in (self.header.chip.clicked, menu.pair.triggered):
+            wish.connect(self.open_picker)
+        self.sidebar.shown_wanted.connect(lambda: self.set_sidebar_wanted(True))
+        menu.search.triggered.connect(self.search_chats)
         self.empty_chat.models_requested.connect(self.models_view.find)
-        self.menu.quit.triggered.connect(self.quit)
+        menu.quit.triggered.connect(self.quit)
+        self.resized.connect(self._fit_sidebar)
+        self._theme.changed.connect(self._fit_sidebar)
+        self._theme.changed.connect(self.update)
 
     def bind(
         self,
@@ -106,45 +115,50 @@ class MainWindow(Translated, ShellWindow):
         files: FileControllers,
         settings_window: Callable[[], SettingsWindow],
     ) -> None:
-        self.sidebar_wiring = SidebarWiring(chats, self.sidebar, self.menu, self._theme, self)
+        self._chats = chats
+        self._models = models
+        self.sidebar.bind(chats, self.menu)
         self.closed.connect(self.sidebar.stop_search)
-        self.sidebar_wiring.sidebar_wanted.connect(lambda: self.sidebar_visibility.set_wanted(True))
-        for request in (self.sidebar.new_chat_requested, self.header.new_chat_requested, self.menu.new_chat.triggered):
-            request.connect(chats.new_chat)
-            request.connect(self.composer.take_focus)
-        self._asking.bind(chats)
+        for wish in (self.sidebar.new_button.clicked, self.header.new_button.clicked, self.menu.new_chat.triggered):
+            wish.connect(chats.new_chat)
+            wish.connect(self.composer.take_focus)
+        self.composer.bind(chats)
         self._column.bind(chats)
-        self.notices = NoticeWiring(self.parts, self.picker, self.models_view, chats, models)
+        chats.problem_raised.connect(self.show_problem)
+        models.problem_raised.connect(self.show_problem)
         view = self._bind_transcript(chats)
-        self.empty_chat.question_asked.connect(self._asking.ask)
+        self.empty_chat.question_asked.connect(self.composer.ask)
         self.menu.stop.triggered.connect(chats.stop)
-        self.picker.bind(models, chats)
+        models.main_waits.connect(self._show_wait)
         self.models_view.bind(chats, models)
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self._kept_words.note_typing)
         self.chat_settings.bind(chats, models)
-        self._pair.bind(models, chats)
+        for changed in (models.pair_changed, models.library.changed, chats.options.changed):
+            changed.connect(self._follow_pair)
+        self._follow_pair()
         self._column.show()
         self.tools.bind(chats, models, view, settings_window)
         self.tools.desktop.tray.quit_wanted.connect(self.quit)
         self._bind_speculation(speculation, chats, models, view)
-        self.file_wiring = FileWiring(self.parts, self._theme, files, chats, models, view, self.models_view.find)
+        find_model = self.models_view.find
+        self.attachments = AttachmentActions(self, self._theme, files.attachments, chats, models, view, find_model)
+        self.files = FileActions(self, self._theme, files, chats, self.attachments)
 
     def _bind_transcript(self, chats: ChatController) -> TranscriptView:
         # Markdown, highlighting and formulas load here, after the first frame.
-        from app.views.shell.find_bar import FindWiring
-        from app.views.shell.message_wiring import MessageWiring
-        from app.views.shell.overlay_wiring import OverlayWiring
+        from app.views.shell.find_bar import FindBar
+        from app.views.shell.message_actions import MessageActions
+        from app.views.shell.overlay_menu import OverlayMenu
         from app.views.transcript import TranscriptView
 
         view = self.transcript = TranscriptView(self._theme, chats.transcript, self)
         view.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
-        MessageWiring(view, chats, self._theme, self)
-        view.notice_action_requested.connect(self.notices.follow_in_chat)
-        self.finding = FindWiring(chats, view, self.sidebar.chats, self.menu, self._theme)
+        MessageActions(view, chats, self._theme, self)
+        view.notice_action_requested.connect(self._follow_in_chat)
+        self.find_bar = FindBar(self._theme, view, chats, self.sidebar.chats, self.menu)
         self.inspector.bind(chats, view)
-        self.overlay = OverlayWiring(self.parts, self._settings, self._theme)
-        self.overlay.bind(chats, view)
+        self.overlay = OverlayMenu(self, self._settings, self._theme, chats, view)
         self.models_view.changed.connect(self.overlay.end_explaining)
         self._column.set_transcript(view, chats)
         return view
@@ -152,12 +166,109 @@ class MainWindow(Translated, ShellWindow):
     def _bind_speculation(
         self, speculation: SpeculationParts, chats: ChatController, models: ModelController, view: TranscriptView
     ) -> None:
-        from app.views.shell.speculation_wiring import SpeculationWiring
+        from app.views.shell.speculation_actions import SpeculationActions
 
-        self.speculation = SpeculationWiring(self.parts, self.inspector, speculation, chats, models, view, self._theme)
-        self.picker.speculation_chosen.connect(self.speculation.choose)
-        self.picker.race_requested.connect(self.speculation.race.trigger)
-        speculation.statistics.not_cleared.connect(self.notices.show_problem)
+        self.speculation = SpeculationActions(self, self.inspector, speculation, chats, models, view, self._theme)
+        speculation.statistics.not_cleared.connect(self.show_problem)
+
+    # The sidebar
+
+    def toggle_sidebar(self) -> None:
+        self.set_sidebar_wanted(self.sidebar.isHidden())
+
+    def set_sidebar_wanted(self, wanted: bool) -> None:
+        """Also where the chat has too little room beside it: there it is hidden only until this is called."""
+        self._settings.sidebar_visible = wanted
+        self.set_sidebar_visible(wanted)
+
+    def search_chats(self) -> None:
+        self.set_sidebar_wanted(True)
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
+    def _fit_sidebar(self) -> None:
+        fits = self.width() - self.sidebar.maximumWidth() >= self._theme.px(_CHAT_NEEDS_PX)
+        if fits != self._sidebar_fits:
+            self._sidebar_fits = fits
+            self.set_sidebar_visible(fits and self._settings.sidebar_visible)
+
+    # The pair
+
+    @cached_property
+    def picker(self) -> Picker:
+        assert self._chats is not None
+        assert self._models is not None
+        picker = Picker(self._theme, self, self._models, self._chats)
+        picker.more.speculation.chosen.connect(self.speculation.choose)
+        picker.more.race_requested.connect(self.speculation.race.trigger)
+        return picker
+
+    def open_picker(self) -> None:
+        if self._models is not None:
+            self.picker.open_under(self.header.chip)
+
+    def _follow_pair(self) -> None:
+        assert self._chats is not None
+        assert self._models is not None
+        self.composer.ring.set_room(*self._models.context_room())
+        self._show_pair(self._chats.options.pair_here(self._models.pair))
+
+    def _show_pair(self, pair: PairView) -> None:
+        """In the chip, and in what the composer and an empty chat say of the model."""
+        folder = self._settings.main_folder
+        has_model = pair.state != PairState.NO_MODEL
+        self.header.chip.set_pair(pair)
+        self.composer.show_for(folder if has_model else "")
+        self.empty_chat.show_for(folder == STARTER_FOLDER, has_model)
+
+    def _show_wait(self, name: str) -> None:
+        """Another model was chosen, or none (""), while a reply is written."""
+        models = self._models
+        assert models is not None
+        loads = self.tr("%1 will load after this reply.")
+        unloads = self.tr("The model will unload after this reply.")
+
+        def text() -> BannerText:
+            now = self.tr("Stop Reply and Switch") if name else self.tr("Stop Reply and Unload")
+            return BannerText(fill(loads, human_name(name)) if name else unloads, button=now)
+
+        self.banner.show_info(text, models.switch_now)
+        once = Qt.ConnectionType.SingleShotConnection
+        models.wait_ended.connect(lambda: self.banner.withdraw(text), once)
+
+    # Notices of the controllers
+
+    def show_problem(self, problem: Problem) -> None:
+        self.banner.show_warning(lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action))
+
+    def follow(self, action: NoticeAction | None) -> None:
+        """Does what the button of a notice says."""
+        if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
+            self.open_picker()
+        elif action == NoticeAction.OPEN_MODELS:
+            self.models_view.show()
+        elif action == NoticeAction.INSTALL_MODEL:
+            self.models_view.find()
+        elif action == NoticeAction.OPEN_SETTINGS:
+            self.settings_requested.emit("chat")
+        elif action == NoticeAction.OPEN_HUB:
+            self.settings_requested.emit("advanced")
+        elif action == NoticeAction.NEW_CHAT:
+            self.menu.new_chat.trigger()
+        elif action == NoticeAction.RETRY and self._models is not None:
+            self._models.try_again()
+
+    def _follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
+        """Of the notice in place of a reply, or below it."""
+        assert self._chats is not None
+        if action == NoticeAction.RETRY:
+            self._chats.asking.regenerate(message_id)
+        elif action == NoticeAction.CONTINUE:
+            self._chats.asking.continue_reply(message_id)
+        else:
+            self.follow(action)
+
+    # The window itself
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -198,7 +309,8 @@ class MainWindow(Translated, ShellWindow):
 
     def close_at_once(self) -> None:
         """Without asking, as when the system ends the app."""
-        self._may_close = self._quits = True
+        self._may_close = True
+        self._quits = True
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -226,47 +338,6 @@ class MainWindow(Translated, ShellWindow):
             self.painted_first.emit()
 
 
-class NoticeWiring(QObject):
-    """Notices of the controllers, over the chat and in it: what their buttons lead to."""
-
-    def __init__(
-        self,
-        parts: WindowParts,
-        picker: PickerWiring,
-        models_view: ModelsWiring,
-        chats: ChatController,
-        models: ModelController,
-    ) -> None:
-        super().__init__(parts.window)
-        self._parts, self._picker, self._models_view = parts, picker, models_view
-        self._chats, self._models = chats, models
-        chats.problem_raised.connect(self.show_problem)
-        models.problem_raised.connect(self.show_problem)
-
-    def show_problem(self, problem: Problem) -> None:
-        self._parts.banner.show_warning(lambda: problem_text(problem), lambda: self.follow(notice_for(problem).action))
-
-    def follow(self, action: NoticeAction | None) -> None:
-        if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
-            self._picker.open()
-        elif action == NoticeAction.OPEN_MODELS:
-            self._models_view.show()
-        elif action == NoticeAction.INSTALL_MODEL:
-            self._models_view.find()
-        elif action == NoticeAction.OPEN_SETTINGS:
-            self._parts.window.settings_requested.emit("chat")
-        elif action == NoticeAction.OPEN_HUB:
-            self._parts.window.settings_requested.emit("advanced")
-        elif action == NoticeAction.NEW_CHAT:
-            self._parts.menu.new_chat.trigger()
-        elif action == NoticeAction.RETRY:
-            self._models.try_again()
-
-    def follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
-        """Of the notice in place of a reply, or below it."""
-        if action == NoticeAction.RETRY:
-            self._chats.exchanges.regenerate(message_id)
-        elif action == NoticeAction.CONTINUE:
-            self._chats.exchanges.continue_reply(message_id)
-        else:
-            self.follow(action)
+def _pair_name(folder: str) -> str:
+    """Of the model that will be loaded, before the controllers know more of it."""
+    return {STARTER_FOLDER: STARTER_NAME, STARTER_EYES: STARTER_EYES_NAME}.get(folder) or Path(folder).name

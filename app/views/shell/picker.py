@@ -1,4 +1,4 @@
-"""The popover of the pair chip: which main model and which draft for it; and what connects it.
+"""The popover of the pair chip: which main model and which draft for it.
 
 Everything installed is listed, a line each, and found by a few letters; what cannot serve is greyed. Below the lists
 is what there is to know of the option that is pointed at, else of the pair. A choice applies at once, and
@@ -8,26 +8,21 @@ Return closes. All else that concerns the pair is in the menu of the one button.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
 from itertools import groupby
-from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, SignalInstance
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.settings import STARTER_EYES, STARTER_EYES_NAME, STARTER_FOLDER, STARTER_NAME, Settings
 from app.theme import Theme
 from app.view_models.matching import distance
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairState, PairView
 from app.views.settings.speculation_controls import SpeculationControls
-from app.views.shell.empty_chat import EmptyChat
-from app.views.shell.window_parts import WindowParts
-from app.views.widgets.banner import BannerText
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.fields import Segments
@@ -39,7 +34,7 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import ScrolledText, ThinScrollBars
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, labelled, sentences, times
+from app.words.formats import labelled, sentences, times
 from app.words.model_names import human_name
 from app.words.notices_for_errors import Problem, notice_for, title_and_reason
 from app.words.pairs import (
@@ -62,24 +57,28 @@ _SIDE_BY_SIDE_PX = 480
 
 
 class Picker(Translated, QWidget):
-    main_chosen = Signal(str)
-    draft_chosen = Signal(str)  # NO_DRAFT for none
-    check_requested = Signal(str)  # of a draft, with the main model
+    """It is made when it is first opened, and kept up to date while it is open."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+    def __init__(self, theme: Theme, window: ShellWindow, models: ModelController, chats: ChatController) -> None:
+        super().__init__(window, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
+        self._models = models
+        self._chats = chats
+        self._filled_for: object = None  # what of the pair was shown last
         self.lists = PickerLists(theme, self)
         self.mains, self.drafts, self.field = self.lists.mains, self.lists.drafts, self.lists.field
-        self.more = PickerMore(theme, self)
+        self.more = PickerMore(theme, self, window, models)
         self.note = TextLabel(theme, TextStyle.FINE)
         self.more_button = IconButton(theme, "more-horizontal")
         self._drafts: dict[str, DraftChoice] = {}  # by folder
         self._chosen: DraftChoice | None = None  # the draft of the pair
         self._arrange()
-        self.mains.chosen.connect(self.main_chosen)
-        self.drafts.chosen.connect(self.draft_chosen)
+        self.mains.chosen.connect(models.choose_main)
+        self.drafts.chosen.connect(lambda folder: models.choose_draft(folder or None))
+        models.models_changed.connect(self._refresh)
+        for changed in (models.pair_changed, models.library.changed, chats.options.changed):
+            changed.connect(self._show_pair)
         self.lists.left.connect(self.close)
         self.lists.pointed.connect(self._describe)
         self.more_button.clicked.connect(self._toggle_more)
@@ -104,12 +103,36 @@ class Picker(Translated, QWidget):
         self._column.addWidget(Hairline(self._theme))
         self._column.addLayout(about)
 
-    def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
+    def _show_pair(self) -> None:
+        """Filled again only where the lists say something else.
+
+        MEASURED: filling them takes 70 ms with 200 models, and a load reports a hundred steps.
+        """
+        if self.isVisible() and self._part_of_pair() != self._filled_for:
+            self.fill()
+
+    def _refresh(self) -> None:
+        if self.isVisible():
+            self.fill()
+
+    def _part_of_pair(self) -> object:
+        pair, options = self._models.pair, self._chats.options
+        drafting = options.pair_here(pair).speculation, options.has_own_speculation
+        return pair.main_folder, pair.draft_folder, pair.state, drafting
+
+    def fill(self) -> None:
+        """With all that is known of the models now."""
+        models, options = self._models, self._chats.options
+        pair, drafts = models.pair, models.drafts_for_main()
+        self._filled_for = self._part_of_pair()
         self._drafts = {each.model.folder: each for each in drafts}
         self._chosen = self._drafts.get(pair.draft_folder)
-        listed = self._main_options(mains, pair), pair.main_folder, self._draft_options(drafts), pair.draft_folder
-        self.lists.set_options(*listed)
-        self.more.show_pair(pair, has_draft=self._chosen is not None)
+        mains = self._main_options(models.models, pair)
+        self.lists.set_options(mains, pair.main_folder, self._draft_options(drafts), pair.draft_folder)
+        self.more.show_pair(pair)
+        self.more.race_button.setEnabled(any(not message.from_user for message in self._chats.transcript.messages))
+        drafting = options.pair_here(pair).speculation
+        self.more.speculation.set_value(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
         self._describe()
 
     # What is said of the pair, or of what the pointer is at
@@ -154,7 +177,7 @@ class Picker(Translated, QWidget):
         goes_to = self.more.speculation.modes if shown else self.field
         goes_to.setFocus(Qt.FocusReason.OtherFocusReason)
         if shown and compared is not None and compared.check is None:
-            self.check_requested.emit(compared.model.folder)
+            self._models.check_pair(compared.model.folder)
         self._describe()
 
     # The options in words
@@ -235,7 +258,11 @@ class Picker(Translated, QWidget):
         }[group]
 
     def open_under(self, anchor: QWidget) -> None:
-        """Below the chip, inside the window where that is possible; beyond its foot rather than with words cut off."""
+        """Below the chip, inside the window where that is possible; beyond its foot rather than with words cut off.
+
+        With what is known; other programs may have added or deleted models meanwhile.
+        """
+        self.fill()
         self._show_more(False)
         self.lists.show_all()  # what was searched for last does not say how high it is
         window = anchor.window()
@@ -255,6 +282,7 @@ class Picker(Translated, QWidget):
         self._column.activate()  # the lists know how much they show
         self.lists.open()
         self._describe()
+        self._models.refresh()
 
     def _foot_height(self, lines: int) -> int:
         """All but the lists, with room for so many lines of details, so that nothing jumps while one goes about."""
@@ -289,126 +317,28 @@ def _reason(error: Problem | None) -> str:
     return sentences(notice.sentence, notice.hint)
 
 
-class PickerWiring(QObject):
-    """What follows from a choice in it. It is made when it is first opened, and kept up to date while it is open."""
-
-    speculation_chosen = Signal(str, int)  # mode, tokens
-    race_requested = Signal()
-
-    def __init__(self, parts: WindowParts, theme: Theme) -> None:
-        super().__init__(parts.window)
-        self._parts, self._theme = parts, theme
-        self._models: ModelController | None = None
-        self._chats: ChatController | None = None
-        self._filled_for: object = None  # what of the pair was shown last
-        parts.header.pair_requested.connect(self.open)
-        parts.menu.pair.triggered.connect(self.open)
-
-    def bind(self, models: ModelController, chats: ChatController) -> None:
-        self._models, self._chats = models, chats
-        models.models_changed.connect(self._refresh)
-        for changed in (models.pair_changed, models.library.changed, chats.options.changed):
-            changed.connect(self._show_pair)
-        models.main_waits.connect(lambda name: self._show_wait(models, name))
-
-    def _show_wait(self, models: ModelController, name: str) -> None:
-        """Another model was chosen, or none (""), while a reply is written."""
-        loads = self.tr("%1 will load after this reply.")
-        unloads = self.tr("The model will unload after this reply.")
-
-        def text() -> BannerText:
-            now = self.tr("Stop Reply and Switch") if name else self.tr("Stop Reply and Unload")
-            return BannerText(fill(loads, human_name(name)) if name else unloads, button=now)
-
-        banner = self._parts.banner
-        banner.show_info(text, models.switch_now)
-        once = Qt.ConnectionType.SingleShotConnection
-        models.wait_ended.connect(lambda: banner.withdraw(text), once)
-
-    @cached_property
-    def panel(self) -> Picker:
-        window, models = self._parts.window, self._models
-        picker = Picker(self._theme, window)
-        assert models is not None
-        picker.main_chosen.connect(models.choose_main)
-        picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
-        picker.check_requested.connect(models.check_pair)
-        more = picker.more
-        more.race_requested.connect(self.race_requested)
-        more.eject_requested.connect(models.eject)
-        more.models_requested.connect(lambda: window.settings_requested.emit("models"))
-        more.search_requested.connect(window.draft_search_requested)
-        more.tuning_requested.connect(lambda: window.settings_requested.emit("advanced"))
-        more.speculation.chosen.connect(self.speculation_chosen)
-        return picker
-
-    def open(self) -> None:
-        """With what is known; other programs may have added or deleted models meanwhile."""
-        if self._models is not None:
-            self._fill(self._models)
-            self.panel.open_under(self._parts.header.chip)
-            self._models.refresh()
-
-    def _show_pair(self) -> None:
-        """Filled again only where the lists say something else.
-
-        MEASURED: filling them takes 70 ms with 200 models, and a load reports a hundred steps.
-        """
-        if self._is_shown and self._models is not None and self._part_of_pair(self._models) != self._filled_for:
-            self._fill(self._models)
-
-    @property
-    def _is_shown(self) -> bool:
-        return "panel" in vars(self) and self.panel.isVisible()
-
-    def _refresh(self) -> None:
-        if self._is_shown and self._models is not None:
-            self._fill(self._models)
-
-    def _part_of_pair(self, models: ModelController) -> object:
-        pair, chats = models.pair, self._chats
-        drafting = None
-        if chats is not None:
-            drafting = chats.options.pair_here(pair).speculation, chats.options.has_own_speculation
-        return pair.main_folder, pair.draft_folder, pair.state, drafting
-
-    def _fill(self, models: ModelController) -> None:
-        self._filled_for = self._part_of_pair(models)
-        self.panel.show_models(models.models, models.drafts_for_main(), models.pair)
-        if self._chats is not None:
-            replies = any(not message.from_user for message in self._chats.transcript.messages)
-            self.panel.more.race_button.setEnabled(replies)
-            options = self._chats.options
-            drafting = options.pair_here(models.pair).speculation
-            self.panel.more.speculation.set_value(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
-
-
 class PickerMore(Translated, ScrolledText):
-    race_requested = Signal()
-    tuning_requested = Signal()
-    search_requested = Signal()  # for a draft, on the hub
-    models_requested = Signal()
-    eject_requested = Signal()
+    """What else concerns the pair: how to draft, how the two compare, and places to go to."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    race_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget, window: ShellWindow, models: ModelController) -> None:
         super().__init__(theme, parent)
         self.speculation = SpeculationControls(theme)
         self.race_button = PillButton(theme, Emphasis.PLAIN, "activity")
-        self.tune_button = PillButton(theme, Emphasis.PLAIN, "gauge")
         self.search_button = PillButton(theme, Emphasis.PLAIN, "search")
         self.models_button = PillButton(theme, Emphasis.PLAIN, "plus")
         self.eject_button = PillButton(theme, Emphasis.PLAIN, "x")
         self.compared = TextLabel(theme, TextStyle.HEADING)
         self.details = TextLabel(theme, TextStyle.FINE)
         self._arrange()
-        for button, place in (
-            (self.race_button, self.race_requested),
-            (self.tune_button, self.tuning_requested),
-            (self.search_button, self.search_requested),
-            (self.models_button, self.models_requested),
-            (self.eject_button, self.eject_requested),
+        for button, act in (
+            (self.race_button, self.race_requested.emit),
+            (self.search_button, window.draft_search_requested.emit),
+            (self.models_button, lambda: window.settings_requested.emit("models")),
+            (self.eject_button, models.eject),
         ):
-            button.clicked.connect(partial(self._leave_for, place))
+            button.clicked.connect(lambda _checked=False, act=act: self._close_and(act))
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -419,7 +349,7 @@ class PickerMore(Translated, ScrolledText):
         column.setSpacing(14)
         column.addWidget(self.speculation)
         buttons = Flow()
-        for button in (self.race_button, self.tune_button, self.search_button, self.models_button, self.eject_button):
+        for button in (self.race_button, self.search_button, self.models_button, self.eject_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
         column.addWidget(self.compared)
@@ -433,11 +363,9 @@ class PickerMore(Translated, ScrolledText):
         content.setAutoFillBackground(False)
         ThinScrollBars(self, self._theme)
 
-    def show_pair(self, pair: PairView, *, has_draft: bool) -> None:
-        ready = pair.state == PairState.READY
-        self.tune_button.setEnabled(ready and has_draft)
+    def show_pair(self, pair: PairView) -> None:
         self.search_button.setEnabled(bool(pair.main_folder))
-        self.eject_button.setEnabled(ready)
+        self.eject_button.setEnabled(pair.state == PairState.READY)
 
     def show_comparison(self, draft: DraftChoice | None) -> None:
         """What the files of the two say, once that is known; nothing without a draft."""
@@ -446,13 +374,12 @@ class PickerMore(Translated, ScrolledText):
         self.details.setVisible(draft is not None)
         self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
 
-    def _leave_for(self, place: SignalInstance) -> None:
+    def _close_and(self, act: Callable[[], object]) -> None:
         self.window().close()
-        place.emit()
+        act()
 
     def _retranslate(self) -> None:
         self.race_button.setText(self.tr("Race…"))
-        self.tune_button.setText(self.tr("Tune this pair…"))
         self.search_button.setText(self.tr("Find a draft…"))
         self.models_button.setText(self.tr("More models…"))
         self.eject_button.setText(self.tr("Unload"))
@@ -681,33 +608,3 @@ def found_among(options: Sequence[Option], words: str) -> list[Option]:
         elif found and (found[-1].value is not None or found[-1].is_sub_heading > option.is_sub_heading):
             found.append(option)
     return found[::-1]
-
-
-class PairWiring(QObject):
-    """The pair as the window shows it: in the chip, and in what the composer and an empty chat say of the model.
-
-    Until `bind` it shows what will be loaded.
-    """
-
-    def __init__(self, parts: WindowParts, empty_chat: EmptyChat, settings: Settings) -> None:
-        super().__init__(parts.window)
-        self._chip, self._composer = parts.header.chip, parts.composer
-        self._empty_chat, self._settings = empty_chat, settings
-        if folder := settings.main_folder:
-            name = {STARTER_FOLDER: STARTER_NAME, STARTER_EYES: STARTER_EYES_NAME}.get(folder) or Path(folder).name
-            self._show(PairView(name, state=PairState.LOADING))
-
-    def bind(self, models: ModelController, chats: ChatController) -> None:
-        def follow() -> None:
-            self._composer.ring.set_room(*models.context_room())
-            self._show(chats.options.pair_here(models.pair))
-
-        for changed in (models.pair_changed, models.library.changed, chats.options.changed):
-            changed.connect(follow)
-        follow()
-
-    def _show(self, pair: PairView) -> None:
-        folder, has_model = self._settings.main_folder, pair.state != PairState.NO_MODEL
-        self._chip.set_pair(pair)
-        self._composer.show_for(folder if has_model else "")
-        self._empty_chat.show_for(folder == STARTER_FOLDER, has_model)

@@ -1,13 +1,10 @@
-"""The sidebar: new chat, search, the chat list, and the buttons for models and settings.
-
-It emits requests; `SidebarWiring` connects them to the controllers.
-"""
+"""The sidebar: new chat, search, chats, and the buttons for models and settings; and what the Chat menu does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPen, QWindow
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -19,27 +16,21 @@ from app.views.chats.chat_list import ChatList
 from app.views.chats.trash_window import TrashMenu, TrashWindow
 from app.views.shell.menu import MenuBar
 from app.views.widgets.buttons import Emphasis, IconButton, PaintedButton, PillButton
-from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, percent, sentences
+from app.words.formats import fill, percent
 
 WIDTH = 248
 _SEARCH_DELAY_MS = 150
 _INSET_PX = 12  # as the rows of the list
 _SLOW_MS = 400  # a search that takes longer says that it goes on
-_ASKS_PX = 560  # the question that has three buttons
 _SIDE_PX = 16
 
 
 class Sidebar(Translated, QWidget):
-    new_chat_requested = Signal()
-    search_changed = Signal(str)
-    models_requested = Signal()
-    settings_requested = Signal()
-    hide_requested = Signal()
+    shown_wanted = Signal()  # something is to be done in it
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +47,8 @@ class Sidebar(Translated, QWidget):
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
         self._slow = QTimer(self, singleShot=True, interval=_SLOW_MS)
         self._opens_first = False  # of what is being searched for
+        self._to_rename = 0  # a chat, as soon as it is listed
+        self._trash: TrashWindow | None = None
         self._arrange()
         self._connect()
         self._restyle()
@@ -86,10 +79,6 @@ class Sidebar(Translated, QWidget):
         self._column.addLayout(foot)
 
     def _connect(self) -> None:
-        self.new_button.clicked.connect(self.new_chat_requested)
-        self.hide_button.clicked.connect(self.hide_requested)
-        self.models_button.clicked.connect(self.models_requested)
-        self.settings_button.clicked.connect(self.settings_requested)
         self.search.words_changed.connect(self._on_words)
         self.search.left.connect(self.leave_search)
         self.search.down_pressed.connect(self.chats.take_focus)
@@ -105,12 +94,40 @@ class Sidebar(Translated, QWidget):
         """As the row of a chat that is open."""
         self.models_button.set_emphasis(Emphasis.PLAIN if shown else Emphasis.QUIET)
 
-    def set_model(self, model: ConversationListModel) -> None:
-        self.chats.setModel(model)
+    def bind(self, chats: ChatController, menu: MenuBar) -> None:
+        """Lists the chats, and does what the Chat menu asks for."""
+        self._chats = chats
+        self._menu = menu
+        model = chats.conversations
+        self.chats.bind(chats)
         for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset):
             signal.connect(self._show_state)
         model.refreshed.connect(self._on_found)
+        model.refreshed.connect(self._rename_when_listed)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusWindowChanged.connect(self._on_looked)
+        chats.folders.made.connect(self._name_folder)
+        menu.rename.triggered.connect(self._rename)
+        menu.pin.triggered.connect(lambda: chats.pin(chats.chat_id, not chats.is_pinned(chats.chat_id)))
+        menu.menus["chat"].aboutToShow.connect(self._name_pin)
+        menu.duplicate.triggered.connect(lambda: chats.duplicate(chats.chat_id))
+        menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
+        menu.new_folder.triggered.connect(lambda: chats.folders.make())  # noqa: PLW0108  without Qt's own argument
+        menu.move.aboutToShow.connect(self._fill_move_menu)
+        TrashMenu(menu.deleted, chats.deletions, self.show_trash)
         self._show_state()
+
+    @property
+    def _model(self) -> ConversationListModel | None:
+        """None before `bind`."""
+        model = self.chats.model()
+        return model if isinstance(model, ConversationListModel) else None
+
+    def _on_looked(self, window: QWindow | None) -> None:
+        """The user is back, perhaps on another day; not where the app is ending."""
+        if window is not None and self.window().isVisible():
+            self._chats.conversations.follow_day()
 
     def _on_words(self) -> None:
         self._opens_first = False
@@ -119,7 +136,8 @@ class Sidebar(Translated, QWidget):
     def _search_now(self) -> None:
         self._delay.stop()
         self._slow.start()
-        self.search_changed.emit(self.search.words())
+        if self._model is not None:
+            self._model.set_query(self.search.words())
         self._show_state()
 
     def _open_first(self) -> None:
@@ -127,8 +145,7 @@ class Sidebar(Translated, QWidget):
         if self._delay.isActive():
             self._search_now()
         self._opens_first = bool(self.search.words().strip())
-        model = self.chats.model()
-        if isinstance(model, ConversationListModel) and model.is_answered:
+        if self._model is not None and self._model.is_answered:
             self._on_found()
 
     def _on_found(self) -> None:
@@ -146,12 +163,77 @@ class Sidebar(Translated, QWidget):
         self._search_now()
 
     def _show_state(self) -> None:
-        model = self.chats.model()
-        if not isinstance(model, ConversationListModel):
+        model = self._model
+        if model is None:
             return
         is_slow = model.is_searching and not self._slow.isActive()
         self.still.setVisible(is_slow)
         self.nothing.setVisible(bool(self.search.words()) and not model.rows and not is_slow)
+
+    # What the Chat menu asks for
+
+    def _fill_move_menu(self) -> None:
+        """Of the open chat, wherever it is listed."""
+        chat_id = self._chats.chat_id
+        self._menu.move.clear()
+        if chat_id:
+            row = ConversationRow(chat_id=chat_id, inside=self._chats.folders.folder_of(chat_id))
+            self.chats.fill_move_menu(self._menu.move, row)
+
+    def _name_pin(self) -> None:
+        is_pinned = self._chats.is_pinned(self._chats.chat_id)
+        self._menu.pin.setText(self.tr("Unpin Chat") if is_pinned else self.tr("Pin Chat"))
+
+    def _rename(self) -> None:
+        """The open chat, in its row. What hides that is opened first: the sidebar, a search, folders."""
+        self._to_rename = self._chats.chat_id
+        self.shown_wanted.emit()
+        if self._chats.conversations.row_of(self._to_rename) is None:
+            self.leave_search()
+            self._chats.folders.open_around(self._to_rename)
+        self._rename_when_listed()
+
+    def _rename_when_listed(self) -> None:
+        listed = self._chats.conversations
+        if not self._to_rename or self._to_rename != self._chats.chat_id:
+            self._to_rename = 0
+            return
+        row = listed.row_of(self._to_rename)
+        if row is not None:
+            self._to_rename = 0
+            self.chats.scrollTo(listed.index(row))
+            self.chats.start_rename(listed.index(row))
+        elif listed.canFetchMore(QModelIndex()):
+            listed.fetchMore(QModelIndex())
+
+    def _name_folder(self, folder_id: int) -> None:
+        self.shown_wanted.emit()
+        if self._chats.conversations.row_of_folder(folder_id) is None:
+            self.leave_search()
+        row = self._chats.conversations.row_of_folder(folder_id)
+        if row is not None:
+            index = self._chats.conversations.index(row)
+            self.chats.setCurrentIndex(index)
+            self.chats.scrollTo(index)
+            self.chats.start_rename(index)
+
+    # The Trash
+
+    def show_trash(self) -> TrashWindow:
+        if self._trash is None:
+            self._trash = TrashWindow(self._theme, self._chats.deletions, self.window())
+            self._trash.read_requested.connect(self._read)
+        self._trash.come_to_front()
+        return self._trash
+
+    def _read(self, chat_id: int) -> None:
+        """In the main window, which the other one must not cover."""
+        self._chats.reading.open(chat_id)
+        if self._trash is not None:
+            self._trash.close()
+        self.activateWindow()
+
+    # Words and looks
 
     def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))
@@ -180,154 +262,6 @@ class Sidebar(Translated, QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.palette.sidebar)
         painter.end()
-
-
-class SidebarWiring(QObject):
-    """What the sidebar and the Chat menu ask for: chats, folders, search, the Trash."""
-
-    sidebar_wanted = Signal()
-
-    def __init__(self, chats: ChatController, sidebar: Sidebar, menu: MenuBar, theme: Theme, window: QWidget) -> None:
-        super().__init__(window)
-        self._chats = chats
-        self._sidebar, self._list = sidebar, sidebar.chats
-        self._to_rename = 0  # a chat, as soon as it is listed
-        self._menu = menu
-        self._theme = theme
-        self._window = window
-        self._trash: TrashWindow | None = None
-        sidebar.set_model(chats.conversations)
-        sidebar.search_changed.connect(chats.conversations.set_query)
-        app = QGuiApplication.instance()
-        assert isinstance(app, QGuiApplication)
-        app.focusWindowChanged.connect(self._on_looked)
-        self._connect_chats()
-        self._connect_folders()
-        self._connect_menu()
-        TrashMenu(menu.deleted, chats.deletions, self.show_trash)
-
-    def _on_looked(self, window: QWindow | None) -> None:
-        """The user is back, perhaps on another day; not where the app is ending."""
-        if window is not None and self._window.isVisible():
-            self._chats.conversations.follow_day()
-
-    def _connect_chats(self) -> None:
-        listed, chats = self._list, self._chats
-        listed.chat_opened.connect(chats.open_chat)
-        listed.renamed.connect(chats.acts.rename)
-        listed.pin_requested.connect(chats.acts.pin)
-        listed.duplicate_requested.connect(chats.acts.duplicate)
-        listed.delete_requested.connect(chats.delete_chat)
-
-    def _connect_folders(self) -> None:
-        listed, folders = self._list, self._chats.folders
-        listed.move_requested.connect(folders.move_chat)
-        listed.folder_move_requested.connect(folders.move_folder)
-        listed.folder_renamed.connect(folders.rename)
-        listed.folder_opened.connect(folders.set_opened)
-        listed.folder_requested.connect(folders.make)
-        listed.folder_delete_requested.connect(self.delete_folder)
-        folders.made.connect(self._name_folder)
-
-    def _connect_menu(self) -> None:
-        menu, chats = self._menu, self._chats
-        menu.rename.triggered.connect(self._rename)
-        chats.conversations.refreshed.connect(self._rename_when_listed)
-        menu.pin.triggered.connect(lambda: chats.acts.pin(chats.chat_id, not chats.acts.is_pinned(chats.chat_id)))
-        menu.menus["chat"].aboutToShow.connect(self._name_pin)
-        menu.duplicate.triggered.connect(lambda: chats.acts.duplicate(chats.chat_id))
-        menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
-        menu.new_folder.triggered.connect(lambda: chats.folders.make())  # noqa: PLW0108  without Qt's own argument
-        menu.move.aboutToShow.connect(self._fill_move_menu)
-
-    def _fill_move_menu(self) -> None:
-        """Of the open chat, wherever it is listed."""
-        chat_id = self._chats.chat_id
-        self._menu.move.clear()
-        if chat_id:
-            row = ConversationRow(chat_id=chat_id, inside=self._chats.folders.folder_of(chat_id))
-            self._list.fill_move_menu(self._menu.move, row)
-
-    def _name_pin(self) -> None:
-        is_pinned = self._chats.acts.is_pinned(self._chats.chat_id)
-        self._menu.pin.setText(self.tr("Unpin Chat") if is_pinned else self.tr("Pin Chat"))
-
-    def _rename(self) -> None:
-        """The open chat, in its row. What hides that is opened first: the sidebar, a search, folders."""
-        self._to_rename = self._chats.chat_id
-        self.sidebar_wanted.emit()
-        if self._chats.conversations.row_of(self._to_rename) is None:
-            self._sidebar.leave_search()
-            self._chats.folders.open_around(self._to_rename)
-        self._rename_when_listed()
-
-    def _rename_when_listed(self) -> None:
-        listed = self._chats.conversations
-        if not self._to_rename or self._to_rename != self._chats.chat_id:
-            self._to_rename = 0
-            return
-        row = listed.row_of(self._to_rename)
-        if row is not None:
-            self._to_rename = 0
-            self._list.scrollTo(listed.index(row))
-            self._list.start_rename(listed.index(row))
-        elif listed.canFetchMore(QModelIndex()):
-            listed.fetchMore(QModelIndex())
-
-    def _name_folder(self, folder_id: int) -> None:
-        self.sidebar_wanted.emit()
-        if self._chats.conversations.row_of_folder(folder_id) is None:
-            self._sidebar.leave_search()
-        row = self._chats.conversations.row_of_folder(folder_id)
-        if row is not None:
-            index = self._chats.conversations.index(row)
-            self._list.setCurrentIndex(index)
-            self._list.scrollTo(index)
-            self._list.start_rename(index)
-
-    # Deleting a folder
-
-    def delete_folder(self, folder_id: int) -> Dialog | None:
-        """The open question; None for an empty folder, which is deleted at once: that can be undone."""
-        chats, folders = self._chats.folders.contents(folder_id)
-        if not chats and not folders:
-            self._chats.folders.delete(folder_id, with_chats=False)
-            return None
-        name = self._chats.conversations.tree.folders[folder_id].name
-
-        def text() -> DialogText:
-            title = fill(self.tr("Delete the folder “%1”?"), name)
-            acts = self.tr("Move contents up"), self.tr("Cancel"), self.tr("Delete everything")
-            return DialogText(title, self._contents(chats, folders), "", *acts)
-
-        dialog = Dialog(self._theme, self._window, text, width_px=_ASKS_PX)
-        dialog.accepted.connect(lambda: self._chats.folders.delete(folder_id, with_chats=False))
-        dialog.other_chosen.connect(lambda: self._chats.folders.delete(folder_id, with_chats=True))
-        dialog.open()
-        return dialog
-
-    def _contents(self, chats: int, folders: int) -> str:
-        within = self.tr("%Ln chat(s)", "", chats)
-        if folders:
-            within = fill(self.tr("%1 and %2"), within, self.tr("%Ln folder(s)", "", folders))
-        kept = self.tr("Deleted chats stay in Recently Deleted for 30 days.")
-        return sentences(fill(self.tr("Contains %1."), within), kept)
-
-    # The Trash
-
-    def show_trash(self) -> TrashWindow:
-        if self._trash is None:
-            self._trash = TrashWindow(self._theme, self._chats.deletions, self._window)
-            self._trash.read_requested.connect(self._read)
-        self._trash.come_to_front()
-        return self._trash
-
-    def _read(self, chat_id: int) -> None:
-        """In the main window, which the other one must not cover."""
-        self._chats.reading.open(chat_id)
-        if self._trash is not None:
-            self._trash.close()
-        self._window.activateWindow()
 
 
 class DownloadRing(Translated, PaintedButton):

@@ -83,7 +83,7 @@ def opening() -> BannerText:
 
 
 def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: str) -> BannerText:
-    sentence = QCoreApplication.translate("Application", "Messages recovered: %1 (%2 from daily copies).")
+    sentence = QCoreApplication.translate("Application", "Messages recovered: %1 (%2 from backups).")
     hint = QCoreApplication.translate(
         "Application", "The damaged file, with deleted content, stays in %2 as %1 for 30 days."
     )

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from app.controllers.updates import Updates
 from app.system.updates import Channel, Notice, update_command
 from app.theme import Theme
-from app.views.shell.window_parts import WindowParts
+from app.views.shell.shell_window import ShellWindow
 from app.views.widgets import clipboard
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
@@ -18,15 +18,17 @@ from app.words.languages import Translation
 
 class UpdateOffer(QObject):
     def __init__(
-        self, parts: WindowParts, theme: Theme, updates: Updates, channel: Channel, translation: Translation
+        self, window: ShellWindow, theme: Theme, updates: Updates, channel: Channel, translation: Translation
     ) -> None:
-        super().__init__(parts.window)
-        self._window, self._banner, self._theme = parts.window, parts.banner, theme
-        self._updates, self._channel, self._translation = updates, channel, translation
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._channel = channel
+        self._translation = translation
         updates.found.connect(self._offer)
 
     def _offer(self, notice: Notice) -> None:
-        self._banner.show_offer(lambda: _available(notice), lambda: self._show_notes(notice))
+        self._window.banner.show_offer(lambda: _available(notice), lambda: self._show_notes(notice))
 
     def _show_notes(self, notice: Notice) -> None:
         command = update_command()

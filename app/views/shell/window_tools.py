@@ -21,9 +21,9 @@ from app.theme import SCALE_MAX, SCALE_MIN, SCALES, Theme
 from app.views.shell.menu import MenuButton
 from app.views.shell.menu_editing import EditEntries
 from app.views.shell.palette import CommandPalette, PaletteCommands
+from app.views.shell.shell_window import ShellWindow
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.shell.type_anywhere import TypeAnywhere
-from app.views.shell.window_parts import WindowParts
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.roles import install_roles
 from app.views.widgets.scrolling import EdgeFade
@@ -48,33 +48,32 @@ _NEED_CHATS = (
 
 
 class WindowTools(QObject):
-    def __init__(self, parts: WindowParts, theme: Theme, settings: Settings) -> None:
-        window = parts.window
+    def __init__(self, window: ShellWindow, theme: Theme, settings: Settings) -> None:
         super().__init__(window)
         install_roles()
-        self._window, self._parts = window, parts
+        self._window = window
         self._theme = theme
         self._settings = settings
         self._chats: ChatController | None = None
         self._transcript: TranscriptView | None = None
         self.desktop: Desktop  # from `bind` on
         self._sheet: Dialog | None = None  # of the shortcuts
-        self.edits = EditEntries(parts.menu, parts.composer.edit)
-        self._typing = TypeAnywhere(window, parts.composer.edit)
-        self.commands = PaletteCommands(parts.menu, settings)
-        self.palette = CommandPalette(theme, settings, window, self.commands.all, parts.composer.take_focus)
+        self.edits = EditEntries(window.menu, window.composer.edit)
+        self._typing = TypeAnywhere(window, window.composer.edit)
+        self.commands = PaletteCommands(window.menu, settings)
+        self.palette = CommandPalette(theme, settings, window, self.commands.all, window.composer.take_focus)
         window.resized.connect(self.palette.follow_window)
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
-        EdgeFade(parts.composer.edit, theme)
+        EdgeFade(window.composer.edit, theme)
         self.menu_button: MenuButton | None = None
-        if sys.platform != "darwin" and (row := parts.header.layout()) is not None:
-            self.menu_button = MenuButton(theme, parts.menu, window)
+        if sys.platform != "darwin" and (row := window.header.layout()) is not None:
+            self.menu_button = MenuButton(theme, window.menu, window)
             row.addWidget(self.menu_button)
         self._connect()
         self._judge()
 
     def _connect(self) -> None:
-        menu = self._parts.menu
+        menu = self._window.menu
         menu.palette.triggered.connect(self.palette.open_palette)
         menu.shortcuts.triggered.connect(self._show_shortcuts)
         menu.bigger.triggered.connect(lambda: self._scale_text(1))
@@ -100,7 +99,7 @@ class WindowTools(QObject):
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
         from app.views.shell.desktop import Announcements, Desktop
-        from app.views.shell.message_wiring import MessageEntries
+        from app.views.shell.message_actions import MessageMenu
 
         self._chats, self._transcript = chats, transcript
         self.edits.bind(chats.deletions)
@@ -109,8 +108,8 @@ class WindowTools(QObject):
         self._typing.watch(transcript)
         highlights = transcript.message_keys.highlights
         self._typing.took_over.connect(lambda: highlights.focus(None))
-        MessageEntries(self._parts.menu.menus["message"], transcript, chats.transcript, self._focused)
-        self.desktop = Desktop(self._parts, self._theme, self._settings, chats, models)
+        MessageMenu(self._window.menu.menus["message"], transcript, chats.transcript, self._focused)
+        self.desktop = Desktop(self._window, self._theme, self._settings, chats, models)
         shown = chats.transcript
         rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
         for signal in (chats.generating_changed, chats.current_chat_changed, *rows):
@@ -130,7 +129,7 @@ class WindowTools(QObject):
 
     def _judge(self) -> None:
         """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
-        menu, scale = self._parts.menu, self._settings.text_scale
+        menu, scale = self._window.menu, self._settings.text_scale
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
         reads = self._chats is not None and bool(self._chats.reading.chat_id)
@@ -149,7 +148,7 @@ class WindowTools(QObject):
     def _show_shortcuts(self) -> None:
         """Over the window that is active; once."""
         if self._sheet is None or not isValid(self._sheet) or not self._sheet.isVisible():
-            self._sheet = show_shortcuts(self._theme, self._parts.menu, self._front())
+            self._sheet = show_shortcuts(self._theme, self._window.menu, self._front())
 
     def _offer_settings(self) -> None:
         """After the palette has been painted."""
@@ -158,7 +157,7 @@ class WindowTools(QObject):
 
     def _show_send_key(self) -> None:
         with_control = self._settings.send_key == "control_return"
-        self._parts.composer.edit.sends_with_control = with_control
+        self._window.composer.edit.sends_with_control = with_control
         if self._transcript is not None:
             self._transcript.editing.sends_with_control = with_control
 
@@ -202,4 +201,4 @@ class WindowTools(QObject):
         self._chats.open_chat(listed[place])
         row = self._chats.conversations.row_of(listed[place])
         if row is not None:
-            self._parts.sidebar.chats.scrollTo(self._chats.conversations.index(row))
+            self._window.sidebar.chats.scrollTo(self._chats.conversations.index(row))

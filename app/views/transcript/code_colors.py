@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
 
 from app.markup.growing_code import GrowingCode
-from app.markup.highlight import Role, Span, has_lexer, spans
+from app.markup.highlight import ColoredSpan, Role, has_lexer, spans
 from app.theme import Palette
 from app.views.transcript.shared_slice import SharedSlice
 
@@ -49,8 +49,11 @@ class CodeColors(QObject):
         """The document was written again and has no colours."""
         self._timer.stop()
         self._shown.clear()
-        self._waiting, self._read_chars = "", 0
-        self._language, self._growing, self._grown_from = language, None, inf
+        self._waiting = ""
+        self._read_chars = 0
+        self._language = language
+        self._growing = None
+        self._grown_from = inf
 
     def grow(self, code: str) -> None:
         """Colours the lines that were added to code that goes on, with those that had to wait for the lexer.
@@ -63,17 +66,21 @@ class CodeColors(QObject):
             self._waiting = code
             self._timer.start(_LOOK_AGAIN_MS)
             return
-        self._waiting, self._read_chars = "", len(code)
+        self._waiting = ""
+        self._read_chars = len(code)
         self._growing = self._growing or GrowingCode(self._language)
         place, found = self._growing.spans(code)
-        start, end = _units(code, place), self._document.characterCount()
+        start = _units(code, place)
+        end = self._document.characterCount()
         self._grown_from = min(self._grown_from, start)
         self._apply(_by_lines(self._document, start, end, _in_qt_units(code, found)))
 
     def color(self, code: str, language: str) -> None:
         """Colours all of it: at once while the slice lasts, then from the event loop, so that no frame is delayed."""
         self._timer.stop()
-        self._language, self._waiting, self._grown_from = language, "", inf
+        self._language = language
+        self._waiting = ""
+        self._grown_from = inf
         end = _units(code, len(code))
         self._lines = _by_lines(self._document, 0, end, _in_qt_units(code, spans(code, language)))
         self._color_a_slice()
@@ -108,7 +115,8 @@ class CodeColors(QObject):
             if count == at_most:
                 break
         if changed:
-            first, last = changed[0].position(), changed[-1].position() + changed[-1].length()
+            first = changed[0].position()
+            last = changed[-1].position() + changed[-1].length()
             self._document.markContentsDirty(first, last - first)
         return count == at_most
 
@@ -138,24 +146,28 @@ def _color_of(role: Role, colors: Palette) -> QColor:
     }[role]
 
 
-def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Span]) -> Iterator[_Line]:
+def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[ColoredSpan]) -> Iterator[_Line]:
     """Each line from `start` to `end` with its colours, also those that have none."""
-    block, colored = document.findBlock(start), list[tuple[int, int, Role]]()
+    block = document.findBlock(start)
+    colored = list[tuple[int, int, Role]]()
     for span in found:
         for line, first, length in _on_lines(document.findBlock(span.start), span):
             while block.position() < line.position():
                 yield block, tuple(colored)
-                block, colored = block.next(), []
+                block = block.next()
+                colored = []
             if span.role is not None:
                 colored.append((first, length, span.role))
     while block.isValid() and block.position() <= end:
         yield block, tuple(colored)
-        block, colored = block.next(), []
+        block = block.next()
+        colored = []
 
 
-def _on_lines(block: QTextBlock, span: Span) -> Iterator[tuple[QTextBlock, int, int]]:
+def _on_lines(block: QTextBlock, span: ColoredSpan) -> Iterator[tuple[QTextBlock, int, int]]:
     """The pieces of a span in each line that it covers."""
-    start, end = span.start, span.start + span.length
+    start = span.start
+    end = span.start + span.length
     while block.isValid() and block.position() < end:
         first = max(start, block.position())
         last = min(end, block.position() + block.length() - 1)
@@ -169,13 +181,13 @@ def _units(code: str, end: int) -> int:
     return end if code.isascii() else len(code[:end].encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _in_qt_units(code: str, found: Iterable[Span]) -> Iterable[Span]:
+def _in_qt_units(code: str, found: Iterable[ColoredSpan]) -> Iterable[ColoredSpan]:
     """Everything after an emoji lies one further on."""
     wide = [] if code.isascii() else [index for index, char in enumerate(code) if ord(char) > 0xFFFF]
     return (_shifted(span, wide) for span in found) if wide else found
 
 
-def _shifted(span: Span, wide: list[int]) -> Span:
+def _shifted(span: ColoredSpan, wide: list[int]) -> ColoredSpan:
     start = span.start + bisect_left(wide, span.start)
     end = span.start + span.length
-    return Span(start, end + bisect_left(wide, end) - start, span.role)
+    return ColoredSpan(start, end + bisect_left(wide, end) - start, span.role)

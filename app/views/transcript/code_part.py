@@ -84,7 +84,8 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
             self._replace(code)
             self._colors.begin(block.language)
             self.update()
-        self._shown, self._block = code, block
+        self._shown = code
+        self._block = block
         if not goes_on or block.closed:
             self._colors.color(complete, block.language)
         return goes_on
@@ -143,8 +144,10 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
     def _place_inside(self) -> None:
         if self._block is None:
             return
-        theme, width_px = self._context.theme, self.width()
-        pad, side = theme.px(14), self.copy_button.sizeHint().width()
+        theme = self._context.theme
+        width_px = self.width()
+        pad = theme.px(14)
+        side = self.copy_button.sizeHint().width()
         head = 0 if self._block.continues_code else theme.px(32)
         self.text.setGeometry(pad, head, width_px - 2 * pad, self._text_px(width_px))
         self.copy_button.setVisible(head > 0)
@@ -184,14 +187,16 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
             painter.end()
             return
         # The rounded corners between two pieces lie outside of both.
-        above, below = RADIUS_CARD * self._block.continues_code, RADIUS_CARD * self._block.goes_on
+        above = RADIUS_CARD * self._block.continues_code
+        below = RADIUS_CARD * self._block.goes_on
         paint_card(painter, self.rect().adjusted(0, -above, 0, below), RADIUS_CARD, colors.surface, colors.hairline)
         if not self._block.continues_code and event.rect().top() < self.text.y():
             self._paint_head(painter)
         painter.end()
 
     def _paint_head(self, painter: QPainter) -> None:
-        theme, colors = self._context.theme, self._context.theme.palette
+        theme = self._context.theme
+        colors = self._context.theme.palette
         painter.setFont(theme.ui_font(FOOTER_PX))
         painter.setPen(colors.cost if self._left_out else colors.secondary)
         room = self.width() - theme.px(14) - self.copy_button.width() - theme.px(12)

@@ -11,8 +11,8 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.message_column import MessageColumn, Sight
-from app.views.transcript.part_context import Fields
+from app.views.transcript.message_column import MessageColumn, ScrollPort
+from app.views.transcript.part_context import MessageFields
 from app.views.transcript.parts import Part, PartKind
 
 
@@ -25,10 +25,15 @@ class TypingPlace:
     position: int
 
 
-class Editing(Fields):
-    def __init__(self, view: QAbstractScrollArea, model: TranscriptModel, column: MessageColumn, sight: Sight) -> None:
+class Editing(MessageFields):
+    def __init__(
+        self, view: QAbstractScrollArea, model: TranscriptModel, column: MessageColumn, port: ScrollPort
+    ) -> None:
         super().__init__(view)
-        self._view, self._model, self._column, self._sight = view, model, column, sight
+        self._view = view
+        self._model = model
+        self._column = column
+        self._port = port
         self.resized.connect(self._on_resized)
 
     def page_px(self) -> int:
@@ -39,9 +44,9 @@ class Editing(Fields):
         row = self._model.row_of(message_id)
         if row is None:
             return
-        anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
+        anchor = self._column.anchor_to_show(row, self._port.top_px(), self._port.page_px())
         if anchor is not None:
-            self._sight.show_at(anchor)
+            self._port.show_at(anchor)
         part = self._part(message_id)
         take_focus = getattr(part.widget, "take_focus", None) if part is not None else None
         if take_focus is not None:
@@ -67,15 +72,18 @@ class Editing(Fields):
 
     def typed_in(self, message_id: int) -> None:
         """Brings the caret into sight, where it is not."""
-        part, row = self._part(message_id), self._model.row_of(message_id)
+        part = self._part(message_id)
+        row = self._model.row_of(message_id)
         if part is None or row is None or part.widget is None:
             return
         item = self._column.items[row]
         caret: QRect = getattr(part.widget, "place_of_caret", QRect)()
-        index, inside = item.parts.index(part), part.gap_px + caret.top()
-        top, page = item.top_px + item.top_of(index) + inside, self._sight.page_px()
-        if not self._sight.top_px() <= top <= self._sight.top_px() + page - caret.height():
-            self._sight.show_at(self._column.anchor_in(row, index, inside - page // 3))
+        index = item.parts.index(part)
+        inside = part.gap_px + caret.top()
+        top = item.top_px + item.top_of(index) + inside
+        page = self._port.page_px()
+        if not self._port.top_px() <= top <= self._port.top_px() + page - caret.height():
+            self._port.show_at(self._column.anchor_in(row, index, inside - page // 3))
 
     def _part(self, message_id: int) -> Part | None:
         row = self._model.row_of(message_id)
@@ -84,7 +92,8 @@ class Editing(Fields):
         return next((part for part in self._column.items[row].parts if part.kind is PartKind.EDITOR), None)
 
     def _on_resized(self, message_id: int) -> None:
-        part, row = self._part(message_id), self._model.row_of(message_id)
+        part = self._part(message_id)
+        row = self._model.row_of(message_id)
         if part is not None and row is not None:
             part.measured_width_px = -1
-            self._sight.arrange()
+            self._port.arrange()

@@ -1,6 +1,6 @@
 """A field in place of a message, or beside it, with what can be done with its words.
 
-Here: typing, what is attached, its height, its buttons. What becomes of it is asked for by signals (`Fields`).
+Here: typing, what is attached, its height, its buttons. What becomes of it is asked for by signals (`MessageFields`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
 from app.view_models.transcript import EditKind
-from app.views.transcript.part_context import CONTINUE, NOTHING, REPLY, Fields, PartContext
+from app.views.transcript.part_context import CONTINUE, NOTHING, REPLY, MessageFields, PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
@@ -26,7 +26,9 @@ from app.views.widgets.translated import Translated
 
 _REPORT_DELAY_MS = 150  # after the last key, what is typed is reported
 _GROWS_TO = 0.5  # of the transcript's height
-_PAD_PX, _GAP_PX, _BELOW_PX = 14, 8, 14
+_PAD_PX = 14
+_GAP_PX = 8
+_BELOW_PX = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class EditorContent:
 class EditField(MessageEdit):
     """With Ctrl (on a Mac: Command) Return submits; alone only where that sends and the settings say so."""
 
-    def __init__(self, theme: Theme, editing: Fields, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, editing: MessageFields, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self._editing = editing
         self.is_sent = False  # when it is submitted
@@ -72,7 +74,8 @@ class EditField(MessageEdit):
 class EditorPart(Hovered, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
-        self._context, self._theme = context, context.theme
+        self._context = context
+        self._theme = context.theme
         self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
         self._message_id = 0
         self._part: Part | None = None
@@ -95,7 +98,8 @@ class EditorPart(Hovered, Translated, QWidget):
         self._retranslate()
 
     def _connect(self) -> None:
-        field, editing = self.field, self._context.editing
+        field = self.field
+        editing = self._context.editing
         field.textChanged.connect(self._on_typed)
         field.composition_changed.connect(self._on_typed)
         field.height_wanted.connect(self._on_height)
@@ -110,7 +114,9 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def _connect_attached(self) -> None:
         """The field belongs to one message after another."""
-        field, row, editing = self.field, self.attached, self._context.editing
+        field = self.field
+        row = self.attached
+        editing = self._context.editing
         self.attach_button.clicked.connect(lambda: editing.attach_requested.emit(self._message_id))
         field.files_given.connect(lambda paths: editing.files_given.emit(self._message_id, paths))
         field.long_text_given.connect(lambda text: editing.text_given.emit(self._message_id, text))
@@ -131,7 +137,9 @@ class EditorPart(Hovered, Translated, QWidget):
             self._report()
             self._finished = False
         stays = same and part.content.text == self._known
-        self._content, self._message_id, self._part = part.content, part.message_id, part
+        self._content = part.content
+        self._message_id = part.message_id
+        self._part = part
         self._showing = True
         try:
             self._show_attached()
@@ -228,15 +236,18 @@ class EditorPart(Hovered, Translated, QWidget):
     def _arrange_buttons(self, y: int, width_px: int) -> int:
         """From the right edge on, the main one first; in the next line where there is no more room. Returns the end."""
         px = self._theme.px
-        right, height = width_px - px(_PAD_PX), 0
+        right = width_px - px(_PAD_PX)
+        height = 0
         clip = self.attach_button.sizeHint()
         self.attach_button.setGeometry(px(_PAD_PX), y, clip.width(), clip.height())
         for button in (self.save, self.other, self.cancel):
             size = button.sizeHint().boundedTo(QSize(width_px - 2 * px(_PAD_PX), 10_000))
             if right - size.width() < px(_PAD_PX):
-                right, y = width_px - px(_PAD_PX), y + height + px(_GAP_PX) // 2
+                right = width_px - px(_PAD_PX)
+                y = y + height + px(_GAP_PX) // 2
             button.setGeometry(right - size.width(), y, size.width(), size.height())
-            right, height = right - size.width() - px(_GAP_PX), size.height()
+            right = right - size.width() - px(_GAP_PX)
+            height = size.height()
         if self._content.from_user and right < px(_PAD_PX) + clip.width():  # no room beside them
             y += height + px(_GAP_PX) // 2
             self.attach_button.move(px(_PAD_PX), y)

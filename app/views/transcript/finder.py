@@ -18,10 +18,10 @@ from PySide6.QtGui import QTextDocument
 
 from app.markup.block import Block, BlockKind
 from app.markup.document import DocumentBuilder
-from app.markup.folding import Span, fold, occurrences, occurrences_of_any
+from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_column import Anchor, MessageColumn, Sight
+from app.views.transcript.message_column import Anchor, MessageColumn, ScrollPort
 from app.views.transcript.message_item import MessageItem, Unread, blocks_of
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part, PartKind, as_widget
@@ -39,7 +39,7 @@ _ABOVE_SHARE = 0.3  # of the page, above what is brought into sight
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FoundPlace:
     """The `number`th of what was found in a part of a message."""
 
     message_id: int
@@ -69,14 +69,16 @@ class FoundPlaces:
         self._model = model
         self._read: dict[int, dict[Address, PartRead]] = {}  # by message
         self._counts: dict[int, int] = {}  # of those messages that have any
-        self._current: Place | None = None
+        self._current: FoundPlace | None = None
         self._above = 0  # how many are in messages before that of the current one
         self._walked: int | None = None  # the message up to which a walk from there has met nothing
         self.count = 0
 
     def clear(self) -> None:
-        self._read, self._counts = {}, {}
-        self.current, self.count = None, 0
+        self._read = {}
+        self._counts = {}
+        self.current = None
+        self.count = 0
 
     def of(self, message_id: int) -> dict[Address, PartRead]:
         return self._read.get(message_id, {})
@@ -104,12 +106,14 @@ class FoundPlaces:
         self.current = self._current
 
     @property
-    def current(self) -> Place | None:
+    def current(self) -> FoundPlace | None:
         return self._current
 
     @current.setter
-    def current(self, place: Place | None) -> None:
-        self._current, self._walked, self._above = place, None, 0
+    def current(self, place: FoundPlace | None) -> None:
+        self._current = place
+        self._walked = None
+        self._above = 0
         if place is not None:
             above = self._model.messages[: max(0, self._row(place.message_id))]
             self._above = sum(self._counts.get(message.id, 0) for message in above) if self._counts else 0
@@ -124,12 +128,12 @@ class FoundPlaces:
         before = sum(part.count for address, part in parts.items() if address < place.address)
         return self._above + before + place.number + 1
 
-    def first_of(self, message_id: int, address: Address, number: int = 0) -> Place | None:
+    def first_of(self, message_id: int, address: Address, number: int = 0) -> FoundPlace | None:
         """The first match in a message at or after an address and a number."""
         places = self._places(message_id, 1)
         return next((place for place in places if (place.address, place.number) >= (address, number)), None)
 
-    def first(self) -> Place | None:
+    def first(self) -> FoundPlace | None:
         """The first match of the messages that were searched so far."""
         found = (message.id for message in self._model.messages if message.id in self._counts)
         return next((place for number in found for place in self._places(number, 1)), None)
@@ -144,7 +148,7 @@ class FoundPlaces:
         else:
             self.current = self.first_of(place.message_id, place.address, place.number) or self.beside(1)
 
-    def beside(self, direction: int) -> Place | None:
+    def beside(self, direction: int) -> FoundPlace | None:
         """The next one (1) or the one before (-1); after the last comes the first. NotRead: it is not known yet."""
         place = self._current
         if place is not None and (inside := self._beside_inside(place, direction)) is not None:
@@ -168,23 +172,23 @@ class FoundPlaces:
                 return row
         return -1 if direction > 0 else 0
 
-    def _beside_inside(self, place: Place, direction: int) -> Place | None:
+    def _beside_inside(self, place: FoundPlace, direction: int) -> FoundPlace | None:
         """In the same message."""
         parts = self.of(place.message_id)
         if place.address in parts and 0 <= place.number + direction < parts[place.address].count:
-            return Place(place.message_id, place.address, place.number + direction)
+            return FoundPlace(place.message_id, place.address, place.number + direction)
         addresses = sorted((each for each in parts if parts[each].count), reverse=direction < 0)
         after = (each for each in addresses if (each > place.address if direction > 0 else each < place.address))
         address = next(after, None)
         last = 0 if address is None or direction > 0 else parts[address].count - 1
-        return None if address is None else Place(place.message_id, address, last)
+        return None if address is None else FoundPlace(place.message_id, address, last)
 
-    def _places(self, message_id: int, direction: int) -> Iterator[Place]:
+    def _places(self, message_id: int, direction: int) -> Iterator[FoundPlace]:
         """Of one message, from its first or from its last on."""
         parts = self.of(message_id)
         for address in sorted(parts, reverse=direction < 0):
             for number in range(parts[address].count)[::direction]:
-                yield Place(message_id, address, number)
+                yield FoundPlace(message_id, address, number)
 
     def _row(self, message_id: int) -> int:
         row = self._model.row_of(message_id)
@@ -192,52 +196,52 @@ class FoundPlaces:
 
 
 def bring_into_sight(
-    column: MessageColumn, sight: Sight, row: int, address: Address, start_of: Callable[[Part], int], clear_px: int
+    column: MessageColumn, port: ScrollPort, row: int, address: Address, start_of: Callable[[Part], int], clear_px: int
 ) -> None:
     """`start_of` says which character, once the part has a widget. It is kept clear of the edges of the page."""
     item = column.items[row]
-    part = part_at(item, address, row, sight)
+    part = part_at(item, address, row, port)
     if part is None:
         return
     if part.selectable is None:
-        _show(item, part, sight, 0)
+        _show(item, part, port, 0)
     text = part.selectable
     if text is None or part.widget is None:
         return
     char = start_of(part)
     rect = text.rect_of(char).translated(as_widget(part.widget).pos())
-    if rect.top() < clear_px or rect.bottom() > sight.page_px() - clear_px:
+    if rect.top() < clear_px or rect.bottom() > port.page_px() - clear_px:
         part_top = item.top_px + item.top_of(item.parts.index(part))
-        _show(item, part, sight, rect.top() + sight.top_px() - part_top)
+        _show(item, part, port, rect.top() + port.top_px() - part_top)
     text.show_char(char)
 
 
-def show_attachments(column: MessageColumn, sight: Sight, row: int) -> None:
+def show_attachments(column: MessageColumn, port: ScrollPort, row: int) -> None:
     """Brings the attachments of a message into sight, if it shows any."""
     item = column.items[row]
     if not item.is_read:
-        item.sync(sight.column_px())
-        sight.arrange()
+        item.sync(port.column_px())
+        port.arrange()
     part = next((part for part in item.parts if part.kind is PartKind.ATTACHMENTS), None)
     if part is not None:
-        _show(item, part, sight, 0)
+        _show(item, part, port, 0)
 
 
-def _show(item: MessageItem, part: Part, sight: Sight, inside_px: int) -> None:
-    above = round(sight.page_px() * _ABOVE_SHARE)
-    sight.show_at(Anchor(item, item.parts.index(part), inside_px - above, part))
+def _show(item: MessageItem, part: Part, port: ScrollPort, inside_px: int) -> None:
+    above = round(port.page_px() * _ABOVE_SHARE)
+    port.show_at(Anchor(item, item.parts.index(part), inside_px - above, part))
 
 
-def part_at(item: MessageItem, address: Address, row: int, sight: Sight) -> Part | None:
+def part_at(item: MessageItem, address: Address, row: int, port: ScrollPort) -> Part | None:
     """The part with this address; the section that it is in is read for it."""
     if not item.is_read:
-        item.sync(sight.column_px())
-        sight.arrange()
+        item.sync(port.column_px())
+        port.arrange()
     section = next((part for part in item.parts if _is_section_of(part, address)), None)
     if section is not None:
         index = item.parts.index(section)
-        item.read_section(range(index, index + 1), sight.column_px())
-        sight.arrange()
+        item.read_section(range(index, index + 1), port.column_px())
+        port.arrange()
     return next((part for part in item.parts if part.address == address), None)
 
 
@@ -282,7 +286,7 @@ class WantedWords:
         visible = VisibleText(document)
         return [visible.range_of(first, last) for first, last in self._occurrences(visible.text)]
 
-    def _occurrences(self, text: str) -> list[Span]:
+    def _occurrences(self, text: str) -> list[TextSpan]:
         one = len(self.words) == 1
         return list(occurrences(text, self.words[0])) if one else occurrences_of_any(text, self.words)
 
@@ -327,7 +331,7 @@ class Finder(QObject):
         model: TranscriptModel,
         column: MessageColumn,
         parts: VisibleParts,
-        sight: Sight,
+        port: ScrollPort,
         item_of: Callable[[int], MessageItem],
     ) -> None:
         """`item_of` gives a row's message cut into parts, also where it was not in sight yet."""
@@ -336,7 +340,7 @@ class Finder(QObject):
         self._model = model
         self._column = column
         self._parts = parts
-        self._sight = sight
+        self._port = port
         self._item_of = item_of
         self.query = ""
         self._wanted = WantedWords(context, ())
@@ -374,8 +378,11 @@ class Finder(QObject):
             self.light()
             return
         self._from = self._start(message_id)
-        self.query, self._first_in, self._seeks = query, message_id, bool(query)
-        self._wanted, self._steps = WantedWords(self._context, tuple(words) or (query,)), 0
+        self.query = query
+        self._first_in = message_id
+        self._seeks = bool(query)
+        self._wanted = WantedWords(self._context, tuple(words) or (query,))
+        self._steps = 0
         self._found.clear()
         self._read_all()
         self.light()
@@ -411,7 +418,7 @@ class Finder(QObject):
         """Where their message is there."""
         row = None if self._attachment is None else self._model.row_of(self._attachment.message_id)
         if row is not None:
-            show_attachments(self._column, self._sight, row)
+            show_attachments(self._column, self._port, row)
 
     def words_in_attachment(self, message_id: int, number: int) -> Sequence[str]:
         """What is looked for in one that is being opened. What was lit of it has been seen then."""
@@ -422,7 +429,7 @@ class Finder(QObject):
         return lit.words if (lit.message_id, lit.number) == (message_id, number) else ()
 
     @property
-    def current(self) -> Place | None:
+    def current(self) -> FoundPlace | None:
         return self._found.current
 
     @property
@@ -441,10 +448,12 @@ class Finder(QObject):
     # Reading
 
     def _read_all(self) -> None:
-        self._waiting, self._reading = [], None
+        self._waiting = []
+        self._reading = None
         if self.query:
             self._found.drop_lost()
-            first, messages = self._first_row(), self._model.messages
+            first = self._first_row()
+            messages = self._model.messages
             self._waiting = [message.id for message in (*messages[first:], *messages[:first])][::-1]
             self._ahead = 1
         self._timer.start()
@@ -453,7 +462,8 @@ class Finder(QObject):
         """First of all what a step needs."""
         if direction == self._ahead and self.is_reading:
             return
-        messages, self._ahead = self._model.messages, direction
+        messages = self._model.messages
+        self._ahead = direction
         ahead = (*messages[row:], *messages[:row]) if direction > 0 else (*messages[row::-1], *messages[:row:-1])
         wanted = [message.id for message in ahead if not self._found.has_read(message.id)]
         known = [number for number in self._waiting if self._found.has_read(number)]  # they have changed
@@ -533,20 +543,22 @@ class Finder(QObject):
 
     # Showing
 
-    def _go_to(self, place: Place | None) -> None:
+    def _go_to(self, place: FoundPlace | None) -> None:
         if place is None:
             return
-        self._found.current, self._first_in, self._seeks = place, None, False
+        self._found.current = place
+        self._first_in = None
+        self._seeks = False
         self.light()
         row = self._model.row_of(place.message_id)
         if row is not None:
             clear_px = self._context.theme.px(_CLEAR_PX)
             start_of = partial(self._start_of, place)
-            bring_into_sight(self._column, self._sight, row, place.address, start_of, clear_px)
+            bring_into_sight(self._column, self._port, row, place.address, start_of, clear_px)
         self.light()
         self.changed.emit()
 
-    def _start_of(self, place: Place, part: Part) -> int:
+    def _start_of(self, place: FoundPlace, part: Part) -> int:
         ranges = self._wanted.ranges_in(part)
         return ranges[place.number][0] if place.number < len(ranges) else 0
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.message_column import Hold, MessageColumn, ReadingPlaces, Sight
+from app.views.transcript.message_column import Hold, MessageColumn, ReadingPlaces, ScrollPort
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.visible_parts import VisibleParts
 
@@ -26,15 +26,19 @@ class FollowedMessages(QObject):
         self,
         model: TranscriptModel,
         column: MessageColumn,
-        sight: Sight,
+        port: ScrollPort,
         hold: Hold,
         places: ReadingPlaces,
         parts: VisibleParts,
         make_item: Callable[[int, int], MessageItem],
     ) -> None:
         super().__init__(parts)
-        self._model, self._column, self._sight = model, column, sight
-        self._hold, self._places, self._parts = hold, places, parts
+        self._model = model
+        self._column = column
+        self._port = port
+        self._hold = hold
+        self._places = places
+        self._parts = parts
         self._make_item = make_item
         self._leaving: list[MessageItem] = []
         self._timer = QTimer(model, interval=0)
@@ -48,43 +52,46 @@ class FollowedMessages(QObject):
 
     def reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
-        count, width_px = len(self._model.messages), self._sight.column_px()
+        count = len(self._model.messages)
+        width_px = self._port.column_px()
         self._free_later(self._column.items)
         kept = self._column.keep_same(self._model.messages, width_px)
         self._column.put(kept, [self._make_item(row, width_px) for row in range(kept, count)])
         self.lost.emit()
         self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
         self._hold.drop_lost()
-        self._sight.arrange()
+        self._port.arrange()
         self._parts.keep_few_spare()
 
     def sync(self, row: int) -> None:
         """The message is another one now, or is to be shown otherwise."""
         item = self._column.items[row]
-        item.message, item.segment.is_stale = self._model.messages[row], True
+        item.message = self._model.messages[row]
+        item.segment.is_stale = True
         if item.is_read:
-            item.sync(self._sight.column_px())
-        self._sight.arrange()
+            item.sync(self._port.column_px())
+        self._port.arrange()
 
     def _on_inserted(self, row: int) -> None:
         if row == len(self._column.items) and self._model.messages[row].from_user:
             self._hold.follow_end()  # a new question is always scrolled into view
-        self._column.put(row, [self._make_item(row, self._sight.column_px())])
-        self._sight.arrange()
+        self._column.put(row, [self._make_item(row, self._port.column_px())])
+        self._port.arrange()
 
     def _on_prepended(self, count: int) -> None:
-        width_px = self._sight.column_px()
+        width_px = self._port.column_px()
         self._column.put(0, [self._make_item(row, width_px) for row in range(count)])
         self.prepended.emit(count)
-        self._sight.arrange()
+        self._port.arrange()
         if self._hold.follows_end and self._places.awaited is not None:
             self._places.show(self._places.awaited)
 
     def _on_appended(self, row: int) -> None:
         """Most words find room in the line that is there: then nothing has to be placed."""
-        item, width_px = self._column.items[row], self._sight.column_px()
+        item = self._column.items[row]
+        width_px = self._port.column_px()
         if not item.is_read or item.grow(width_px) or self._parts.show_grown(item, width_px):
-            self._sight.arrange()
+            self._port.arrange()
         else:
             self.grew.emit()
 
@@ -102,7 +109,7 @@ class FollowedMessages(QObject):
         self._column.drop(first, first + count)
         self.lost.emit()
         self._hold.drop_lost()
-        self._sight.arrange()
+        self._port.arrange()
 
     def _free_later(self, items: list[MessageItem]) -> None:
         """To free very many at once takes as long as to make them."""

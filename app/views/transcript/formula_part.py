@@ -57,12 +57,15 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
         goes_on = part is self._part and self._is_text and part.content.text.startswith(self._tex)
-        self._part, self._tex = part, part.content.text
+        self._part = part
+        self._tex = part.content.text
         self.setAccessibleDescription(self._tex)
         if part.content.closed:
             self._ask()
         else:
-            self._state, self._image, self.pending = FormulaState.FAILED, None, set()
+            self._state = FormulaState.FAILED
+            self._image = None
+            self.pending = set()
         # One that was written before the reader's eyes stays source until it is drawn, instead of vanishing meanwhile.
         self._is_text = self._state is FormulaState.FAILED or (goes_on and self._state is FormulaState.PENDING)
         self.text.setVisible(self._is_text)

@@ -45,11 +45,13 @@ class FoundWords:
 
     def clear(self) -> None:
         """The document was written again."""
-        self._shown, self._cursors = ((), None), []
+        self._shown = ((), None)
+        self._cursors = []
 
     def selections(self) -> list[Selection]:
         """What Qt is to paint: all of them, or of many the current one."""
-        current, many = self._shown[1], len(self._cursors) > _MANY
+        current = self._shown[1]
+        many = len(self._cursors) > _MANY
         return [
             self._selection(cursor, number == current)
             for number, cursor in enumerate(self._cursors)
@@ -65,7 +67,8 @@ class FoundWords:
 
     def _selection(self, cursor: QTextCursor, current: bool) -> Selection:
         result = Selection()
-        result.cursor, result.format = cursor, found_format(self._theme, current)
+        result.cursor = cursor
+        result.format = found_format(self._theme, current)
         return result
 
 
@@ -79,7 +82,8 @@ def _cursor_over(document: QTextDocument, text_range: TextRange) -> QTextCursor:
 
 
 def _rects(cursor: QTextCursor) -> Iterator[QRectF]:
-    document, last = cursor.document(), cursor.selectionEnd()
+    document = cursor.document()
+    last = cursor.selectionEnd()
     block = document.findBlock(cursor.selectionStart())
     while block.isValid() and block.position() < last:
         corner = document.documentLayout().blockBoundingRect(block).topLeft()

@@ -16,7 +16,7 @@ from app.markup.block import Block
 from app.markup.document import DocumentBuilder
 from app.markup.links import Link, links_of, may_have_links, noted, places_of, way_back
 from app.theme import Theme
-from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn, Sight
+from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn, ScrollPort
 from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, as_widget
@@ -25,7 +25,7 @@ from app.views.widgets.link_ring import AROUND_PX, LinkRing
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class LinkPlace:
     """A link on its place: which message, which of its parts, and which link of that part."""
 
     row: int
@@ -43,7 +43,7 @@ class LinkWalk:
         self._items = items
         self._read = read
 
-    def beside(self, spot: Spot, step: int, rows: range) -> Spot | None:
+    def beside(self, spot: LinkPlace, step: int, rows: range) -> LinkPlace | None:
         """The link before (-1) or after (+1) another one, within these rows."""
         here = list(self._in_row(spot.row))
         place = next((n for n, each in enumerate(here) if _same(each, spot)), None)
@@ -52,7 +52,7 @@ class LinkWalk:
         onward = range(spot.row + 1, rows.stop) if step > 0 else range(rows.start, spot.row)
         return self.end_of(onward, last=step < 0)
 
-    def end_of(self, rows: range, *, last: bool) -> Spot | None:
+    def end_of(self, rows: range, *, last: bool) -> LinkPlace | None:
         """The first or last link of these rows."""
         for row in reversed(rows) if last else rows:
             found = list(self._in_row(row))
@@ -60,21 +60,21 @@ class LinkWalk:
                 return found[-1 if last else 0]
         return None
 
-    def first_below(self, rows: range, is_below: Callable[[Spot], bool], end: int) -> Spot | None:
+    def first_below(self, rows: range, is_below: Callable[[LinkPlace], bool], end: int) -> LinkPlace | None:
         """The first link of these rows of which `is_below` says so, or else of the later ones."""
         here = (spot for row in rows for spot in self._in_row(row) if is_below(spot))
         return next(here, None) or self.end_of(range(rows.stop, end), last=False)
 
-    def again(self, spot: Spot) -> Spot | None:
+    def again(self, spot: LinkPlace) -> LinkPlace | None:
         """The same link after its message was laid out again; None if it is not there."""
         ids = [item.message.id for item in self._items()]
         here = self._in_row(ids.index(spot.part.message_id)) if spot.part.message_id in ids else iter(())
         return next((each for each in here if _same(each, spot)), None)
 
-    def first_to(self, address: str, row: int) -> Spot | None:
+    def first_to(self, address: str, row: int) -> LinkPlace | None:
         return next((spot for spot in self._in_row(row) if spot.link.address == address), None)
 
-    def _in_row(self, row: int) -> Iterator[Spot]:
+    def _in_row(self, row: int) -> Iterator[LinkPlace]:
         item = self._items()[row]
         if item.message.from_user or not may_have_links(item.message.text + item.message.thinking * item.opened):
             return
@@ -84,7 +84,7 @@ class LinkWalk:
             if isinstance(part.content, Block) and _may_lead_on(part.content):
                 for number, link in enumerate(links_of(self._document_of(part, part.content))):
                     if not noted(link.address) or f"[^{noted(link.address)}]:" in item.message.text:
-                        yield Spot(row, part, number, link)
+                        yield LinkPlace(row, part, number, link)
 
     def _document_of(self, part: Part, block: Block) -> QTextDocument:
         shown = part.selectable.document_of() if part.selectable is not None and part.measured_width_px >= 0 else None
@@ -101,7 +101,7 @@ def _may_lead_on(block: Block) -> bool:
     return block.is_note or any(may_have_links(token.content) for token in block.tokens)
 
 
-def _same(one: Spot, other: Spot) -> bool:
+def _same(one: LinkPlace, other: LinkPlace) -> bool:
     return (one.part.message_id, one.part.address, one.number) == (
         other.part.message_id,
         other.part.address,
@@ -114,12 +114,12 @@ class FocusedLink(LinkRing):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self.spot: Spot | None = None
+        self.spot: LinkPlace | None = None
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab comes to it by way of the transcript
         self.clicked.connect(self._open)
         self.hide()
 
-    def take(self, spot: Spot) -> None:
+    def take(self, spot: LinkPlace) -> None:
         self.spot = spot
         self.name_after(spot.link)
         self.place()
@@ -153,7 +153,8 @@ class FocusedLink(LinkRing):
         text = self._text
         if text is None or self.spot is None:
             return
-        bar, places = text.horizontalScrollBar(), places_of(self.spot.link, text.document())
+        bar = text.horizontalScrollBar()
+        places = places_of(self.spot.link, text.document())
         if places and not bar.value() <= places[0].left() <= places[0].right() <= bar.value() + text.width():
             bar.setValue(round(places[0].left()) - AROUND_PX)
         self.place()
@@ -166,11 +167,11 @@ class FocusedLink(LinkRing):
 
 class LinkKeys:
     def __init__(
-        self, context: PartContext, column: MessageColumn, sight: Sight, button: FocusedLink, view: QWidget
+        self, context: PartContext, column: MessageColumn, port: ScrollPort, button: FocusedLink, view: QWidget
     ) -> None:
         self._view = view
         self._column = column
-        self._sight = sight
+        self._port = port
         self.button = button
         self._walk = LinkWalk(context, lambda: column.items, self._read_whole)
         context.note_requested.connect(self._go_to_other_end)
@@ -193,16 +194,18 @@ class LinkKeys:
 
     def _focus_buttons(self) -> bool:
         """Those under the message in focus, brought into sight."""
-        row, sight = self._sight.focused_row(), self._sight
+        row = self._port.focused_row()
+        port = self._port
         if row is None:
             return False
         item = self._column.items[row]
         if not item.is_read:
-            item.sync(sight.column_px())
-        index, part = len(item.parts) - 1, item.parts[-1]
-        top = item.top_px + item.top_of(index) - sight.top_px()
-        if part.widget is None or not 0 <= top <= sight.page_px() - part.height_px:
-            sight.show_at(Anchor(item, index, part.height_px + MARGIN_PX - sight.page_px(), part))
+            item.sync(port.column_px())
+        index = len(item.parts) - 1
+        part = item.parts[-1]
+        top = item.top_px + item.top_of(index) - port.top_px()
+        if part.widget is None or not 0 <= top <= port.page_px() - part.height_px:
+            port.show_at(Anchor(item, index, part.height_px + MARGIN_PX - port.page_px(), part))
         buttons = as_widget(part.widget).findChildren(QAbstractButton) if part.widget is not None else []
         buttons = [each for each in buttons if each.isVisible() and each.isEnabled()]
         # A widget that was made late comes last in its window, but Tab goes on after the transcript.
@@ -216,14 +219,15 @@ class LinkKeys:
 
     def show_focused(self) -> bool:
         """Brings the button that Tab has reached into sight, if it is one of the transcript's. True."""
-        focused, page_px = QApplication.focusWidget(), self._sight.page_px()
+        focused = QApplication.focusWidget()
+        page_px = self._port.page_px()
         for _, item in self._column.read_items():
             for index, part in enumerate(item.parts):
                 widget = as_widget(part.widget) if part.widget is not None else None
                 if focused is not None and widget is not None and (widget is focused or widget.isAncestorOf(focused)):
                     top = widget.y() + focused.mapTo(widget, QPoint(0, 0)).y()
                     if not 0 <= top <= page_px - focused.height():
-                        self._sight.show_at(Anchor(item, index, -page_px // 3, part))
+                        self._port.show_at(Anchor(item, index, -page_px // 3, part))
         return True
 
     def enter_at_end(self) -> None:
@@ -250,48 +254,51 @@ class LinkKeys:
         self.button.place()
 
     def _rows(self) -> range:
-        focused = self._sight.focused_row()
+        focused = self._port.focused_row()
         return range(len(self._column.items)) if focused is None else range(focused, focused + 1)
 
-    def _beside(self, step: int) -> Spot | None:
-        rows, spot = self._rows(), self.button.spot
+    def _beside(self, step: int) -> LinkPlace | None:
+        rows = self._rows()
+        spot = self.button.spot
         if spot is not None:
             spot = self._walk.again(spot)
             return None if spot is None else self._walk.beside(spot, step, rows)
-        if self._sight.focused_row() is not None:
+        if self._port.focused_row() is not None:
             return self._walk.end_of(rows, last=False)
-        top = self._sight.top_px()
+        top = self._port.top_px()
         return self._walk.first_below(self._column.rows_between(top, top), self._is_below_top, rows.stop)
 
-    def _is_below_top(self, spot: Spot) -> bool:
-        return self._bottom_of(spot.row, spot.part) > self._sight.top_px()
+    def _is_below_top(self, spot: LinkPlace) -> bool:
+        return self._bottom_of(spot.row, spot.part) > self._port.top_px()
 
     def _bottom_of(self, row: int, part: Part) -> int:
         item = self._column.items[row]
         return item.top_px + item.top_of(item.parts.index(part) + 1)
 
-    def _focus(self, spot: Spot) -> None:
-        item, sight = self._column.items[spot.row], self._sight
+    def _focus(self, spot: LinkPlace) -> None:
+        item = self._column.items[spot.row]
+        port = self._port
         index = item.parts.index(spot.part)
-        top = item.top_px + item.top_of(index) - sight.top_px()
-        if spot.part.widget is None or not 0 <= top <= sight.page_px() - spot.part.height_px:
-            sight.show_at(Anchor(item, index, -sight.page_px() // 3, spot.part))
+        top = item.top_px + item.top_of(index) - port.top_px()
+        if spot.part.widget is None or not 0 <= top <= port.page_px() - spot.part.height_px:
+            port.show_at(Anchor(item, index, -port.page_px() // 3, spot.part))
         self.button.take(spot)
         self.button.show_sideways()
         # Further down in a part that is longer than the page.
-        above, below = self.button.y(), self.button.y() + self.button.height() - sight.page_px()
+        above = self.button.y()
+        below = self.button.y() + self.button.height() - port.page_px()
         if above < 0 or below > 0:
-            offset = sight.top_px() - item.top_px - item.top_of(index)
+            offset = port.top_px() - item.top_px - item.top_of(index)
             shift = above - MARGIN_PX if above < 0 else below + MARGIN_PX
-            sight.show_at(Anchor(item, index, offset + shift, spot.part))
+            port.show_at(Anchor(item, index, offset + shift, spot.part))
 
     def _read_whole(self, row: int) -> None:
         item = self._column.items[row]
         if not item.is_read:
-            item.sync(self._sight.column_px())
-        while item.read_section(range(len(item.parts)), self._sight.column_px()):
+            item.sync(self._port.column_px())
+        while item.read_section(range(len(item.parts)), self._port.column_px()):
             pass
-        self._sight.arrange()
+        self._port.arrange()
 
 
 def _shows(item: MessageItem, text: object) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_item import NOWHERE, MessageItem, Segment
+from app.views.transcript.message_item import NOWHERE, MessageItem, MessageSegment
 from app.views.transcript.parts import Part
 
 MARGIN_PX = 24
@@ -51,7 +51,7 @@ class MessageColumn:
     def __init__(self) -> None:
         self.items: list[MessageItem] = []
         self.height_px = 0
-        self._segments: list[Segment] = []
+        self._segments: list[MessageSegment] = []
         self.scale = 1.0
 
     def put(self, row: int, new: list[MessageItem]) -> None:
@@ -68,7 +68,8 @@ class MessageColumn:
             self._segments[at:at] = _segments_of(new)
 
     def drop(self, first: int, end: int) -> None:
-        at, kept = 0, list[Segment]()
+        at = 0
+        kept = list[MessageSegment]()
         for segment in self._segments:
             rows = range(at, at := at + segment.count)
             if rows.stop <= first or rows.start >= end:
@@ -91,7 +92,8 @@ class MessageColumn:
 
     def arrange(self, scale: float = 1.0) -> None:
         """Puts everything in its place."""
-        row, y = 0, MARGIN_PX
+        row = 0
+        y = MARGIN_PX
         for segment in self._segments:
             if segment.is_stale or scale != self.scale:
                 _place(segment, self.items[row : row + segment.count], scale)
@@ -122,7 +124,9 @@ class MessageColumn:
                 item.release_all()
         self.drop(kept, len(self.items))
         for item, message in pairs[:kept]:
-            item.message, item.highlighted, item.segment.is_stale = message, False, True
+            item.message = message
+            item.highlighted = False
+            item.segment.is_stale = True
             if item.is_read:
                 item.sync(width_px)
         return kept
@@ -140,8 +144,11 @@ class MessageColumn:
             segment.has_read = False
         for row, item in read:
             new = self.items[row] = make(row)
-            new.opened, new.highlighted, new.segment = item.opened, item.highlighted, item.segment
-            new.segment.is_stale, item.segment = True, NOWHERE
+            new.opened = item.opened
+            new.highlighted = item.highlighted
+            new.segment = item.segment
+            new.segment.is_stale = True
+            item.segment = NOWHERE
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
         """The parts that reach into this range, from above."""
@@ -195,27 +202,28 @@ def _index_now(anchor: Anchor) -> int:
     return index
 
 
-def _segments_of(items: list[MessageItem]) -> list[Segment]:
+def _segments_of(items: list[MessageItem]) -> list[MessageSegment]:
     made = []
     for start in range(0, len(items), _SEGMENT):
         some = items[start : start + _SEGMENT]
-        made.append(segment := Segment(len(some)))
+        made.append(segment := MessageSegment(len(some)))
         for item in some:
             item.segment = segment
             segment.has_read = segment.has_read or item.is_read
     return made
 
 
-def _place(segment: Segment, items: list[MessageItem], scale: float) -> None:
+def _place(segment: MessageSegment, items: list[MessageItem], scale: float) -> None:
     gaps_px = round(_AFTER_REPLY_PX * scale), round(_AFTER_USER_PX * scale)
     y = 0
     for item in items:
         item.offset_px = y
         y += item.height_px + gaps_px[item.message.from_user]
-    segment.height_px, segment.is_stale = y, False
+    segment.height_px = y
+    segment.is_stale = False
 
 
-class Sight(Protocol):
+class ScrollPort(Protocol):
     """What the transcript shows of its column, and how to show another place."""
 
     def focused_row(self) -> int | None: ...
@@ -244,10 +252,10 @@ class _Mark(NamedTuple):
 
 
 class ReadingPlaces:
-    def __init__(self, model: TranscriptModel, column: MessageColumn, sight: Sight) -> None:
+    def __init__(self, model: TranscriptModel, column: MessageColumn, port: ScrollPort) -> None:
         self._model = model
         self._column = column
-        self._sight = sight
+        self._port = port
         self._awaited: ReadingPlace | None = None
         model.was_reset.connect(self._forget)
 
@@ -261,7 +269,7 @@ class ReadingPlaces:
 
     def here(self) -> ReadingPlace | None:
         """What is at the top edge; None where there is no message."""
-        top = self._sight.top_px()
+        top = self._port.top_px()
         anchor = self._column.anchor_at(top)
         if anchor is None:
             return None
@@ -285,7 +293,7 @@ class ReadingPlaces:
         self._read(item)
         for _ in range(_ROUNDS):
             anchor = _anchor(item, offset, above_px)
-            self._sight.show_at(anchor)
+            self._port.show_at(anchor)
             if _anchor(item, offset, above_px) == anchor:
                 return
 
@@ -299,20 +307,20 @@ class ReadingPlaces:
 
     def _show_character(self, item: MessageItem, at: int) -> None:
         """With some of what is above it."""
-        above_px = round(self._sight.page_px() * _ABOVE_MATCH)
+        above_px = round(self._port.page_px() * _ABOVE_MATCH)
         self._show(item, at, above_px)
         index, part = next(_parts_up_to(item, at), (0, None))
         if part is None or part.selectable is None:
             return
         char = _char_in(part, item.message.text, at, _end_of(item, index))
         inside_px = part.gap_px + part.selectable.rect_of(char).top()
-        self._sight.show_at(Anchor(item, index, inside_px - above_px, part))
+        self._port.show_at(Anchor(item, index, inside_px - above_px, part))
         part.selectable.show_char(char)
 
     def _read(self, item: MessageItem) -> None:
         if not item.is_read:
-            item.sync(self._sight.column_px())
-            self._sight.arrange()
+            item.sync(self._port.column_px())
+            self._port.arrange()
 
 
 def _anchor(item: MessageItem, offset: float, above_px: int) -> Anchor:
@@ -378,13 +386,15 @@ def _rising(texts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def _y_at(marks: list[_Mark], offset: float) -> float:
     place = min(max(bisect_right(marks, offset, key=lambda mark: mark.offset) - 1, 0), len(marks) - 2)
-    above, below = marks[place], marks[place + 1]
+    above = marks[place]
+    below = marks[place + 1]
     return above.y_px + (offset - above.offset) / (below.offset - above.offset) * (below.y_px - above.y_px)
 
 
 def _offset_at(marks: list[_Mark], y_px: float) -> float:
     place = min(max(bisect_right(marks, y_px, key=lambda mark: mark.y_px) - 1, 0), len(marks) - 2)
-    above, below = marks[place], marks[place + 1]
+    above = marks[place]
+    below = marks[place + 1]
     if below.y_px == above.y_px:
         return above.offset
     return above.offset + (y_px - above.y_px) / (below.y_px - above.y_px) * (below.offset - above.offset)
@@ -401,14 +411,17 @@ class Hold:
         self._last_top_px = 0
 
     def follow_end(self) -> None:
-        self.follows_end, self.place = True, None
+        self.follows_end = True
+        self.place = None
 
     def let_go(self) -> None:
         """Stays with what is at the top edge from now on."""
         self.follows_end = False
 
     def take(self, anchor: Anchor) -> None:
-        self.follows_end, self.anchor, self.place = False, anchor, None
+        self.follows_end = False
+        self.anchor = anchor
+        self.place = None
 
     def drop_lost(self) -> None:
         """The message of the anchor may have been removed, or has another item now."""
@@ -428,5 +441,6 @@ class Hold:
 
     def scrolled(self, top_px: int, bottom_px: int, *, up: bool) -> None:
         """Any scroll upwards stops following the end; scrolling back to it starts following again."""
-        self.follows_end, self.place = not up and bottom_px - top_px <= STICK_PX, None
+        self.follows_end = not up and bottom_px - top_px <= STICK_PX
+        self.place = None
         self.settled(top_px)

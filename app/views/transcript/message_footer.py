@@ -46,9 +46,13 @@ _ICONS = {  # from left to right, as Tab goes through them
 
 
 # The acts beyond those that have a signal of their own.
-COPY_PLAIN, INSERT_BEFORE, INSERT_AFTER = "copy_plain", "insert_before", "insert_after"
-SWITCH_ROLE, DELETE_FOLLOWING = "switch_role", "delete_following"
-INSPECT, RACE = "inspect", "race"
+COPY_PLAIN = "copy_plain"
+INSERT_BEFORE = "insert_before"
+INSERT_AFTER = "insert_after"
+SWITCH_ROLE = "switch_role"
+DELETE_FOLLOWING = "delete_following"
+INSPECT = "inspect"
+RACE = "race"
 
 _SIDES_PX = 64
 
@@ -173,7 +177,8 @@ class _Layout:
         self.plain = theme.ui_font(FOOTER_PX, tabular=True)
         self._bold = theme.ui_font(FOOTER_PX, weight, tabular=True)
         self._metrics = QFontMetrics(self.plain)
-        self.row_px, self.side_px = theme.px(ROW_PX), theme.px(_BUTTON_PX)
+        self.row_px = theme.px(ROW_PX)
+        self.side_px = theme.px(_BUTTON_PX)
         self._gain_px = QFontMetrics(self._bold).horizontalAdvance(line.gain) if line else 0
         self._figures_px = self._gain_px + self._metrics.horizontalAdvance(self._rest) if line else 0
         self.text_px = self._figures_px + link_px
@@ -188,7 +193,9 @@ class _Layout:
     def _rest(self) -> str:
         """The details as they follow the gain."""
         line = self._line
-        return (SEPARATOR + line.details if line.gain and line.details else line.details) if line else ""
+        if line is None:
+            return ""
+        return SEPARATOR + line.details if line.gain and line.details else line.details
 
     @property
     def _line_px(self) -> int:
@@ -229,12 +236,14 @@ class _Layout:
         if not (model and self._theme.reply_figures):
             return []
         left = max(left, self.link_left(width_px) + self._link_px if self._link_px else 0)
-        below, separator = self._is_narrow(width_px), SEPARATOR if left else ""
+        below = self._is_narrow(width_px)
+        separator = SEPARATOR if left else ""
         icons_px = self._icons_px if self._content.highlighted or self._content.siblings > 1 else 0
         row = QRect(left, 0, width_px - left - (0 if below else icons_px), self.row_px)
         fits = row.width() >= self._metrics.horizontalAdvance(separator + model)
         if below and (self._wraps(width_px) or not fits):
-            separator, row = "", QRect(0, self.icons_top(width_px), width_px - icons_px, self.row_px)
+            separator = ""
+            row = QRect(0, self.icons_top(width_px), width_px - icons_px, self.row_px)
         if row.width() < self._metrics.horizontalAdvance(separator) + self._theme.px(_LEAST_NAME_PX):
             return []
         return [self._faint(row, separator + model)]
@@ -318,7 +327,8 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, FooterContent)
-        self._content, self._message_id = part.content, part.message_id
+        self._content = part.content
+        self._message_id = part.message_id
         content = self._content
         footer = reply_footer(content.stats, content.status, empty=content.empty, strain=content.strain)
         footer = None if content.from_user else footer
@@ -374,7 +384,8 @@ class MessageFooter(Hovered, Translated, QWidget):
 
         No action moves when a reply is written again.
         """
-        layout, side = self._layout, self._layout.side_px
+        layout = self._layout
+        side = self._layout.side_px
         y = (layout.row_px - side) // 2 + layout.icons_top(width_px)
         x = width_px - side * len(self._possible_acts())
         self.buttons["earlier"].setGeometry(x - layout.versions_px, y, side, side)
@@ -408,7 +419,8 @@ class MessageFooter(Hovered, Translated, QWidget):
             buttons[act].set_name(words)
 
     def _open_menu(self) -> None:
-        message, button = self._context.message_of(self._message_id), self.buttons["more"]
+        message = self._context.message_of(self._message_id)
+        button = self.buttons["more"]
         if message is not None:
             # Not a child of this row: a change of theme makes that again, and the menu stays open.
             menu = MessageMenu(self._context, message, self.window())

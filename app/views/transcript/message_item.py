@@ -21,7 +21,7 @@ from app.view_models.transcript import EditKind, ReplyStatus, TranscriptMessage,
 from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
 from app.views.transcript.parts import Bubble, Part, PartKind
-from app.views.transcript.status_parts import Fold, NoticeContent, Progress
+from app.views.transcript.status_parts import Fold, NoticeContent, ProgressContent
 from app.words import formats
 
 _PART_OF_BLOCK = {
@@ -44,8 +44,10 @@ class PartMaker:
     __slots__ = ("_message_id", "_name", "release", "theme")
 
     def __init__(self, message_id: int, name: Callable[[], str], theme: Theme, release: Callable[[Part], None]) -> None:
-        self._message_id, self._name = message_id, name
-        self.theme, self.release = theme, release
+        self._message_id = message_id
+        self._name = name
+        self.theme = theme
+        self.release = release
 
     def part(self, kind: PartKind, content: object, gap_px: int) -> Part:
         height = round(REPLY_PX * REPLY_LEADING * self.theme.scale)
@@ -119,15 +121,18 @@ class Body:
     def read(self, part: Part, width_px: int) -> None:
         """Splits a section that was not read, in place of its part."""
         assert isinstance(part.content, Unread)
-        blocks, place = blocks_of(part.content), self.above.index(part)
-        number, start = part.content.number, part.content.section.start
+        blocks = blocks_of(part.content)
+        place = self.above.index(part)
+        number = part.content.number
+        start = part.content.section.start
         self.above[place : place + 1] = [
             self._block_part(blocks, index, width_px, number, start) for index in range(len(blocks))
         ]
 
     def _finish(self) -> int:
         """The text is complete, and so is code whose end never came; returns the first block that may have changed."""
-        first, blocks = self.splitter.finish(), self.splitter.blocks
+        first = self.splitter.finish()
+        blocks = self.splitter.blocks
         for index in range(first, len(blocks)):
             if blocks[index].kind is BlockKind.CODE:
                 blocks[index] = replace(blocks[index], closed=True)
@@ -145,7 +150,9 @@ class Body:
             self.above.append(part)
 
     def _show_blocks(self, first: int, width_px: int) -> None:
-        blocks, parts, start = self.splitter.blocks, self.parts, self._last.start
+        blocks = self.splitter.blocks
+        parts = self.parts
+        start = self._last.start
         self._maker.drop(parts, len(blocks))
         for index in range(min(first, len(parts)), len(blocks)):
             kind = _PART_OF_BLOCK[blocks[index].kind]
@@ -197,7 +204,7 @@ def splitter_of(section: Section) -> Splitter:
     return splitter
 
 
-class Segment:
+class MessageSegment:
     """Neighbours in the column of messages, which have their places within it and move together."""
 
     __slots__ = ("count", "has_read", "height_px", "is_stale", "top_px")
@@ -209,7 +216,7 @@ class Segment:
         self.has_read = False
 
 
-NOWHERE = Segment()  # for what is in no column
+NOWHERE = MessageSegment()  # for what is in no column
 
 
 class MessageItem:
@@ -370,12 +377,17 @@ class MessageItem:
             self._maker.release(part)
 
     def _space_bodies(self) -> None:
-        thought, answer = self._thought.first, self._answer.first
+        thought = self._thought.first
+        answer = self._answer.first
         if thought is not None:
             thought.gap_px = self._theme.px(_BELOW_HEADING_PX)
         if answer is not None:
-            above = _ABOVE_HEADING_PX if thought is not None else _BELOW_HEADING_PX if self._head else 0
-            answer.gap_px = self._theme.px(above)
+            answer.gap_px = self._theme.px(self._above_answer_px(has_thought=thought is not None))
+
+    def _above_answer_px(self, *, has_thought: bool) -> int:
+        if has_thought:
+            return _ABOVE_HEADING_PX
+        return _BELOW_HEADING_PX if self._head else 0
 
     # Head and foot
 
@@ -391,7 +403,7 @@ class MessageItem:
         message = self.message
         waiting = message.under_way and message.empty
         if waiting:
-            yield PartKind.PROGRESS, Progress(message.status, message.progress, message.waits_for), 0
+            yield PartKind.PROGRESS, ProgressContent(message.status, message.progress, message.waits_for), 0
         if message.has_notice:
             yield (
                 PartKind.NOTICE,
@@ -414,7 +426,8 @@ class MessageItem:
             read_only=message.read_only,
         )
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
-        yield PartKind.FOOTER, footer, 2 if message.from_user else 0 if waiting else 6
+        gap_px = 0 if waiting else 6
+        yield PartKind.FOOTER, footer, 2 if message.from_user else gap_px
 
     def _set_bubbles(self, width_px: int) -> None:
         text = self.message.text
@@ -428,7 +441,8 @@ class MessageItem:
         ]
         self._maker.update(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
         for number, (part, bubble) in enumerate(zip(self._head, bubbles, strict=True)):
-            part.address, part.at = (0, number, 0), cuts[number].start
+            part.address = (0, number, 0)
+            part.at = cuts[number].start
             if part.measured_width_px < 0:
                 part.height_px = self._maker.estimated_px(bubble.text, width_px)
 
@@ -457,7 +471,8 @@ def _estimated_lines(block: Block, width_px: int, scale: float) -> int:
 
 def message_name(model: TranscriptModel, message_id: int) -> str:
     """What a screen reader calls a message, with its number and theirs as they are now."""
-    row, count = model.row_of(message_id), len(model.messages)
+    row = model.row_of(message_id)
+    count = len(model.messages)
     if row is None:
         return ""
     if model.messages[row].from_user:

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_column import MessageColumn, Sight
+from app.views.transcript.message_column import MessageColumn, ScrollPort
 from app.views.transcript.message_footer import MessageMenu, can_change
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
@@ -34,13 +34,13 @@ class Highlights(QObject):
 
     changed = Signal()
 
-    def __init__(self, column: MessageColumn, sight: Sight, viewport: QWidget) -> None:
+    def __init__(self, column: MessageColumn, port: ScrollPort, viewport: QWidget) -> None:
         super().__init__(viewport)
         self.focused: int | None = None  # rows
         self._hovered: int | None = None
         self._before: tuple[int | None, int | None] = (None, None)  # what was focused and hovered when rows went
         self._column = column
-        self._sight = sight
+        self._port = port
         self._viewport = viewport
 
     def follow_pointer(self) -> None:
@@ -51,19 +51,21 @@ class Highlights(QObject):
             return
         pointed = QApplication.widgetAt(QCursor.pos())
         inside = pointed is not None and (pointed is self._viewport or self._viewport.isAncestorOf(pointed))
-        y_px = self._viewport.mapFromGlobal(QCursor.pos()).y() + self._sight.top_px()
+        y_px = self._viewport.mapFromGlobal(QCursor.pos()).y() + self._port.top_px()
         self.hover(self._column.row_at(y_px) if inside else None)
 
     def hover(self, row: int | None) -> None:
         self._before = (self._before[0], None)
         if row != self._hovered:
-            before, self._hovered = self._hovered, row
+            before = self._hovered
+            self._hovered = row
             self._show(before, row)
 
     def focus(self, row: int | None) -> None:
         self._before = (None, self._before[1])
         if row != self.focused:
-            before, self.focused = self.focused, row
+            before = self.focused
+            self.focused = row
             self._show(before, row)
 
     def focused_message(self) -> int | None:
@@ -77,11 +79,13 @@ class Highlights(QObject):
     def shift(self, count: int) -> None:
         """So many messages have come before all others."""
         self._before = _shifted(self._before[0], count), _shifted(self._before[1], count)
-        self.focused, self._hovered = _shifted(self.focused, count), _shifted(self._hovered, count)
+        self.focused = _shifted(self.focused, count)
+        self._hovered = _shifted(self._hovered, count)
 
     def go_on(self, first: int, count: int) -> None:
         """Messages went: the focus stays on its own, or is on the one in its place now."""
-        focused, rows = self._before[0], len(self._column.items)
+        focused = self._before[0]
+        rows = len(self._column.items)
         if focused is not None and self.focused is None and rows:
             gone = min(count, focused - first) if focused >= first else 0
             self.focus(min(focused - gone, rows - 1))
@@ -100,7 +104,7 @@ class Highlights(QObject):
                 item = self._column.items[row]
                 item.highlighted = row in (self._hovered, self.focused)
                 if item.is_read:
-                    item.sync(self._sight.column_px())
+                    item.sync(self._port.column_px())
         self.changed.emit()
 
 
@@ -115,7 +119,7 @@ class MessageKeys(QObject):
         view: QAbstractScrollArea,
         model: TranscriptModel,
         column: MessageColumn,
-        sight: Sight,
+        port: ScrollPort,
         highlights: Highlights,
     ) -> None:
         super().__init__(view)
@@ -123,7 +127,7 @@ class MessageKeys(QObject):
         self._view = view
         self._model = model
         self._column = column
-        self._sight = sight
+        self._port = port
         self.highlights = highlights
         highlights.changed.connect(self.describe)
         # Queued: the view makes the item first.
@@ -155,7 +159,8 @@ class MessageKeys(QObject):
         return None if row is None or row >= len(self._model.messages) else self._model.messages[row]
 
     def _act(self, message: TranscriptMessage, event: QKeyEvent) -> bool:
-        context, key = self._context, event.key()
+        context = self._context
+        key = event.key()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and message.siblings > 1:
             context.sibling_requested.emit(message.id, -1 if key == Qt.Key.Key_Left else 1)
         elif key == Qt.Key.Key_F2 and can_change(message):
@@ -172,15 +177,16 @@ class MessageKeys(QObject):
 
     def _open_menu(self, message: TranscriptMessage) -> None:
         item = self._column.items[self._model.messages.index(message)]
-        top = item.top_px - self._sight.top_px() + item.height_px
+        top = item.top_px - self._port.top_px() + item.height_px
         menu = MessageMenu(self._context, message, self._view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        left = (self._view.viewport().width() - self._sight.column_px()) // 2
-        menu.popup(self._view.viewport().mapToGlobal(QPoint(left, min(max(0, top), self._sight.page_px()))))
+        left = (self._view.viewport().width() - self._port.column_px()) // 2
+        menu.popup(self._view.viewport().mapToGlobal(QPoint(left, min(max(0, top), self._port.page_px()))))
 
     def step(self, delta: int) -> None:
         """Moves the focus to the message before (-1) or after (+1) and brings it into sight."""
-        count, focused = len(self._column.items), self.highlights.focused
+        count = len(self._column.items)
+        focused = self.highlights.focused
         if not count:
             return
         row = self._in_sight(last=delta < 0) if focused is None else max(0, min(count - 1, focused + delta))
@@ -190,9 +196,9 @@ class MessageKeys(QObject):
         """Moves the focus to a message, brings it into sight and has it read."""
         self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.highlights.focus(row)
-        anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
+        anchor = self._column.anchor_to_show(row, self._port.top_px(), self._port.page_px())
         if anchor is not None:
-            self._sight.show_at(anchor)
+            self._port.show_at(anchor)
         self.announce(sentences(spoken(self._name(row)), self._words(row)))
 
     def focus(self, row: int) -> None:
@@ -215,6 +221,6 @@ class MessageKeys(QObject):
         return self._model.messages[row].text[:_TOLD_CHARS]
 
     def _in_sight(self, *, last: bool) -> int:
-        top = self._sight.top_px()
-        rows = self._column.rows_between(top, top + self._sight.page_px())
+        top = self._port.top_px()
+        rows = self._column.rows_between(top, top + self._port.page_px())
         return rows[-1] if last else rows[0]

@@ -42,7 +42,8 @@ _THINKING = 1  # first number of an address
 
 _GAP_PX = 6
 _BELOW_PX = 4  # the base line
-_TINT_LIGHT, _TINT_DARK = 0.15, 0.24
+_TINT_LIGHT = 0.15
+_TINT_DARK = 0.24
 _STYLES = (TextStyle.FINE, TextStyle.BODY, TextStyle.FINE, TextStyle.HEADING, TextStyle.FINE)
 
 
@@ -141,7 +142,7 @@ class Overlay(QObject):
         self._theme = theme
         self._layers: dict[int, tuple[object, OverlayLayer]] = {}  # by identity of the text, with what it shows
         self._starts: dict[tuple[int, int, int], BlockStarts] = {}
-        self._spot: tuple[OverlayLayer, Spot] | None = None  # that the card is about
+        self._spot: tuple[OverlayLayer, ShownCorrection] | None = None  # that the card is about
         self.mode = OverlayMode.OFF
         self.shown_once = 0
         self.card = OverlayCard(theme, view.viewport())
@@ -252,12 +253,13 @@ class Overlay(QObject):
         if not spots:
             return
         at = next((number for number, each in enumerate(spots) if each == self._spot), None)
-        number = (0 if delta > 0 else -1) if at is None else (at + delta) % len(spots)
-        self.show_card(*spots[number])
+        if at is None:
+            at = -1 if delta > 0 else 0
+        self.show_card(*spots[(at + delta) % len(spots)])
         self._view.message_keys.announce(self.card.words.sentence)
         self.card.close_by_key()
 
-    def _in_order(self) -> list[tuple[OverlayLayer, Spot]]:
+    def _in_order(self) -> list[tuple[OverlayLayer, ShownCorrection]]:
         """Corrections in sight, from above, each once however many lines it is on."""
         page = self._view.viewport().rect()
         placed = []
@@ -274,18 +276,18 @@ class Overlay(QObject):
             if id(spot.mark) not in seen and not seen.add(id(spot.mark))  # type: ignore[func-returns-value]
         ]
 
-    def _place(self, layer: OverlayLayer, spot: Spot) -> QPoint:
+    def _place(self, layer: OverlayLayer, spot: ShownCorrection) -> QPoint:
         corner = layer.rect_of(spot).bottomLeft().toPoint()
         return layer.text.viewport().mapTo(self._view.viewport(), corner)
 
-    def show_card(self, layer: OverlayLayer, spot: Spot) -> None:
+    def show_card(self, layer: OverlayLayer, spot: ShownCorrection) -> None:
         if self._spot == (layer, spot) and self.card.isVisibleTo(self._view):
             return
         self._spot = (layer, spot)
         self.card.show_words(card_words(spot.mark, self._written(layer, spot)))
         self.card.place_at(self._place(layer, spot), round(spot.rect.height()))
 
-    def _written(self, layer: OverlayLayer, spot: Spot) -> str:
+    def _written(self, layer: OverlayLayer, spot: ShownCorrection) -> str:
         part = next(looks[0] for looks, each in self._layers.values() if each is layer)  # type: ignore[index]
         message = self._model.message(part.message_id)
         assert message is not None
@@ -313,7 +315,7 @@ def _same(known: object, looks: tuple[object, ...]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ShownCorrection:
     """A correction on the screen."""
 
     mark: DraftMark
@@ -362,7 +364,7 @@ class OverlayLayer:
     """
 
     def __init__(self, text: ReadOnlyText, theme: Theme) -> None:
-        self.spots: list[Spot] = []
+        self.spots: list[ShownCorrection] = []
         self._text = text
         self._theme = theme
         self._accepted = _Drawn()
@@ -397,7 +399,8 @@ class OverlayLayer:
 
     def _go_on_from(self, looks: object, document: QTextDocument) -> _Seen:
         """Keeps what is above the last line, if the text has only grown."""
-        seen, text = self._seen, document.toPlainText()
+        seen = self._seen
+        text = document.toPlainText()
         grew = seen.looks == looks and len(text) > len(seen.text) and text.startswith(seen.text)
         if not grew or table_of(document) is not None:  # other words in a cell move all columns
             seen = _Seen(looks, text)
@@ -426,23 +429,25 @@ class OverlayLayer:
                     self._accepted.add(rect, QLineF(rect.bottomLeft(), rect.bottomRight()))
                 else:
                     self._overruled.add(rect, _below(rect))
-                    self.spots.append(Spot(mark, rect))
+                    self.spots.append(ShownCorrection(mark, rect))
 
-    def spot_at(self, at: QPoint) -> Spot | None:
+    def spot_at(self, at: QPoint) -> ShownCorrection | None:
         """`at` in the widget's viewport."""
         point = at + QPoint(self._text.horizontalScrollBar().value(), 0)
         return next((spot for spot in self.spots if spot.rect.contains(point)), None)
 
-    def rect_of(self, spot: Spot) -> QRectF:
+    def rect_of(self, spot: ShownCorrection) -> QRectF:
         """In the widget's viewport."""
         return spot.rect.translated(-self._text.horizontalScrollBar().value(), 0)
 
-    def shows(self, spot: Spot) -> bool:
+    def shows(self, spot: ShownCorrection) -> bool:
         """False where a wide table or long code is scrolled away from it."""
         return 0 <= self.rect_of(spot).center().x() < self._text.viewport().width()
 
     def _paint(self, painter: QPainter) -> None:
-        color, thick, clip = self._theme.palette.draft, max(1.0, self._theme.scale), painter.clipBoundingRect()
+        color = self._theme.palette.draft
+        thick = max(1.0, self._theme.scale)
+        clip = painter.clipBoundingRect()
         tint = QColor(color)
         tint.setAlphaF(_TINT_DARK if self._theme.dark else _TINT_LIGHT)
         seen = self._accepted.within(clip)
@@ -465,7 +470,8 @@ def _rects(document: QTextDocument, start: int, end: int, *, outwards: bool) -> 
     """One for each line that the characters are on."""
     block = document.findBlock(start)
     while block.isValid() and block.position() < end:
-        first, last = max(start, block.position()), min(end, block.position() + block.length() - 1)
+        first = max(start, block.position())
+        last = min(end, block.position() + block.length() - 1)
         if first < last:
             yield from _rects_in(block, *whole_clusters(block, first, last, outwards=outwards))
         block = block.next()
@@ -473,7 +479,9 @@ def _rects(document: QTextDocument, start: int, end: int, *, outwards: bool) -> 
 
 def _rects_in(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
     corner = block.document().documentLayout().blockBoundingRect(block).topLeft()
-    first, last, layout = start - block.position(), end - block.position(), block.layout()
+    first = start - block.position()
+    last = end - block.position()
+    layout = block.layout()
     while first < last:
         line = layout.lineForTextPosition(first)
         behind = min(last, line.textStart() + line.textLength()) if line.isValid() else first
@@ -481,7 +489,8 @@ def _rects_in(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
             return
         words = line.naturalTextRect()  # without the space that a line ends with
         ends = sorted(_x(line.cursorToX(place)) for place in (first, behind))  # from right to left, too
-        left, right = max(ends[0], words.left()), min(ends[1], words.right())
+        left = max(ends[0], words.left())
+        right = min(ends[1], words.right())
         base = corner.y() + line.y() + line.ascent()
         # Not above the line: another one is kept where this one is measured again.
         top = base - min(line.ascent(), QFontMetricsF(block.charFormat().font()).ascent())

@@ -25,7 +25,9 @@ else:
 
 
 # What follows when an edit is saved; the words of the controller's `Then`.
-NOTHING, REPLY, CONTINUE = "nothing", "reply", "continue"
+NOTHING = "nothing"
+REPLY = "reply"
+CONTINUE = "continue"
 
 
 class Pointer(Protocol):
@@ -60,7 +62,7 @@ class Pointed(Area):
         return self.pointer is not None and self.pointer.takes(self.viewport(), event)
 
 
-class Fields(QObject):
+class MessageFields(QObject):
     """What the fields of messages ask for, and of the view. Signals carry message ids."""
 
     typed = Signal(int, str)
@@ -117,15 +119,16 @@ class PartContext(QObject):
         self,
         theme: Theme,
         parent: QObject | None = None,
-        editing: Fields | None = None,
+        editing: MessageFields | None = None,
         message_of: Callable[[int], TranscriptMessage | None] = lambda _message_id: None,
         code_of: Callable[[Part], str] = lambda _part: "",
     ) -> None:
         """`code_of`: all code of which a part shows the beginning."""
         super().__init__(parent)
         self.theme = theme
-        self.message_of, self.code_of = message_of, code_of
-        self.editing = Fields(self) if editing is None else editing
+        self.message_of = message_of
+        self.code_of = code_of
+        self.editing = MessageFields(self) if editing is None else editing
         self.formulas = Formulas(self)
         self.slice = SharedSlice(self)
         self.pointer: Pointer | None = None  # asked about the mouse over texts
@@ -150,7 +153,8 @@ class PartContext(QObject):
         return self._styles[secondary]
 
     def _make_style(self, *, secondary: bool) -> DocumentStyle:
-        theme, colors = self.theme, self.theme.palette
+        theme = self.theme
+        colors = self.theme.palette
         return DocumentStyle(
             font=theme.reply_font(),
             mono=theme.mono_font(CODE_PX),

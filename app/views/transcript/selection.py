@@ -28,7 +28,7 @@ class Unit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPlace:
     message_id: int
     address: Address
     char: int
@@ -53,23 +53,25 @@ class TranscriptSelection(QObject):
     def __init__(self, model: TranscriptModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._anchor: tuple[Place, Place] | None = None
-        self._cursor: tuple[Place, Place] | None = None
+        self._anchor: tuple[TextPlace, TextPlace] | None = None
+        self._cursor: tuple[TextPlace, TextPlace] | None = None
 
-    def begin(self, first: Place, last: Place) -> None:
+    def begin(self, first: TextPlace, last: TextPlace) -> None:
         self._set((first, last), (first, last))
 
-    def extend(self, first: Place, last: Place) -> None:
+    def extend(self, first: TextPlace, last: TextPlace) -> None:
         self._set(self._anchor or (first, last), (first, last))
 
     def select_all(self) -> None:
         messages = self._model.messages
         if messages:
-            first, last = Place(messages[0].id, _BEFORE_ALL, 0), Place(messages[-1].id, _AFTER_ALL, 0)
+            first = TextPlace(messages[0].id, _BEFORE_ALL, 0)
+            last = TextPlace(messages[-1].id, _AFTER_ALL, 0)
             self._set((first, first), (last, last))
 
     def select_message(self, message_id: int) -> None:
-        first, last = Place(message_id, _BEFORE_ALL, 0), Place(message_id, _AFTER_ALL, 0)
+        first = TextPlace(message_id, _BEFORE_ALL, 0)
+        last = TextPlace(message_id, _AFTER_ALL, 0)
         self._set((first, first), (last, last))
 
     def clear(self) -> None:
@@ -81,17 +83,19 @@ class TranscriptSelection(QObject):
         if any(self._model.row_of(place.message_id) is None for place in ends):
             self.clear()
 
-    def _set(self, anchor: tuple[Place, Place] | None, cursor: tuple[Place, Place] | None) -> None:
+    def _set(self, anchor: tuple[TextPlace, TextPlace] | None, cursor: tuple[TextPlace, TextPlace] | None) -> None:
         if (anchor, cursor) != (self._anchor, self._cursor):
-            self._anchor, self._cursor = anchor, cursor
+            self._anchor = anchor
+            self._cursor = cursor
             self.changed.emit()
 
     @property
-    def cursor(self) -> Place | None:
+    def cursor(self) -> TextPlace | None:
         """The end that a key moves; None where nothing was begun, or its message was removed."""
         if self._anchor is None or self._cursor is None:
             return None
-        anchor, cursor = self._key(self._anchor[0]), self._key(self._cursor[0])
+        anchor = self._key(self._anchor[0])
+        cursor = self._key(self._cursor[0])
         if anchor is None or cursor is None:
             return None
         return self._cursor[0 if cursor < anchor else 1]
@@ -107,7 +111,8 @@ class TranscriptSelection(QObject):
 
     def range_in(self, message_id: int, address: Address | None) -> TextRange | None:
         """How much of a part is selected."""
-        span, row = self._span(), self._model.row_of(message_id)
+        span = self._span()
+        row = self._model.row_of(message_id)
         if span is None or row is None or address is None:
             return None
         part = (row, address)
@@ -131,9 +136,10 @@ class TranscriptSelection(QObject):
         known = [key for key in keys if key is not None]
         if len(known) < len(keys):
             return None
-        first, last = min(known), max(known)
+        first = min(known)
+        last = max(known)
         return (first, last) if first < last else None
 
-    def _key(self, place: Place) -> _Key | None:
+    def _key(self, place: TextPlace) -> _Key | None:
         row = self._model.row_of(place.message_id)
         return None if row is None else _Key((row, place.address), place.char)

@@ -14,11 +14,11 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
-from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn, Sight
+from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn, ScrollPort
 from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, Selectable, as_widget
-from app.views.transcript.selection import Place, TranscriptSelection, Unit
+from app.views.transcript.selection import TextPlace, TranscriptSelection, Unit
 from app.views.transcript.visible_parts import VisibleParts
 
 _Key = QKeySequence.StandardKey
@@ -57,9 +57,9 @@ class _Caret:
     char: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TextPlace:
         assert self.part.address is not None
-        return Place(self.part.message_id, self.part.address, self.char)
+        return TextPlace(self.part.message_id, self.part.address, self.char)
 
     @property
     def text(self) -> Selectable:
@@ -70,12 +70,12 @@ class _Caret:
 
 class SelectionKeys:
     def __init__(
-        self, context: PartContext, selection: TranscriptSelection, column: MessageColumn, sight: Sight
+        self, context: PartContext, selection: TranscriptSelection, column: MessageColumn, port: ScrollPort
     ) -> None:
         self._context = context
         self._selection = selection
         self._column = column
-        self._sight = sight
+        self._port = port
         self._goal_x_px: int | None = None  # where lines are entered, as long as only lines are crossed
 
     def press(self, event: QKeyEvent) -> bool:
@@ -92,7 +92,7 @@ class SelectionKeys:
                 return True
         for key, move in _PAGES.items():
             if event.matches(key):
-                self._extend(move, self._sight.page_px() - 2 * MARGIN_PX)
+                self._extend(move, self._port.page_px() - 2 * MARGIN_PX)
                 return True
         return False
 
@@ -138,7 +138,8 @@ class SelectionKeys:
     def _moved_by_page(self, caret: _Caret, move: QTextCursor.MoveOperation, distance_px: int) -> _Caret:
         start = self._y_in_column(caret)
         while abs(self._y_in_column(caret) - start) < distance_px:
-            before, caret = caret, self._moved(caret, move)
+            before = caret
+            caret = self._moved(caret, move)
             if caret == before:
                 break
         return caret
@@ -154,15 +155,15 @@ class SelectionKeys:
         place = self._selection.cursor
         if place is not None:
             return self._found(place)
-        row = self._sight.focused_row()
+        row = self._port.focused_row()
         if row is not None:
             return next(self._in_row(row, back=back), None)
-        top = self._sight.top_px()
-        rows = self._column.rows_between(top, top + self._sight.page_px())
+        top = self._port.top_px()
+        rows = self._column.rows_between(top, top + self._port.page_px())
         in_sight = (caret for row in rows for caret in self._in_row(row, back=False))
         return next((caret for caret in in_sight if self._bottom_of(caret) > top), None)
 
-    def _found(self, place: Place) -> _Caret | None:
+    def _found(self, place: TextPlace) -> _Caret | None:
         """The part that has the place now; where it was removed, the nearest one before."""
         row = next((row for row, item in enumerate(self._column.items) if item.message.id == place.message_id), None)
         if row is None:
@@ -195,8 +196,8 @@ class SelectionKeys:
         """The near end of each part of a message that has text; with `back` from the last one on."""
         item = self._column.items[row]
         if not item.is_read:
-            item.sync(self._sight.column_px())
-            self._sight.arrange()
+            item.sync(self._port.column_px())
+            self._port.arrange()
         for part in reversed(item.parts) if back else item.parts:
             if part.address is not None:
                 yield _Caret(row, part, _END if back else 0)
@@ -209,27 +210,29 @@ class SelectionKeys:
         if caret.part.kind is PartKind.UNREAD or caret.part.selectable is None:
             caret = self._shown(item, caret)
         caret = _Caret(caret.row, caret.part, min(caret.char, caret.text.length))
-        rect, page = self._rect(caret), self._sight.page_px()
+        rect = self._rect(caret)
+        page = self._port.page_px()
         if rect.top() < 0 or rect.bottom() > page:
             below_top = MARGIN_PX if rect.top() < 0 else page - rect.height() - MARGIN_PX
             part_top = item.top_px + item.top_of(item.parts.index(caret.part))
-            inside = rect.top() + self._sight.top_px() - part_top
-            self._sight.show_at(Anchor(item, item.parts.index(caret.part), inside - below_top, caret.part))
+            inside = rect.top() + self._port.top_px() - part_top
+            self._port.show_at(Anchor(item, item.parts.index(caret.part), inside - below_top, caret.part))
         caret.text.show_char(caret.char)
         return caret
 
     def _shown(self, item: MessageItem, caret: _Caret) -> _Caret:
-        address, at_end = caret.part.address, caret.char == _END
+        address = caret.part.address
+        at_end = caret.char == _END
         while isinstance(caret.part.content, Unread):
             index = item.parts.index(caret.part)
             behind = len(item.parts) - index
-            item.read_section(range(index, index + 1), self._sight.column_px())
-            self._sight.arrange()
+            item.read_section(range(index, index + 1), self._port.column_px())
+            self._port.arrange()
             part = item.parts[len(item.parts) - behind if at_end else index]
             caret = _Caret(caret.row, part, caret.char)
         assert address is not None
         index = item.parts.index(caret.part)
-        self._sight.show_at(Anchor(item, index, -self._sight.page_px() // 3, caret.part))
+        self._port.show_at(Anchor(item, index, -self._port.page_px() // 3, caret.part))
         return caret
 
     def _rect(self, caret: _Caret) -> QRect:
@@ -238,7 +241,7 @@ class SelectionKeys:
         return caret.text.rect_of(caret.char).translated(as_widget(caret.part.widget).pos())
 
     def _y_in_column(self, caret: _Caret) -> int:
-        return self._rect(caret).top() + self._sight.top_px()
+        return self._rect(caret).top() + self._port.top_px()
 
     def _bottom_of(self, caret: _Caret) -> int:
         item = self._column.items[caret.row]
@@ -285,13 +288,15 @@ class SelectionPointer(QObject):
         is_third = self._third_click.isActive() and (at - self._at).manhattanLength() < QApplication.startDragDistance()
         self._unit = Unit.LINE if is_third else Unit.CHARACTER
         self._third_click.stop()
-        self.is_pressed, self._at = True, at
+        self.is_pressed = True
+        self._at = at
         self._select(extend=extend)
 
     def double_click(self, at: QPoint) -> bool:
         self._unit = Unit.WORD
         self._third_click.start()
-        self.is_pressed, self._at = True, at
+        self.is_pressed = True
+        self._at = at
         self._select(extend=False)
         return True
 
@@ -307,7 +312,8 @@ class SelectionPointer(QObject):
 
     def release(self) -> bool:
         """Returns whether something was selected, so that the click means nothing else."""
-        was_pressed, self.is_pressed = self.is_pressed, False
+        was_pressed = self.is_pressed
+        self.is_pressed = False
         self._scroll.stop()
         return was_pressed and not self._selection.is_empty
 
@@ -322,7 +328,7 @@ class SelectionPointer(QObject):
 
     # Places
 
-    def _ends_at(self, at: QPoint) -> tuple[Place, Place] | None:
+    def _ends_at(self, at: QPoint) -> tuple[TextPlace, TextPlace] | None:
         """The unit at a point, or nearest to it above or below."""
         shown = [(part, place) for part, place in self._parts.shown() if part.selectable is not None]
         y = min(max(at.y(), 0), self._area.height() - 1)
@@ -336,11 +342,11 @@ class SelectionPointer(QObject):
         char = widget.length if y > place.bottom() else widget.char_at(QPoint(at.x(), y) - place.topLeft())
         return self._unit_of(part, char)
 
-    def _unit_of(self, part: Part, char: int) -> tuple[Place, Place]:
+    def _unit_of(self, part: Part, char: int) -> tuple[TextPlace, TextPlace]:
         assert part.selectable is not None
         assert part.address is not None
         first, last = part.selectable.unit_at(char, self._unit)
-        return Place(part.message_id, part.address, first), Place(part.message_id, part.address, last)
+        return TextPlace(part.message_id, part.address, first), TextPlace(part.message_id, part.address, last)
 
     # Edges
 

@@ -59,7 +59,8 @@ class FoldPart(Hovered, Translated, QWidget):
         if self.answer_now.hasFocus() and not part.content.can_end:
             self.fold.setFocus(Qt.FocusReason.OtherFocusReason)
         self.answer_now.setVisible(part.content.can_end)
-        height, fold_px = self._theme.px(26), width_px
+        height = self._theme.px(26)
+        fold_px = width_px
         if part.content.can_end:
             size = self.answer_now.sizeHint()
             fold_px = min(self.fold.sizeHint().width(), width_px - size.width())
@@ -78,7 +79,8 @@ class FoldButton(Translated, PaintedButton):
         self._fold = Fold(0.0, opened=False, thinking=False)
 
     def show_fold(self, fold: Fold) -> None:
-        before, self._fold = self._fold, fold
+        before = self._fold
+        self._fold = fold
         self._retranslate()
         if before.opened != fold.opened:
             tell_shows_more(self)
@@ -110,7 +112,8 @@ class FoldButton(Translated, PaintedButton):
         return formats.fill(self.tr("%1 min %2 s"), formats.count(minutes), formats.count(rest))
 
     def paint_content(self, painter: QPainter) -> None:
-        theme, colors = self.theme, self.theme.palette
+        theme = self.theme
+        colors = self.theme.palette
         color = colors.text if self.underMouse() else colors.secondary
         side = theme.px(14)
         arrow = icon("chevron-down" if self._fold.opened else "chevron-right", color)
@@ -122,7 +125,7 @@ class FoldButton(Translated, PaintedButton):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProgressContent:
     """Of a reply without words."""
 
     status: ReplyStatus = ReplyStatus.QUEUED
@@ -136,10 +139,10 @@ class ProgressPart(Hovered, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
-        self._content = Progress()
+        self._content = ProgressContent()
 
     def show_part(self, part: Part, width_px: int) -> int:
-        assert isinstance(part.content, Progress)
+        assert isinstance(part.content, ProgressContent)
         self._content = part.content
         self.setAccessibleName(self._words())
         self.update()
@@ -156,7 +159,8 @@ class ProgressPart(Hovered, QWidget):
         return formats.fill(self.tr("Reading the chat… %1"), formats.percent(content.share))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, colors = self._context.theme, self._context.theme.palette
+        theme = self._context.theme
+        colors = self._context.theme.palette
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.ui_font(UI_PX, tabular=True))
@@ -209,13 +213,15 @@ class NoticePart(Hovered, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, NoticeContent)
-        content, colors = part.content, self._context.theme.palette
+        content = part.content
+        colors = self._context.theme.palette
         self._is_fault = not content.needs_larger_model
         notice = (
             reply_notice(content.status, content.error, empty=content.empty) if self._is_fault else install_notice()
         )
         assert notice is not None
-        self._action, self._message_id = notice.action, part.message_id
+        self._action = notice.action
+        self._message_id = part.message_id
         self._title.setStyleSheet(f"color: {colors.text.name()}; font-weight: 600")
         self._sentence.setStyleSheet(f"color: {colors.text.name()}")
         self._hint.setStyleSheet(f"color: {colors.secondary.name()}")
@@ -233,7 +239,8 @@ class NoticePart(Hovered, QWidget):
 
     def _arrange(self, width_px: int) -> int:
         theme = self._context.theme
-        left, pad = theme.px(40), theme.px(12)
+        left = theme.px(40)
+        pad = theme.px(12)
         y = pad
         for label in (self._title, self._sentence, self._hint):
             if label.isVisibleTo(self):
@@ -247,7 +254,8 @@ class NoticePart(Hovered, QWidget):
         return y + pad - theme.px(3)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, colors = self._context.theme, self._context.theme.palette
+        theme = self._context.theme
+        colors = self._context.theme.palette
         painter = QPainter(self)
         paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
         side = theme.px(16)
@@ -298,7 +306,8 @@ class AttachmentsPart(Hovered, QWidget):
 
     def _lay(self, width_px: int) -> int:
         """Lines of chips, each at the right; the height of all."""
-        gap, y = self._context.theme.px(_GAP_PX), 0
+        gap = self._context.theme.px(_GAP_PX)
+        y = 0
         for line in self._lines(round(width_px * _SHARE), gap):
             x = width_px - sum(width for _, width in line) - gap * (len(line) - 1)
             height = line[0][0].sizeHint().height()
@@ -315,7 +324,8 @@ class AttachmentsPart(Hovered, QWidget):
             width = min(chip.sizeHint().width(), width_px)
             if line and used + width > width_px:
                 yield line
-                line, used = [], 0
+                line = []
+                used = 0
             line.append((chip, width))
             used += width + gap
         if line:

@@ -83,7 +83,8 @@ def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QCol
     form = block.blockFormat()
     if form.property(RULE):
         painter.fillRect(QRectF(0, math.floor(place.top()), place.right(), 1), color)
-    bars, above = _bars(block), block.previous()
+    bars = _bars(block)
+    above = block.previous()
     bars_above = _bars(above)
     last = not block.next().isValid()  # its bars reach the edge of the part, which is a whole pixel
     bottom = math.ceil(block.document().size().height()) if last else math.floor(place.bottom())
@@ -235,7 +236,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Vertical scrolling is left to the transcript; with Shift it is sideways, as the Mac makes it by itself."""
-        bar, keys = self.horizontalScrollBar(), event.modifiers()
+        bar = self.horizontalScrollBar()
+        keys = event.modifiers()
         delta = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta()
         if bar.maximum() == 0 or keys & Qt.KeyboardModifier.ControlModifier:
             event.ignore()
@@ -268,7 +270,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
 
     def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
         cursor = self._cursor_at(char)
-        start, top = cursor.position(), self.cursorRect(cursor).top()
+        start = cursor.position()
+        top = self.cursorRect(cursor).top()
         cursor.setVerticalMovementX(goal_x_px + self.horizontalScrollBar().value())
         cursor.movePosition(move)
         if cursor.position() == start and move in _BESIDE_BLOCK:
@@ -283,7 +286,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         return self.cursorRect(self._cursor_at(char))
 
     def show_char(self, char: int) -> None:
-        bar, rect = self.horizontalScrollBar(), self.rect_of(char)
+        bar = self.horizontalScrollBar()
+        rect = self.rect_of(char)
         beyond = min(0, rect.left()) + max(0, rect.right() - self.viewport().width())
         if beyond and bar.maximum() > 0:
             bar.setValue(bar.value() + beyond)
@@ -348,7 +352,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         for row in range(table.rows()):
             for column in range(table.columns()):
                 cell = table.cellAt(row, column)
-                start, end = max(first, cell.firstPosition()), min(last, cell.lastPosition())
+                start = max(first, cell.firstPosition())
+                end = min(last, cell.lastPosition())
                 if start < end:
                     yield self._cursor_over(start, end)
 
@@ -360,7 +365,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
 
     def _lit_selections(self, cursor: QTextCursor) -> Iterator[QAbstractTextDocumentLayout.Selection]:
         """Formulas tint themselves: Qt paints over an object with a background once more, half opaque."""
-        place, last = cursor.selectionStart(), cursor.selectionEnd()
+        place = cursor.selectionStart()
+        last = cursor.selectionEnd()
         found = self.document().find(_OBJECT, place)
         while not found.isNull() and found.selectionEnd() <= last:
             yield self._lit_selection(self._cursor_over(place, found.selectionStart()))
@@ -376,7 +382,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         else:
             form.setBackground(self.context.selection_color())
         result = QAbstractTextDocumentLayout.Selection()
-        result.cursor, result.format = cursor, form
+        result.cursor = cursor
+        result.format = form
         return result
 
     def show_name(self, name: str) -> None:
@@ -384,7 +391,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
 
     def forget_light(self) -> None:
         """The document was written again, and nothing in it is lit."""
-        self._lit, self._lit_cursors = None, []
+        self._lit = None
+        self._lit_cursors = []
         self.found.clear()
 
     def go_to_start(self) -> None:
@@ -450,7 +458,8 @@ class TextPart(Hovered, ReadOnlyText):
         scrolled = self.horizontalScrollBar().value()
         painter = QPainter(self.viewport())
         painter.translate(-scrolled, 0)
-        clip, style = QRectF(area.translated(scrolled, 0)), self.context.document_style()
+        clip = QRectF(area.translated(scrolled, 0))
+        style = self.context.document_style()
         paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
         painter.end()
 
@@ -476,13 +485,15 @@ class BubblePart(Hovered, SelectableInside, QWidget):
         self._bubble = part.content
         if part.measured_width_px < 0:
             self._write(part.content.text)
-        across, down = theme.px(14), theme.px(9)
+        across = theme.px(14)
+        down = theme.px(9)
         widest = int(width_px * BUBBLE_SHARE) - 2 * across
         self.text.height_at(widest)
         alone = self._bubble.first and self._bubble.last
         wanted = min(widest, math.ceil(self.text.document().idealWidth()) + 1) if alone else widest
         height = self.text.height_at(wanted)
-        above, below = down * self._bubble.first, down * self._bubble.last
+        above = down * self._bubble.first
+        below = down * self._bubble.last
         self.text.setGeometry(width_px - across - wanted, above, wanted, height)
         self.update()
         return height + above + below
@@ -501,7 +512,8 @@ class BubblePart(Hovered, SelectableInside, QWidget):
         self.text.go_to_start()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        across, down = self._context.theme.px(14), self._context.theme.px(9)
+        across = self._context.theme.px(14)
+        down = self._context.theme.px(9)
         # The rounded corners between two sections lie outside of both.
         above, below = (down if end else RADIUS_BUBBLE for end in (self._bubble.first, self._bubble.last))
         bubble = self.text.geometry().adjusted(-across, -above, across, below)
@@ -547,7 +559,8 @@ class TablePart(TextPart):
 
     def _stay_at_start(self, _least: int, most: int) -> None:
         bar = self.horizontalScrollBar()
-        was_at_start, self._widest = bar.value() >= min(self._widest, most), most
+        was_at_start = bar.value() >= min(self._widest, most)
+        self._widest = most
         if was_at_start and self._from_right is not None:
             bar.setValue(most)
 

@@ -43,7 +43,7 @@ from app.views.transcript.message_column import (
     MessageColumn,
     ReadingPlace,
     ReadingPlaces,
-    Sight,
+    ScrollPort,
 )
 from app.views.transcript.message_footer import add_message_acts
 from app.views.transcript.message_item import MessageItem, message_name
@@ -188,7 +188,8 @@ def kept_focus(editing: Editing, column: MessageColumn) -> Callable[[], None]:
     """While all widgets are made again, for other colours, sizes or words. Call what it returns when they are there:
     the focus is where it was, and so is the caret.
     """
-    typing, place = editing.typing_place(), _focused(column)
+    typing = editing.typing_place()
+    place = _focused(column)
 
     def focus_again() -> None:
         if typing is not None:
@@ -281,15 +282,20 @@ class Layout(QObject):
     def __init__(
         self,
         view: QAbstractScrollArea,
-        sight: Sight,
+        port: ScrollPort,
         column: MessageColumn,
         hold: Hold,
         places: ReadingPlaces,
         parts: VisibleParts,
     ) -> None:
         super().__init__(view)
-        self._bar, self._viewport = view.verticalScrollBar(), view.viewport()
-        self._sight, self._column, self._hold, self._places, self._parts = sight, column, hold, places, parts
+        self._bar = view.verticalScrollBar()
+        self._viewport = view.viewport()
+        self._port = port
+        self._column = column
+        self._hold = hold
+        self._places = places
+        self._parts = parts
         self._width_px = 0  # of the column, when everything was laid out last
         self.is_settling = False
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -299,11 +305,11 @@ class Layout(QObject):
     @property
     def bottom_px(self) -> int:
         """The scroll bar's value at the end."""
-        return max(0, self._column.height_px - self._sight.page_px())
+        return max(0, self._column.height_px - self._port.page_px())
 
     @property
     def left_px(self) -> int:
-        return (self._viewport.width() - self._sight.column_px()) // 2
+        return (self._viewport.width() - self._port.column_px()) // 2
 
     def place(self) -> ReadingPlace | None:
         """Where the reader is; None at the end, which is followed."""
@@ -311,10 +317,10 @@ class Layout(QObject):
 
     def resize(self) -> None:
         """At another width the words at the top edge stay there, too."""
-        if self._sight.column_px() == self._width_px:
-            self._sight.arrange()
+        if self._port.column_px() == self._width_px:
+            self._port.arrange()
         else:
-            self._width_px = self._sight.column_px()
+            self._width_px = self._port.column_px()
             self.change(lambda: None)
 
     def change(self, act: Callable[[], object]) -> None:
@@ -324,7 +330,7 @@ class Layout(QObject):
             place = self.place()
         act()
         self._hold.drop_lost()
-        self._sight.arrange()
+        self._port.arrange()
         if place is not None and self._places.show(place):
             self._hold.place = place
 
@@ -339,7 +345,10 @@ class Layout(QObject):
 
     def _settle(self) -> None:
         """Measuring changes heights, and heights change what is visible; `hold` keeps the reader's place meanwhile."""
-        parts, column, page_px, width_px = self._parts, self._column, self._sight.page_px(), self._sight.column_px()
+        parts = self._parts
+        column = self._column
+        page_px = self._port.page_px()
+        width_px = self._port.column_px()
         parts.begin_turn()
         for _ in range(_SETTLING_ROUNDS):
             first = parts.measure(column, self._hold.wanted_top(self.bottom_px), page_px, width_px)
@@ -354,7 +363,7 @@ class Layout(QObject):
         self.settled.emit(top)
 
     def _apply_range(self, top: int) -> None:
-        self._bar.setPageStep(self._sight.page_px())
+        self._bar.setPageStep(self._port.page_px())
         self._bar.setRange(0, self.bottom_px)
         self._bar.setValue(top)
         self._bar.setEnabled(self.bottom_px > 0)
@@ -389,7 +398,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._context = PartContext(theme, self, self.editing, model.message, partial(_code_of, model, self._column))
         self.visible_parts = VisibleParts(self._context, self.viewport())
         self.selection = TranscriptSelection(model, self)
-        bar, viewport = self.verticalScrollBar(), self.viewport()
+        bar = self.verticalScrollBar()
+        viewport = self.viewport()
         self._side_lines = SideLines(viewport)
         self.pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
@@ -428,7 +438,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.jump_button.clicked.connect(self.jump_to_end)
 
     def _connect_context(self) -> None:
-        context, model = self._context, self._model
+        context = self._context
+        model = self._model
         for changed in (model.message_inserted, model.messages_prepended, model.messages_removed, model.was_reset):
             changed.connect(self.visible_parts.name_anew)  # each says which of how many it is
         for name in _REQUESTS:

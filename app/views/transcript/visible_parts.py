@@ -66,7 +66,8 @@ class VisibleParts(QObject):
                 yield part, as_widget(part.widget).geometry()
 
     def begin_turn(self) -> None:
-        self._ends_at, self.has_more = thread_time() + _MOST_S, False
+        self._ends_at = thread_time() + _MOST_S
+        self.has_more = False
 
     def _has_time(self) -> bool:
         self.has_more = self.has_more or thread_time() > self._ends_at
@@ -74,7 +75,8 @@ class VisibleParts(QObject):
 
     def measure(self, column: MessageColumn, top_px: int, page_px: int, width_px: int) -> int | None:
         """Measures what is in sight; returns the first row whose height changed."""
-        upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
+        upper = top_px - MARGIN_PX
+        lower = top_px + page_px + MARGIN_PX
         changed: int | None = None
         rows = column.rows_between(upper, lower)
         before_px = {row: column.items[row].height_px for row in rows}
@@ -107,7 +109,8 @@ class VisibleParts(QObject):
     def show_grown(self, item: MessageItem, width_px: int) -> bool:
         """Shows once more what has changed of a message; returns whether it has to be placed again."""
         self.begin_turn()
-        number, before_px = item.message.id, item.height_px
+        number = item.message.id
+        before_px = item.height_px
         grown = [each for each in self._live.values() if each.measured_width_px < 0 and each.message_id == number]
         corrected = [self._measure(part, width_px) for part in grown]
         if any(corrected):
@@ -129,13 +132,15 @@ class VisibleParts(QObject):
         widget = self._pool.lend(part)
         self._live[id(part)] = part
         if part.measured_width_px != wanted:
-            before_px, part.height_px = part.height_px, widget.show_part(part, wanted)
+            before_px = part.height_px
+            part.height_px = widget.show_part(part, wanted)
             part.measured_width_px = wanted
             return part.height_px != before_px
         return False
 
     def place(self, column: MessageColumn, top_px: int, page_px: int, left_px: int, width_px: int) -> None:
-        upper, lower = top_px - MARGIN_PX, top_px + page_px + MARGIN_PX
+        upper = top_px - MARGIN_PX
+        lower = top_px + page_px + MARGIN_PX
         wanted: dict[int, Part] = {}
         all_placed = list(column.placed_between(upper, lower))
         self._move_pixels(all_placed, top_px)
@@ -145,7 +150,8 @@ class VisibleParts(QObject):
                 continue
             wanted[id(part)] = part
             widget = as_widget(part.widget)
-            x, y = left_px + part.inset_px, placed.top_px - top_px
+            x = left_px + part.inset_px
+            y = placed.top_px - top_px
             widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
             widget.show()
         for key, part in list(self._live.items()):

@@ -337,7 +337,7 @@ class ChoiceButton(FocusRing, QComboBox):
         self.update()
 
     def _on_activated(self, index: int) -> None:
-        self._choose(self._values[index])
+        self.choose(self._values[index])
 
     def showPopup(self) -> None:  # noqa: N802 - Qt's name
         menu = Menu(self)
@@ -347,12 +347,12 @@ class ChoiceButton(FocusRing, QComboBox):
             action = menu.addAction(self.itemText(index).replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(index == self.currentIndex())
-            action.triggered.connect(lambda _checked=False, value=self._values[index]: self._choose(value))
+            action.triggered.connect(lambda _checked=False, value=self._values[index]: self.choose(value))
         menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
         if (now := self.currentIndex()) >= 0:
             menu.setActiveAction(menu.actions()[now])
 
-    def _choose(self, value: object) -> None:
+    def choose(self, value: object) -> None:
         if value != self.value:
             self.set_value(value)
             self.chosen.emit(value)

@@ -19,7 +19,7 @@ from mlx_lm.models.cache import KVCache, RotatingKVCache
 from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
 from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafters import BODY, AssistantConfig
 from engine.models.numbers import check_read_numbers
@@ -33,6 +33,7 @@ class AssistantDrafter(nn.Module):
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
+    proposer = ChainProposer
 
     def __init__(self, config: AssistantConfig, main: ModelAccess) -> None:
         """Raises NoAccess where the main model has no layers whose keys and values fit."""

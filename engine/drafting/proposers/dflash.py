@@ -1,12 +1,8 @@
-"""DFlash and its successors: a block of tokens in one forward, from the main model's hidden states.
+"""DFlash: a block of tokens in one forward, from the main model's hidden states. Its successors change parts of it.
 
 The network is fed the main model's states of all tokens but the newest: keys and values are projections of them, so
 rows never change. A block is the newest token and masks after it; its rows attend to the whole context and to one
-another.
-
-- DFlash: each row of the block drafts its own token.
-- DSpark: a low-rank table adds logits by the token before, and a head gives its confidence.
-- DFlash2: a convolution along the block; of each row's top candidates it takes the one that fits the token before best.
+another. Each row of the block drafts its own token.
 """
 
 from __future__ import annotations
@@ -30,8 +26,7 @@ from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import FeatureProposer
 from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, rotated_otherwise
 from engine.models.access import ModelAccess
-from engine.models.drafters import Backbone, BlockConfig, Markov, Selector
-from engine.models.drafters import Convolution as ConvolutionSizes
+from engine.models.drafters import Backbone, BlockConfig
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -82,118 +77,64 @@ class Attention(Projections):
         return mx.arange(seen, seen + rows)[:, None] - mx.arange(seen + rows)[None] < self._window
 
 
-class Convolution(nn.Module):
-    """Around a part of a layer: mixes each row with those before it in the block, by weights from the row."""
-
-    def __init__(self, width: int, sizes: ConvolutionSizes) -> None:
-        super().__init__()
-        taps, group = sizes.taps, sizes.group
-        self._shape = (2, taps, width // group, group)
-        self.base_kernel = mx.zeros((2, taps, width))
-        self.kernel_projection = nn.Linear(width, 2 * taps * (width // group), bias=False)
-
-    def around(self, rows: mx.array, part: Any) -> mx.array:
-        _, taps, groups, _ = self._shape
-        weights = self.kernel_projection(rows).reshape(rows.shape[1], 2, taps, groups, 1)
-        return self._mixed(part(self._mixed(rows, weights, 0)), weights, 1)
-
-    def _mixed(self, rows: mx.array, weights: mx.array, side: int) -> mx.array:
-        _, taps, groups, group = self._shape
-        parts = rows.reshape(rows.shape[1], groups, group)
-        base = self.base_kernel[side].reshape(taps, 1, groups, group).astype(rows.dtype)
-        shifted = (mx.pad(parts, [(tap, 0), (0, 0), (0, 0)])[: parts.shape[0]] for tap in range(taps))
-        mixed = [(base[tap] + weights[:, side, tap]) * before for tap, before in enumerate(shifted)]
-        return mx.stack(mixed).sum(axis=0).reshape(rows.shape)
-
-
 class Layer(Residuals):
     def __init__(self, config: BlockConfig, index: int) -> None:
-        sizes = config.backbone
-        super().__init__(sizes)
-        self.self_attn = Attention(sizes, config.windows[index], causal=config.causal[index], sinks=config.sinks)
-        if config.convolution is not None:
-            self.attention_conv = Convolution(sizes.width, config.convolution)
-            self.mlp_conv = Convolution(sizes.width, config.convolution)
+        super().__init__(config.backbone)
+        self.self_attn = Attention(
+            config.backbone, config.windows[index], causal=config.causal[index], sinks=config.sinks
+        )
 
     def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
-        def attend(rows: mx.array) -> mx.array:
-            return self.self_attn(rows, rope, cache)
-
-        normed = self.input_layernorm(block)
-        if "attention_conv" not in self:
-            return self._fed(self._attended(block, attend(normed)))
-        block = self._attended(block, self.attention_conv.around(normed, attend))
-        return self._fed(block, lambda rows: self.mlp_conv.around(rows, self.mlp))
+        return self._fed(self._attended(block, self.self_attn(self.input_layernorm(block), rope, cache)))
 
 
-class MarkovHead(nn.Module):
-    """Logits by the token before, as a low-rank table."""
-
-    def __init__(self, vocabulary: int, drafted: int, width: int, markov: Markov) -> None:
-        super().__init__()
-        self.markov_w1 = nn.Embedding(vocabulary, markov.rank)
-        self.markov_w2 = nn.Linear(markov.rank, drafted, bias=False)
-        if markov.gated:
-            self.gate_proj = nn.Linear(width + markov.rank, markov.rank)
-
-    def __call__(self, before: mx.array, state: mx.array) -> mx.array:
-        likely = self.markov_w1(before)
-        if "gate_proj" in self:
-            likely = likely * mx.sigmoid(self.gate_proj(mx.concatenate([state, likely], axis=-1)))
-        return self.markov_w2(likely)
+def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler: Sampler) -> Draft:
+    """`plan.length` tokens from `position` on, each sampled from its row's logits."""
+    drafts, before = list[Draft](), newest
+    for row in range(plan.length):
+        ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
+        drafts.append(sampler.draft(walk(row, before), position + row, ahead, Sharpness.LEVELS, plan.sharpness))
+        before = drafts[-1].tokens
+    return joined(drafts, with_probabilities=plan.stop is not None)
 
 
-class ConfidenceHead(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.proj = nn.Linear(width, 1)
+class BlockProposer(FeatureProposer):
+    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
+        info = drafter.info.drafter
+        assert info is not None
+        super().__init__(drafter, main, store, info.layers)
+        self._network: BlockDrafter = drafter.network
+        self._longest = self._network.tokens
 
-    def __call__(self, rows: mx.array) -> mx.array:
-        return mx.sigmoid(self.proj(rows)[:, 0].astype(mx.float32))
-
-
-class CandidateSelector(nn.Module):
-    """Scores of a row's candidate tokens, given the token before."""
-
-    def __init__(self, vocabulary: int, width: int, selector: Selector) -> None:
-        super().__init__()
-        self._candidates = selector.candidates
-        self.predecessor_codebook = nn.Embedding(vocabulary, selector.rank)
-        self.successor_codebook = nn.Embedding(vocabulary, selector.rank)
-        self.hidden_projection = nn.Linear(width, selector.rank, bias=False)
-
-    def __call__(self, logits: mx.array, before: mx.array, state: mx.array) -> mx.array:
-        """`logits` (1, vocabulary) of the candidates; -inf for all others."""
-        candidates = mx.argpartition(-logits, kth=self._candidates - 1, axis=-1)[:, : self._candidates]
-        follows = self.predecessor_codebook(before) * self.hidden_projection(state)
-        edges = (follows[:, None] * self.successor_codebook(candidates)).sum(axis=-1)
-        scores = mx.take_along_axis(logits, candidates, axis=-1) + edges
-        return mx.put_along_axis(mx.full(logits.shape, -mx.inf, logits.dtype), candidates, scores, axis=-1)
+    def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
+        """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
+        self._context.follow(tokens)
+        self._context.read()
+        newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
+        states = self._network.block(newest, self._context.caches)
+        walk = self._network.walk(states, plan.length)
+        draft = draft_rows(walk, newest, len(tokens), plan, sampler)
+        sure = self._network.confidence(states[: plan.length], mx.concatenate([newest, draft.tokens[:-1]]))
+        if sure is not None and plan.stop is not None:
+            draft = replace(draft, probabilities=sure)
+        return shortened(draft, plan)
 
 
 class BlockDrafter(OwnLayers):
     """The network of a folder; it uses the main model's embedding and head."""
 
     reads_next_token = False
+    proposer = BlockProposer
 
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
         super().__init__(config)
         self._config, self._main = config, main
-        sizes, rows = config.backbone, config.info.vocabulary_rows
+        sizes = config.backbone
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         self.layers = [Layer(config, index) for index in range(sizes.layers)]
         if config.draft_vocabulary:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
-        markov = config.markov
-        if markov is not None:
-            self.markov_head = MarkovHead(rows, config.draft_vocabulary or rows, sizes.width, markov)
-        known = markov.rank if markov is not None and config.confidence_with_markov else 0
-        self._confides_with_markov = bool(known)
-        if config.confidence:
-            self.confidence_head = ConfidenceHead(sizes.width + known)
-        if config.selector is not None:
-            self.candidate_selector = CandidateSelector(rows, sizes.width, config.selector)
 
     @property
     def tokens(self) -> int:
@@ -223,10 +164,6 @@ class BlockDrafter(OwnLayers):
 
     def block(self, newest: mx.array, caches: CacheSet) -> mx.array:
         """The states (tokens, width) that draft what follows `newest` (1,). The caches do not change."""
-        return self.all_rows(newest, caches)[0 if self._config.anchor_first else 1 :]
-
-    def all_rows(self, newest: mx.array, caches: CacheSet) -> mx.array:
-        """Of the block: `newest`'s own row also where it drafts nothing."""
         config = self._config
         masks = mx.full((config.block_rows - 1,), config.mask_token, dtype=mx.uint32)
         rows = self._main.embed(mx.concatenate([newest.astype(mx.uint32), masks]))[None]
@@ -234,7 +171,7 @@ class BlockDrafter(OwnLayers):
             rows = rows * mx.array(config.embedding_scale, rows.dtype)
         for layer, cache in zip(self.layers, caches.layers, strict=True):
             rows = layer(rows, self._rope, cache)
-        return self.norm(rows)[0]
+        return self.norm(rows)[0, 0 if config.anchor_first else 1 :]
 
     def base_logits(self, states: mx.array) -> mx.array:
         """Each row's own logits, scaled and capped by the drafter's config, not the main model's."""
@@ -244,31 +181,18 @@ class BlockDrafter(OwnLayers):
             logits = logits * config.output_scale
         return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
 
-    def walk(
-        self, states: mx.array, length: int, last: mx.array | None = None, earlier: mx.array | None = None
-    ) -> Walk:
-        """The logits of a block's first `length` drafting rows, from the states that `block` returned.
-
-        `last` (1, width): what was read of the token before the block, if that was in this reply; `earlier` (1,): that
-        token, if there is one.
-        """
+    def walk(self, states: mx.array, length: int) -> Walk:
+        """The logits of a block's first `length` drafting rows, from the states that `block` returned."""
         base = self.base_logits(states[:length])
         return lambda row, before: self.step_logits(base[row : row + 1], before, states[row : row + 1])
 
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
         """Logits (1, vocabulary) of a row with `state` (1, width), given the token `before` (1,)."""
-        if "markov_head" in self:
-            base = base + self.markov_head(before, state)
-        if "candidate_selector" in self:
-            base = self.candidate_selector(base, before, state)
         return self._in_main_vocabulary(base)
 
     def confidence(self, states: mx.array, before: mx.array) -> mx.array | None:
-        """The drafter's confidence in each token (n,), if it has such a head; `before` (n,): the tokens before them."""
-        if not self._config.confidence:
-            return None
-        parts = [states, self.markov_head.markov_w1(before)] if self._confides_with_markov else [states]
-        return self.confidence_head(mx.concatenate(parts, axis=-1))
+        """The drafter's confidence in each token (n,), if it has such a head; `before` (n,): the tokens before."""
+        return None
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
         """Conventions that dialects differ in: the attribute to change for each."""
@@ -287,36 +211,3 @@ class BlockDrafter(OwnLayers):
         before = mx.zeros((1,), dtype=mx.uint32)
         walk = self.walk(self.block(before, caches), length)
         return mx.concatenate([mx.argmax(walk(row, before), axis=-1) for row in range(length)])
-
-
-def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler: Sampler) -> Draft:
-    """`plan.length` tokens from `position` on, each sampled from its row's logits."""
-    drafts, before = list[Draft](), newest
-    for row in range(plan.length):
-        ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
-        drafts.append(sampler.draft(walk(row, before), position + row, ahead, Sharpness.LEVELS, plan.sharpness))
-        before = drafts[-1].tokens
-    return joined(drafts, with_probabilities=plan.stop is not None)
-
-
-class BlockProposer(FeatureProposer):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        info = drafter.info.drafter
-        assert info is not None
-        super().__init__(drafter, main, store, info.layers)
-        self._network: BlockDrafter = drafter.network
-        self._longest = self._network.tokens
-
-    def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
-        self._context.follow(tokens)
-        self._context.read()
-        newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
-        states = self._network.block(newest, self._context.caches)
-        earlier = mx.array(list(tokens[-2:-1]), dtype=mx.uint32) if len(tokens) > 1 else None
-        walk = self._network.walk(states, plan.length, self._context.last_state, earlier)
-        draft = draft_rows(walk, newest, len(tokens), plan, sampler)
-        sure = self._network.confidence(states[: plan.length], mx.concatenate([newest, draft.tokens[:-1]]))
-        if sure is not None and plan.stop is not None:
-            draft = replace(draft, probabilities=sure)
-        return shortened(draft, plan)

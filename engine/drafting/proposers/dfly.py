@@ -20,11 +20,14 @@ class Correction(nn.Module):
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        width, eps = config.backbone.width, config.backbone.norm_eps
-        self.hidden_norm, self.embed_norm = nn.RMSNorm(width, eps=eps), nn.RMSNorm(width, eps=eps)
-        self.gate_proj = nn.Linear(2 * width, config.correction_width, bias=False)
-        self.up_proj = nn.Linear(2 * width, config.correction_width, bias=False)
-        self.down_proj = nn.Linear(config.correction_width, width, bias=False)
+        width = config.backbone.width
+        eps = config.backbone.norm_eps
+        inner = config.size("hidden_correction_intermediate_size", least=0) or width
+        self.hidden_norm = nn.RMSNorm(width, eps=eps)
+        self.embed_norm = nn.RMSNorm(width, eps=eps)
+        self.gate_proj = nn.Linear(2 * width, inner, bias=False)
+        self.up_proj = nn.Linear(2 * width, inner, bias=False)
+        self.down_proj = nn.Linear(inner, width, bias=False)
 
     def __call__(self, state: mx.array, before: mx.array) -> mx.array:
         both = mx.concatenate([self.hidden_norm(state), self.embed_norm(before).astype(state.dtype)], axis=-1)
@@ -35,7 +38,7 @@ class DFlyDrafter(BlockDrafter):
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
         super().__init__(config, main)
         self.layer_fusion_weights = mx.zeros((config.backbone.layers, len(config.info.layers)))
-        if config.correction_width:
+        if config.has("hidden_correction.down_proj.weight", "enable_hidden_correction", unsaid=True):
             self.hidden_correction = Correction(config)
 
     def _contexts(self, states: mx.array) -> Sequence[mx.array]:

@@ -37,21 +37,20 @@ class PrefixState(nn.Module):
 class DominoDrafter(BlockDrafter):
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
         super().__init__(config, main)
-        assert config.prefix is not None
-        width, drafted = config.backbone.width, config.draft_vocabulary or config.info.vocabulary_rows
-        prefix = config.prefix
-        self._uncorrected = prefix.uncorrected
-        self.prefix_gru = PrefixState(width, prefix.width)
+        width = config.backbone.width
+        state_width = config.size("gru_hidden_dim")
+        inner = config.size("emb_dim")
+        self._uncorrected = config.size("pure_draft_prefix_len", least=0)  # of a block's tokens, the first ones
+        self.prefix_gru = PrefixState(width, state_width)
         self.embed_proj = [
-            nn.Linear(width + prefix.width, prefix.correction_width, bias=False),
+            nn.Linear(width + state_width, inner, bias=False),
             nn.SiLU(),
-            nn.Linear(prefix.correction_width, drafted, bias=False),
+            nn.Linear(inner, config.draft_vocabulary or config.info.vocabulary_rows, bias=False),
         ]
 
-    def walk(
-        self, states: mx.array, length: int, last: mx.array | None = None, earlier: mx.array | None = None
-    ) -> Walk:
-        base, prefix = self.base_logits(states[:length]), self.prefix_gru.begun()
+    def walk(self, states: mx.array, length: int) -> Walk:
+        base = self.base_logits(states[:length])
+        prefix = self.prefix_gru.begun()
 
         def logits(row: int, before: mx.array) -> mx.array:
             nonlocal prefix

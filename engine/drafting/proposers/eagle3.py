@@ -17,7 +17,7 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 
 from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
 from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, rotated_otherwise
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
@@ -62,6 +62,7 @@ class EagleDrafter(OwnLayers):
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
+    proposer = ChainProposer
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
         super().__init__(config)

@@ -33,7 +33,6 @@ class Reader(Protocol):
     """A drafter's network, as far as its prefill goes."""
 
     reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
-    # `needs_last_row`, if it is there and true: a draft begins with what `read` returned, so each reply reads a row.
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         """Add a row for each of `states` (n, layers × width); `tokens` (n,) are the ones right after. Commits them.
@@ -51,7 +50,6 @@ class Context:
         self._main = main
         self._layers = layers
         self._store = store
-        self._needs_last_row = bool(getattr(drafter.network, "needs_last_row", False))
         self.turn_end = 0  # of the main model's sequence, so that both keep checkpoints at the same token
         self._tokens: Tokens[int] = ()
         self._chat: Sequence | None = None  # the main model's, of the same reply
@@ -89,8 +87,7 @@ class Context:
             # If we have all states from token 0, start empty, and leave the kept rows to other chats. Otherwise the
             # main model took its cache from a kept chat: take at least as many rows from the store.
             fresh, least = read_from == 0, read_from or 0
-            kept = rows[:-1] if self._needs_last_row else rows  # of `kept` the last token has no row yet
-            self._sequence = Sequence(self._drafter, rows) if fresh else self._store.take(self._drafter, kept, least)
+            self._sequence = Sequence(self._drafter, rows) if fresh else self._store.take(self._drafter, rows, least)
             self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
             self._recall_last_state(self._sequence)
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])

@@ -19,10 +19,11 @@ from mlx_lm.models.cache import KVCache, make_prompt_cache
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
+from engine.drafting.proposers.assistant import AssistantDrafter
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
 from engine.drafting.proposers.layers import rotated_otherwise
 from engine.models.access import ModelAccess, body_of
-from engine.models.drafters import BODY, MtpConfig
+from engine.models.drafters import BODY, AssistantConfig, MtpConfig
 from engine.models.loading import checked_classes
 from engine.models.mtp_families import FAMILIES, own_name
 
@@ -30,11 +31,16 @@ _EXPERT = re.compile(r"(.*)\.experts\.(\d+)\.(\w+)\.(\w+)")
 _EPS_NAMES = ("rms_norm_eps", "layer_norm_epsilon", "layernorm_epsilon")
 
 
+def mtp_network(config: MtpConfig | AssistantConfig, main: ModelAccess) -> MtpDrafter | AssistantDrafter:
+    return AssistantDrafter(config, main) if isinstance(config, AssistantConfig) else MtpDrafter(config, main)
+
+
 class MtpDrafter(nn.Module):
     """The head of a main model; it uses the main model's embedding and head."""
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
+    proposer = ChainProposer
 
     def __init__(self, config: MtpConfig, main: ModelAccess) -> None:
         super().__init__()

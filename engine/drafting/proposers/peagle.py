@@ -28,7 +28,22 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 
+class PEagleProposer(ChainProposer):
+    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
+        super().__init__(drafter, main, store)
+        self._network: PEagleDrafter = drafter.network
+        self._longest = min(self._longest, self._network.tokens)
+
+    def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
+        logits = self._network.logits(self._network.ahead(self._read(tokens), plan.length, self._context.caches))
+        newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
+        draft = draft_rows(lambda row, before: logits[row : row + 1], newest, len(tokens), plan, sampler)
+        return shortened(draft, plan)
+
+
 class PEagleDrafter(EagleDrafter):
+    proposer = PEagleProposer
+
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
         super().__init__(config, main)
         self.tokens = config.tokens
@@ -58,16 +73,3 @@ class PEagleDrafter(EagleDrafter):
             self.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), zeros, caches)
         state = self.read(mx.zeros((1,), mx.uint32), mx.zeros((1, self.reads_width)), caches)
         return self.logits(self.ahead(state, length, caches))
-
-
-class PEagleProposer(ChainProposer):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        super().__init__(drafter, main, store)
-        self._network: PEagleDrafter = drafter.network
-        self._longest = min(self._longest, self._network.tokens)
-
-    def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        logits = self._network.logits(self._network.ahead(self._read(tokens), plan.length, self._context.caches))
-        newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
-        draft = draft_rows(lambda row, before: logits[row : row + 1], newest, len(tokens), plan, sampler)
-        return shortened(draft, plan)

@@ -1,0 +1,168 @@
+"""Copies of the database beside it: one an hour while something changes, in `backups/`.
+
+Kept are the newest of each of the last 24 hours and 14 days that have one, within a twentieth of the disk.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from app.storage.database import address_of, is_passing
+from app.storage.records import Purged
+from app.storage.tree import PASS_OVER
+
+_HOUR_S = 3600.0
+_DAY_S = 86_400.0
+_HOURS = 24
+_DAYS = 14
+_PART_OF_DISK = 0.05
+_LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
+_BUSY_S = 1.0
+_DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
+
+_log = logging.getLogger(__name__)
+
+
+def copies_of(path: Path) -> list[Path]:
+    """Oldest first. They are numbered: a clock that jumps would put their dates out of order."""
+    return sorted(_folder(path).glob(f"{path.stem}-*.db"), key=lambda copy: (_number(copy), copy.name))
+
+
+def all_copies(path: Path) -> list[Path]:
+    """With those that were made before an update of the tables."""
+    return [*copies_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]
+
+
+def copy_to(connection: sqlite3.Connection, target: Path) -> None:
+    """Copies the whole database atomically, for the owner's eyes only."""
+    partial = target.with_name(target.name + ".new")
+    partial.unlink(missing_ok=True)
+    try:
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, also while it is open
+        partial.replace(target)
+    finally:
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            partial.with_name(partial.name + suffix).unlink(missing_ok=True)
+
+
+def copy_if_due(path: Path) -> None:
+    """Copies the database if the last copy is an hour old and something changed since; deletes what is too much.
+
+    Raises OSError where the disk would be all but full with it: the chats themselves need that room.
+    """
+    if not _is_due(path):
+        return
+    needed = path.stat().st_size
+    disk = shutil.disk_usage(path.parent)
+    if disk.free < needed + min(needed, _LEFT_BYTES) or needed > disk.total * _PART_OF_DISK:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    target = _next_name(path)
+    target.parent.mkdir(mode=0o700, exist_ok=True)
+    changed_ns = _changed_ns(path)
+    with closing(sqlite3.connect(f"{address_of(path)}mode=ro", uri=True, isolation_level=None)) as connection:
+        copy_to(connection, target)
+    os.utime(target, ns=(changed_ns, changed_ns))
+    for copy in _too_many(copies_of(path), disk.total * _PART_OF_DISK):
+        copy.unlink()
+
+
+def _is_due(path: Path) -> bool:
+    """Where none is from within an hour of now; one that seems to come from the future counts for its own hour.
+
+    A copy has the time of the last change that is in it. A clock that is another at each start has a copy for each of
+    its hours, not one for each start.
+    """
+    made_ns = [copy.stat().st_mtime_ns for copy in copies_of(path)]
+    now = time.time()
+    if any(abs(now - each / 1e9) < _HOUR_S for each in made_ns):
+        return False
+    return not made_ns or _changed_ns(path) != made_ns[-1]
+
+
+def _changed_ns(path: Path) -> int:
+    files = (path, path.with_name(path.name + "-wal"))
+    return max(file.stat().st_mtime_ns for file in files if file.exists())
+
+
+def _too_many(copies: list[Path], most_bytes: float) -> Iterator[Path]:
+    hours: set[float] = set()
+    days: set[float] = set()
+    kept_bytes = 0
+    for copy in reversed(copies):
+        status = copy.stat()
+        hour = status.st_mtime // _HOUR_S
+        day = status.st_mtime // _DAY_S
+        is_kept = (hour not in hours and len(hours) < _HOURS) or (day not in days and len(days) < _DAYS)
+        if is_kept and kept_bytes + status.st_size <= most_bytes:
+            hours.add(hour)
+            days.add(day)
+            kept_bytes += status.st_size
+        else:
+            yield copy
+
+
+def _next_name(path: Path) -> Path:
+    return _folder(path) / f"{path.stem}-{max(map(_number, copies_of(path)), default=0) + 1:06d}.db"
+
+
+def forget_in_copies(path: Path, purged: Purged) -> None:
+    """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted.
+
+    One that cannot be changed now (the disk is full, another program holds the file) stays as it is. Raises
+    sqlite3.Error then, once all others are clean.
+    """
+    if not purged:
+        return
+    left: sqlite3.Error | None = None
+    for copy in all_copies(path):
+        try:
+            made_ns = copy.stat().st_mtime_ns
+            with closing(sqlite3.connect(copy, timeout=_BUSY_S, isolation_level=None)) as connection:
+                forget_in(connection, purged)
+            os.utime(copy, ns=(made_ns, made_ns))
+        except sqlite3.DatabaseError as error:
+            if is_passing(error):
+                left = error
+            else:
+                _log.warning("a copy could not be cleaned and is deleted: %s", error.__class__.__name__)
+                copy.unlink(missing_ok=True)
+    if left is not None:
+        raise left
+
+
+def forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
+    """Takes it out of one file, for good."""
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(PASS_OVER, [(number,) * 3 for number in purged.messages])
+    connection.executemany("DELETE FROM messages WHERE id = ?", [(number,) for number in purged.messages])
+    connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
+    connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if "unsent" in tables:  # those of earlier versions are not
+        connection.executemany("DELETE FROM unsent WHERE chat_id = ?", [(number,) for number in purged.chats])
+    if "edits" in tables:
+        connection.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
+    connection.execute("COMMIT")
+
+
+def _number(copy: Path) -> int:
+    """0 for a dated copy of an earlier version."""
+    last = copy.stem.rpartition("-")[2]
+    return int(last) if last.isdigit() and not _DATED.search(copy.stem) else 0
+
+
+def _folder(path: Path) -> Path:
+    return path.with_name("backups")

@@ -1,0 +1,281 @@
+"""What is attached to messages: files, long pasted texts, pictures; and the note of a model that does not see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale, QObject, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog
+
+from app.controllers.attachments import AttachmentController
+from app.controllers.chat import ChatController
+from app.controllers.message_changes import can_drop
+from app.controllers.models import ModelController
+from app.documents.problems import NotAttached
+from app.documents.reading import end_of
+from app.settings import STARTER_EYES
+from app.theme import Theme
+from app.view_models.installed_list import best_that_sees
+from app.view_models.transcript import Attachment
+from app.views.files.attachment_dialog import AttachmentDialog
+from app.views.files.picture_viewer import PictureViewer
+from app.views.models.model_facts import coming_text
+from app.views.shell.shell_window import ShellWindow
+from app.views.widgets.banner import BannerText
+from app.views.widgets.drop_target import DropTarget
+from app.words.notices import NoticeAction
+from app.words.notices_for_errors import not_attached
+
+if TYPE_CHECKING:
+    from app.views.transcript import TranscriptView
+    from app.views.transcript.editing import Editing
+
+_OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
+_LEAST_ROOM = 100  # tokens; in a chat with less, the end would be no more than some words
+
+
+class AttachmentActions(QObject):
+    """Of messages that are written, edited or shown: button, paste, drop, menu, chips and their dialogs."""
+
+    def __init__(
+        self,
+        window: ShellWindow,
+        theme: Theme,
+        attached: AttachmentController,
+        chats: ChatController,
+        models: ModelController,
+        transcript: TranscriptView,
+        find_model: Callable[[], None],
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._composer = window.composer
+        self._banner = window.banner
+        self._chats = chats
+        self._models = models
+        self._attached = attached
+        self._transcript = transcript
+        self.model = attached.model
+        self._folder = str(Path.home())  # where files were chosen last
+        self.drop_target = DropTarget(theme, window, lambda: not window.composer.isHidden())
+        self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
+        self._withdraw_refused: Callable[[], None] = lambda: None
+        self._connect_composer()
+        self._connect_fields(transcript.editing)
+        self._connect_note(find_model)
+        for files in (self.drop_target.files_dropped, window.composer.edit.files_given):
+            files.connect(self.take_files)
+        for image in (self.drop_target.image_dropped, window.composer.edit.image_given):
+            image.connect(self._take_image)
+        window.menu.attach.triggered.connect(self.choose_where_typed)
+        transcript.attachment_requested.connect(self._open_sent)
+        transcript.notice_action_requested.connect(self._follow)
+        attached.refused.connect(self._show_refused)
+        for gone_on in (chats.current_chat_changed, chats.asking.message_sent):
+            gone_on.connect(lambda *_: self._withdraw_refused())
+
+    def _connect_composer(self) -> None:
+        composer = self._composer
+        attached = self._attached
+        composer.bind_attachments(attached.model)
+        composer.attach_requested.connect(self.choose_files)
+        composer.edit.long_text_given.connect(attached.add_text)
+        composer.attached.open_requested.connect(self._open_waiting)
+        composer.attached.remove_requested.connect(attached.remove)
+        composer.attached.put_back_requested.connect(attached.put_into_message)
+        attached.set_changed.connect(composer.unsent.leave_queue)
+        composer.excess_changed.connect(self._offer_end)
+        attached.tokens_changed.connect(composer.show_attached_tokens)
+        attached.put_back.connect(self._put_back)
+        attached.model.changed.emit()
+
+    def _connect_fields(self, editing: Editing) -> None:
+        """Those of messages that are being edited, or written beside others."""
+        attached = self._attached
+        editing.bind_attachments(attached.in_field)
+        editing.attach_requested.connect(self.choose_files)
+        editing.files_given.connect(lambda message_id, paths: attached.add_files(paths, message_id))
+        editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))
+        editing.image_given.connect(lambda message_id, image: attached.add_image(image, message_id))
+        editing.attached_opened.connect(self._open_in_field)
+        editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
+
+    def take_files(self, paths: list[str]) -> None:
+        self._attached.add_files(paths)
+        self._composer.take_focus()
+
+    def _take_image(self, image: object) -> None:
+        self._attached.add_image(image)
+        self._composer.take_focus()
+
+    def _put_back(self, text: str) -> None:
+        self._composer.edit.insert_text(text)
+        self._composer.take_focus()
+
+    def _offer_end(self) -> None:
+        """What matters of a long text, such as a log, is often its end."""
+        if not self._composer.excess or self._room() < _LEAST_ROOM:
+            self._banner.withdraw(self._end_offer)
+        elif not self._banner.shows(self._end_offer):
+            self._banner.show_info(self._end_offer, self._keep_end, stays=True)
+
+    def _end_text(self) -> BannerText:
+        return BannerText(self.tr("Attachment too long for this model."), button=self.tr("Keep only its end"))
+
+    def _room(self) -> int:
+        """What the longest attachment may take beside all else, in tokens."""
+        longest = self.model.longest
+        return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
+
+    def _keep_end(self) -> None:
+        longest, room = self.model.longest, self._room()
+        if longest is not None and longest.attachment is not None and longest.tokens and room >= _LEAST_ROOM:
+            whole = longest.attachment
+            text = end_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
+            self._attached.remove(longest.number)
+            self._attached.add(replace(whole, text=text, size_bytes=len(text.encode()), tokens=0))
+
+    def choose_where_typed(self) -> None:
+        """As the menu does: for the field of a message where one is typed in."""
+        place = self._transcript.editing.typing_place()
+        self.choose_files(0 if place is None else place.message_id)
+
+    def choose_files(self, message_id: int = 0) -> None:
+        """For the composer, or for the field of a message."""
+        dialog = QFileDialog(self._window, self.tr("Attach Files"), self._folder)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        take = partial(self._attached.add_files, message_id=message_id) if message_id else self.take_files
+        dialog.filesSelected.connect(take)
+        dialog.filesSelected.connect(self._remember_folder)
+        dialog.open()
+
+    def _remember_folder(self, files: list[str]) -> None:
+        self._folder = str(Path(files[0]).parent)
+
+    def _open_waiting(self, number: int) -> None:
+        row = self._attached.model.row(number)
+        if row is None or row.attachment is None:
+            return
+        dialog = self._show(row.attachment, can_put_back=True, can_remove=row.attachment.is_picture)
+        dialog.remove_requested.connect(lambda: self._attached.remove(number))
+        if isinstance(dialog, AttachmentDialog):
+            dialog.put_back_requested.connect(lambda: self._attached.put_into_message(number))
+
+    def _open_in_field(self, message_id: int, number: int) -> None:
+        row = self._attached.in_field(message_id).row(number)
+        if row is not None and row.attachment is not None:
+            dialog = self._show(row.attachment, can_remove=True)
+            dialog.remove_requested.connect(lambda: self._attached.remove(number, message_id))
+
+    def _open_sent(self, message_id: int, index: int) -> None:
+        message = self._chats.transcript.message(message_id)
+        if message is not None and index < len(message.attachments):
+            can_remove = not message.read_only and can_drop(message.text, len(message.attachments))
+            words = self._transcript.finder.words_in_attachment(message_id, index)
+            dialog = self._show(message.attachments[index], can_remove=can_remove, words=words)
+            dialog.remove_requested.connect(lambda: self._chats.edits.drop_attachment(message_id, index))
+
+    def _show(
+        self,
+        attachment: Attachment,
+        *,
+        can_put_back: bool = False,
+        can_remove: bool = False,
+        words: Sequence[str] = (),
+    ) -> AttachmentDialog | PictureViewer:
+        if attachment.is_picture:
+            return self._show_picture(attachment, can_remove=can_remove)
+        dialog = AttachmentDialog(
+            self._theme, attachment, self._window, can_put_back=can_put_back, can_remove=can_remove, words=words
+        )
+        dialog.open()
+        return dialog
+
+    def _show_refused(self, problems: list[NotAttached]) -> None:
+        def text() -> BannerText:
+            notice = not_attached(problems)
+            button = self.tr("Attach only its end") if path else ""
+            return BannerText(notice.sentence, notice.title, notice.hint, button)
+
+        path = problems[0].path if len(problems) == 1 else ""
+        act = partial(self._attached.add_files, [path], only_end=True) if path else None
+        self._banner.show_warning(text, act)
+        self._withdraw_refused = partial(self._banner.withdraw, text)
+
+    # Pictures
+
+    def _connect_note(self, find_model: Callable[[], None]) -> None:
+        models = self._models
+        note = self._composer.unseen_note
+        note.use_requested.connect(models.use)
+        note.install_requested.connect(models.install)
+        note.find_requested.connect(find_model)
+        models.pair_changed.connect(self._show_unseen)
+        models.library.changed.connect(self._show_unseen)
+        models.downloads.changed.connect(self._show_unseen)
+        self.model.changed.connect(self._show_unseen)
+        shown = self._chats.transcript
+        for rows in (shown.was_reset, shown.message_inserted, shown.messages_prepended, shown.messages_removed):
+            rows.connect(self._show_unseen)
+        self._show_unseen()
+
+    def _has_picture(self) -> bool:
+        """In the chat so far, or with the message that is being written."""
+        sent = (each for message in self._chats.transcript.messages for each in message.attachments)
+        waiting = (row.attachment for row in self.model.rows if row.attachment is not None)
+        return any(each.is_picture for each in chain(sent, waiting))
+
+    def _used_before(self) -> tuple[str, str]:
+        """Name and folder of the main model of the pair before the chosen one; of its kind there is only one."""
+        here = {each.folder: each.name for each in self._models.models if each.error is None and not each.is_main}
+        folders = (each for each in self._models.last_drafts.mains() if each in here)
+        return next(((here[each], each) for each in folders), ("", ""))
+
+    def _follow(self, message_id: int, action: NoticeAction) -> None:
+        """Of the notice of a reply that could not begin because its model does not see."""
+        if action is NoticeAction.WITHOUT_PICTURES:
+            self._chats.options.go_without_pictures()
+            self._chats.asking.regenerate(message_id)
+
+    def _show_picture(self, picture: Attachment, *, can_remove: bool) -> PictureViewer:
+        viewer = PictureViewer(self._theme, picture, self._window, can_remove=can_remove)
+        is_open = [True]
+        viewer.destroyed.connect(is_open.clear)
+
+        def read(image: QImage | None, file: str) -> None:
+            if is_open:
+                viewer.show_image(image, file)
+
+        viewer.open()
+        self._attached.stored.read(picture.digest, read)
+        return viewer
+
+    def _show_unseen(self) -> None:
+        """What was attached is judged by the present model, not by the one that it was attached for."""
+        models = self._models
+        note = self._composer.unseen_note
+        chosen = models.main_info()
+        lacks_picture = models.main_setting == STARTER_EYES and not self._has_picture()
+        self._composer.set_sees(chosen is None or chosen.sees, lacks_picture)
+        if lacks_picture:
+            note.set_models(models.pair.main_name, self._used_before(), only_sees=True)
+            return
+        if not self._composer.attached.unseen:
+            return
+        some_see = any(each.info is not None and each.info.sees for each in models.library.installed)
+        here = best_that_sees(models.models) if some_see else None
+        installed = ("", "") if here is None else (here.name, here.folder)
+        if here is not None and not here.comes_with_app:
+            note.set_models(models.pair.main_name, installed)
+        else:
+            offer = models.library.offer_that_sees(QLocale().name())
+            coming = coming_text(models.downloads.coming.get(offer.repository)) if offer is not None else ""
+            note.set_models(models.pair.main_name, installed, offer, coming)

@@ -1,0 +1,153 @@
+"""Exporting and importing chats, and what macOS hands to the app: files, and words for the composer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import parse_qs
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, QUrl
+
+from app.controllers.chat import ChatController
+from app.controllers.files import FileControllers
+from app.markup.safe_code import safe_code
+from app.system.qt_application import HunchApplication
+from app.theme import Theme
+from app.views.files.export_dialog import ExportDialog
+from app.views.files.import_dialog import ImportDialog
+from app.views.shell.attachment_actions import AttachmentActions
+from app.views.shell.composer import Composer
+from app.views.shell.shell_window import ShellWindow
+from app.views.widgets.side_window import bring_to_front
+
+SCHEME = "hunch"
+_ASK = "ask"
+_MOST_CHARACTERS = 20_000  # in an address, which any program may send, and in the composer
+_MOST_FIELDS = 8
+
+
+class FileActions(QObject):
+    """Exporting and importing chats, and what macOS hands to the app."""
+
+    def __init__(
+        self,
+        window: ShellWindow,
+        theme: Theme,
+        files: FileControllers,
+        chats: ChatController,
+        attachments: AttachmentActions,
+    ) -> None:
+        super().__init__(window)
+        menu = window.menu
+        composer = window.composer
+        self._window = window
+        self._theme = theme
+        self._files = files
+        self._attachments = attachments
+        self._importing: ImportDialog | None = None  # while it is open
+        composer.unsent.settled.connect(files.typed.count)
+        files.typed.changed.connect(composer.show_typed_tokens)
+        files.typed.count(composer.text())
+        self.opener = Opener(composer, chats, self._take_opened, files.attachments.add_text)
+        application = QCoreApplication.instance()
+        if isinstance(application, HunchApplication):
+            application.open_with(self.opener.open)
+        menu.import_chats.triggered.connect(self.import_chats)
+        menu.export_chat.triggered.connect(lambda: self.export(chats.chat_id, chats.title))
+        window.sidebar.chats.export_requested.connect(self.export)
+        menu.export_all.triggered.connect(lambda: self.export(None, ""))
+        chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
+        menu.export_chat.setEnabled(chats.chat_id != 0)
+
+    def _take_opened(self, path: str) -> None:
+        """Chats that Hunch exported are imported, after a question; any other file is attached."""
+
+        def answer(is_ours: bool) -> None:
+            if is_ours:
+                self._import(path)
+            else:
+                self._attachments.take_files([path])
+
+        if path.lower().endswith(".json"):
+            self._files.imports.ask_whether_ours(path, answer)
+        else:
+            answer(False)
+
+    def export(self, chat_id: int | None, title: str) -> ExportDialog:
+        """One chat, or all (None)."""
+        dialog = ExportDialog(self._theme, self._window, self._files.exports, self._window.banner, chat_id, title)
+        dialog.open()
+        return dialog
+
+    def import_chats(self) -> ImportDialog:
+        """One dialog at a time: a look at other files discards what waits to be imported, or is."""
+        if self._importing is None:
+            self._importing = ImportDialog(self._theme, self._window, self._files.imports, self._window.banner)
+            self._importing.finished.connect(self._on_import_ended)
+            self._importing.open()
+        return self._importing
+
+    def _on_import_ended(self) -> None:
+        self._importing = None
+
+    def _import(self, path: str) -> None:
+        """Of several files, each after the one before it."""
+        dialog = self.import_chats()
+        if dialog.is_choosing:
+            dialog.look([path])
+        else:
+            again = partial(QTimer.singleShot, 0, self, partial(self._import, path))
+            dialog.finished.connect(lambda _result: again())
+
+
+class Opener:
+    """What macOS hands to the app: files to attach, and words for the composer, which come by an address such as
+    hunch://ask?text=… or from another app's Services menu. None is ever sent by itself: the user sees it first.
+
+    `attach` takes the path of a file, `attach_text` what is longer than one reads in a composer.
+    """
+
+    def __init__(
+        self,
+        composer: Composer,
+        chats: ChatController,
+        attach: Callable[[str], None],
+        attach_text: Callable[[str], None],
+    ) -> None:
+        self._composer, self._chats, self._attach, self._attach_text = composer, chats, attach, attach_text
+
+    def open(self, given: QUrl | str) -> None:
+        """In the chat that is open; one in the Trash takes nothing, so a new one begins there."""
+        file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
+        prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
+        if not (file or prompt):
+            return
+        bring_to_front(self._composer.window())
+        if self._chats.reading.chat_id:
+            self._chats.new_chat()
+        self._chats.chat_wanted.emit()
+        if file:
+            self._attach(file)
+        elif len(prompt) > _MOST_CHARACTERS:
+            self._attach_text(prompt)
+        else:
+            there = self._composer.edit.text_with_composed()
+            self._composer.set_text("\n\n".join(filter(None, (there, prompt))))
+            self._composer.take_focus()
+
+
+def prompt_in(url: QUrl) -> str:
+    """ "" where the address is for nothing that Hunch knows."""
+    if url.scheme() != SCHEME or url.host() != _ASK:
+        return ""
+    try:
+        query = url.query(QUrl.ComponentFormattingOption.FullyEncoded)
+        words = parse_qs(query, errors="replace", max_num_fields=_MOST_FIELDS).get("text", [""])
+    except ValueError:
+        return ""
+    return _visible(words[0][:_MOST_CHARACTERS])
+
+
+def _visible(words: str) -> str:
+    """Without what a terminal or a reader would not see."""
+    return safe_code(words)[0].strip()

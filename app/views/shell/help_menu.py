@@ -1,0 +1,158 @@
+"""What the Help menu opens besides the shortcuts: Help, About with licences, the log, and diagnostics to send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
+
+from app.settings import Settings
+from app.system import build, licences
+from app.system.worker import JobQueue
+from app.theme import Theme
+from app.views.shell.shell_window import ShellWindow
+from app.views.widgets import clipboard
+from app.views.widgets.banner import BannerText
+from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.mark import Mark
+from app.views.widgets.reading_dialog import ReadingDialog
+from app.words.diagnostics import diagnostics
+from app.words.formats import fill
+from app.words.languages import Translation
+
+if TYPE_CHECKING:
+    from app.views.shell.help_window import HelpWindow
+
+
+class HelpMenu(QObject):
+    """`reader` reads files for it: what the texts hold is known a moment after they were asked for."""
+
+    def __init__(
+        self,
+        window: ShellWindow,
+        theme: Theme,
+        settings: Settings,
+        logs: Path,
+        reader: JobQueue,
+        translation: Translation,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._settings = settings
+        self._logs = logs
+        self._reader = reader
+        self._translation = translation
+        self.help: HelpWindow | None = None  # once it was opened
+        window.menu.help.triggered.connect(self.show_help)
+        window.menu.about.triggered.connect(self.show_about)
+        window.menu.show_log.triggered.connect(self.show_log)
+        window.menu.copy_diagnostics.triggered.connect(self.copy_diagnostics)
+
+    def show_help(self) -> None:
+        if self.help is None:
+            # Markdown loads after the first frame.
+            from app.views.shell.help_window import HelpWindow
+
+            self.help = HelpWindow(self._theme, self._window.menu, self._translation)
+            self._window.closed.connect(self.help.close)
+        self.help.come_to_front()
+
+    def show_about(self) -> None:
+        dialog = show_about(self._theme, self._window)
+        dialog.other_chosen.connect(self.show_licences)
+
+    def show_licences(self) -> LicencesDialog:
+        dialog = LicencesDialog(self._theme, self._window)
+        self._read(licences.document, dialog.show_text)
+        dialog.open()
+        return dialog
+
+    def show_log(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._logs)))
+
+    def copy_diagnostics(self) -> None:
+        self._read(diagnostics(self._settings, self._logs), self._copy)
+
+    def show_report(self) -> None:
+        dialog = ReportDialog(self._theme, self._window)
+        self._read(diagnostics(self._settings, self._logs), dialog.show_text)
+        dialog.open()
+
+    def _copy(self, text: str) -> None:
+        clipboard.copy(text, self._window)
+        self._window.banner.show_info(_copied, self.show_report)
+
+    def _read(self, job: Callable[[], str], show: Callable[[str], None]) -> None:
+        self._reader.ask(job, partial(_unless_closed, show), _fail)
+
+
+def _unless_closed(show: Callable[[str], None], text: str) -> None:
+    """A dialog may be closed before its text is there."""
+    try:
+        show(text)
+    except RuntimeError:  # Qt has deleted it
+        return
+
+
+def _fail(error: Exception) -> None:
+    raise error
+
+
+def _copied() -> BannerText:
+    sentence = QCoreApplication.translate("Help", "It holds no chats, tokens or folder names.")
+    title = QCoreApplication.translate("Help", "Diagnostics copied")
+    return BannerText(sentence, title, button=QCoreApplication.translate("Help", "Show"))
+
+
+class ReportDialog(ReadingDialog):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.copy_button = self.add_button()
+        self.copy_button.clicked.connect(lambda: clipboard.copy(self.text.text(), self))
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.name(
+            self.tr("Diagnostics"),
+            self.tr("Hunch sends nothing. Copy it into your report."),
+        )
+        self.copy_button.setText(self.tr("Copy"))
+
+
+def show_about(theme: Theme, parent: QWidget) -> Dialog:
+    """`other_chosen`: the user wants to read the licences."""
+    dialog = Dialog(theme, parent, _words)
+    dialog.content.addSpacing(4)
+    dialog.content.addWidget(Mark(theme), 0, Qt.AlignmentFlag.AlignLeft)
+    dialog.open()
+    return dialog
+
+
+def _words() -> DialogText:
+    version = fill(QCoreApplication.translate("About", "Hunch %1"), build.own_version())
+    libraries = " · ".join(f"{name} {number}" for name, number in build.libraries().items())
+    made = fill(QCoreApplication.translate("About", "Build %1"), build.build()) if build.build() else ""
+    return DialogText(
+        version,
+        QCoreApplication.translate("About", "A small draft guesses, the main model checks."),
+        "\n".join(filter(None, (QCoreApplication.translate("About", "Apache License 2.0."), libraries, made))),
+        act=QCoreApplication.translate("About", "Close"),
+        other=QCoreApplication.translate("About", "Licenses"),
+    )
+
+
+class LicencesDialog(ReadingDialog):
+    """Its text comes later: many files are read for it."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.name(self.tr("Licenses"), self.tr("Everything that Hunch is built on"))

@@ -1,0 +1,137 @@
+"""What the transcript and the Message menu do to messages; asks before several are deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QWidget
+
+from app.controllers.chat import ChatController
+from app.controllers.message_changes import Then
+from app.theme import Theme
+from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
+from app.views.transcript import TranscriptView
+from app.views.transcript.message_footer import add_message_acts
+from app.views.widgets.dialog import Dialog, DialogText
+
+_INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
+
+
+class MessageActions(QObject):
+    def __init__(self, view: TranscriptView, chats: ChatController, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._view = view
+        self._chats = chats
+        self._theme = theme
+        self._window = window
+        self._chat_id = chats.shown_id
+        view.regenerate_requested.connect(chats.asking.regenerate)
+        view.continue_requested.connect(chats.asking.continue_reply)
+        view.sibling_requested.connect(self._show_version)
+        view.edit_requested.connect(lambda message_id: self._begin(message_id, EditKind.EDIT))
+        view.delete_requested.connect(chats.edits.delete)
+        view.act_requested.connect(self._act)
+        chats.chat_left.connect(lambda chat_id: chats.places.put(chat_id, view.place()))
+        chats.current_chat_changed.connect(self._on_chat)
+        editing = view.editing
+        editing.typed.connect(chats.edits.type)
+        editing.role_chosen.connect(chats.edits.set_role)
+        editing.role_chosen.connect(lambda message_id, _user: editing.focus(message_id))
+        editing.cancelled.connect(self._cancel)
+        editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
+        chats.edits.saved.connect(self._on_saved)
+        chats.edits.went_on.connect(editing.focus)
+
+    def _on_chat(self, _chat_id: int, _title: str) -> None:
+        """Another chat opens where its reader left it; a change of the title moves nothing, nor does restoring it."""
+        from app.views.transcript.message_column import ReadingPlace  # not before the first frame
+
+        chat_id = self._chats.shown_id
+        if chat_id != self._chat_id:
+            self._chat_id = chat_id
+            place = self._chats.places.of(chat_id)
+            self._view.go_to(None if place is None else ReadingPlace(*place))
+
+    def _begin(self, message_id: int, kind: EditKind) -> None:
+        self._chats.edits.begin(message_id, kind)
+        self._view.editing.focus(message_id)
+
+    def _cancel(self, message_id: int) -> None:
+        self._chats.edits.cancel(message_id)
+        self._view.setFocus()
+
+    def _on_saved(self, _message_id: int) -> None:
+        """The field was removed, and with it the focus, unless the user types elsewhere by now."""
+        if not isinstance(QApplication.focusWidget(), QLineEdit | QPlainTextEdit):
+            self._view.setFocus()
+
+    def _show_version(self, message_id: int, step: int) -> None:
+        """The message in focus stays in focus, as another version."""
+        row = self._view.focused_row()
+        self._chats.show_version(message_id, step)
+        if row is not None and row < len(self._chats.transcript.messages):
+            self._view.message_keys.focus(row)
+
+    def _act(self, message_id: int, act: str) -> None:
+        if act in _INSERTS:
+            self._begin(message_id, _INSERTS[act])
+        elif act == "switch_role":
+            self._chats.edits.switch_role(message_id)
+        elif act == "answer_now":
+            self._chats.asking.answer_now(message_id)
+        elif act == "delete_following":
+            self._delete_following(message_id)
+
+    def _delete_following(self, message_id: int) -> None:
+        following = self._chats.edits.count_following(message_id)
+        if not following:
+            self._chats.edits.delete(message_id)
+            return
+        dialog = Dialog(self._theme, self._window, lambda: self._question(following), danger=True)
+        dialog.accepted.connect(lambda: self._chats.edits.delete(message_id, following=True))
+        dialog.open()
+
+    def _question(self, following: int) -> DialogText:
+        return DialogText(
+            self.tr("Delete this and %Ln later message(s)?", "", following),
+            self.tr("Kept in Recently Deleted for 30 days."),
+            act=self.tr("Delete"),
+            cancel=self.tr("Cancel"),
+        )
+
+
+class MessageMenu(QObject):
+    """The Message menu: what can be done with the message in focus, or else with the latest of the open chat.
+
+    Filled each time that it is opened.
+    """
+
+    def __init__(
+        self, menu: QMenu, view: TranscriptView, model: TranscriptModel, focused: Callable[[], QWidget | None]
+    ) -> None:
+        super().__init__(menu)
+        self._menu = menu
+        self._view = view
+        self._model = model
+        self._focused = focused
+        menu.aboutToShow.connect(self._fill)
+        for signal in (model.was_reset, model.message_inserted, model.messages_removed):
+            signal.connect(self._judge)
+        self._judge()
+
+    def _judge(self) -> None:
+        self._menu.menuAction().setEnabled(bool(self._model.messages))  # not the menu: its entry would stay
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        message = self._message()
+        if message is not None:
+            add_message_acts(self._menu, self._view.copier.context, message)
+
+    def _message(self) -> TranscriptMessage | None:
+        messages, row, focused = self._model.messages, self._view.focused_row(), self._focused()
+        in_transcript = focused is not None and (focused is self._view or self._view.isAncestorOf(focused))
+        if row is not None and row < len(messages) and in_transcript:
+            return messages[row]
+        return messages[-1] if messages else None

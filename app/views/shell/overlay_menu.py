@@ -1,0 +1,152 @@
+"""The View menu's choice of which drafted text is marked, its keys, and the first reply, which shows it once.
+
+Here: choosing and remembering. Not here: the marks (`views/transcript/overlay.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QActionGroup
+
+from app.controllers.chat import ChatController
+from app.settings import Settings
+from app.theme import Theme
+from app.view_models.transcript import ReplyStatus
+from app.views.shell.shell_window import ShellWindow
+from app.views.transcript.overlay import Overlay, OverlayMode
+from app.views.transcript.view import TranscriptView
+from app.views.widgets.banner import BannerText
+from app.views.widgets.held_keys import Menu
+from app.words.formats import sentences
+from app.words.overlay import explanation
+
+CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Right", "Ctrl+Alt+Left"
+_MODES = tuple(OverlayMode)  # in the order in which the key goes through them
+
+
+class OverlayMenu(QObject):
+    def __init__(
+        self, window: ShellWindow, settings: Settings, theme: Theme, chats: ChatController, view: TranscriptView
+    ) -> None:
+        super().__init__(window)
+        menu = window.menu
+        banner = window.banner
+        self._window = window
+        self._banner = banner
+        self._settings = settings
+        self._chats = chats
+        self.overlay = Overlay(view, chats.transcript, theme)
+        self.overlay.set_mode(self.mode)
+        self._explanation = self._explain  # one object, by which the banner knows it again
+        self._entry = menu.add("view")
+        self._submenu = Menu(window)
+        self._entry.setMenu(self._submenu)
+        self.cycle = menu.add("view", CYCLE)
+        self.next = menu.add("view", NEXT, repeats=True)
+        self.previous = menu.add("view", PREVIOUS, repeats=True)
+        self._make_choices()
+        self.cycle.triggered.connect(self._cycle)
+        self.next.triggered.connect(lambda: self._step(1))
+        self.previous.triggered.connect(lambda: self._step(-1))
+        banner.close_button.pressed.connect(self._note_seen)
+        settings.changed.connect(self._on_setting)
+        window.language_changed.connect(self._retranslate)
+        chats.replies.stored.connect(self._explain_once)
+        chats.transcript.message_inserted.connect(self.end_explaining)
+        chats.current_chat_changed.connect(self.end_explaining)
+        self._retranslate()
+
+    def _make_choices(self) -> None:
+        group = QActionGroup(self)
+        self.choices = {mode: group.addAction("") for mode in _MODES}
+        for mode, action in self.choices.items():
+            action.setCheckable(True)
+            action.setChecked(mode is self.mode)
+            action.triggered.connect(lambda _checked=False, mode=mode: self.choose(mode))
+            self._submenu.addAction(action)
+
+    @property
+    def mode(self) -> OverlayMode:
+        kept = self._settings.overlay
+        return OverlayMode.ACCEPTED if kept == "corrections" else OverlayMode(kept)
+
+    def choose(self, mode: OverlayMode) -> None:
+        self._settings.overlay = str(mode)
+        self._settings.overlay_explained = True  # who chooses needs no explanation any more
+        self.end_explaining()
+
+    def _on_setting(self, name: str) -> None:
+        if name == "overlay":
+            self.choices[self.mode].setChecked(True)
+            self.overlay.set_mode(self.mode)
+
+    def _cycle(self) -> None:
+        self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)])
+        self._banner.show_info(self._state_text)
+
+    def _state_text(self) -> BannerText:
+        """What is marked now, and whether any is in sight: otherwise the key would seem to do nothing."""
+        if self.mode is OverlayMode.OFF:
+            return BannerText(self.tr("Drafted text is not marked."))
+        if self.mode is OverlayMode.FORESEEN:
+            state = self.tr("Marked: foreseen words.")
+            has_any = self.overlay.has_foreseen_in_sight
+            none = self.tr("None in sight.")
+        else:
+            state = self.tr("Marked: foreseen words and corrections.")
+            has_any = self.overlay.has_corrections_in_sight
+            none = self.tr("No corrections in sight.")
+        return BannerText(state if has_any else sentences(state, none))
+
+    def _step(self, delta: int) -> None:
+        """To the next correction; marks them first where they are not marked."""
+        if self.mode is not OverlayMode.ACCEPTED:
+            self.choose(OverlayMode.ACCEPTED)
+        self.overlay.step(delta)
+        if not self.overlay.has_corrections_in_sight:
+            self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
+
+    # The explanation, once
+
+    def _explain_once(self) -> None:
+        """Stays until the user has seen it, and comes again with the next reply where another message covered it."""
+        if self._settings.overlay_explained or self.mode is not OverlayMode.OFF:
+            return
+        replies = (each for each in reversed(self._chats.transcript.messages) if not each.from_user)
+        message = next(replies, None)
+        if message is None or message.status is not ReplyStatus.DONE or not message.drafted:
+            return
+        self.overlay.show_once(message.id)
+        self._banner.show_info(self._explanation, self._keep, stays=True)
+
+    def _note_seen(self) -> None:
+        """A user who closes the words, or goes on in the window while they are shown, has seen them."""
+        if self._banner.shows(self._explanation) and self._window.isActiveWindow():
+            self._settings.overlay_explained = True
+
+    def _explain(self) -> BannerText:
+        return BannerText(explanation(), button=self.tr("Always show"))
+
+    def _keep(self) -> None:
+        self.choose(OverlayMode.ACCEPTED)
+
+    def end_explaining(self, *_: object) -> None:
+        """Removes the explanation and the marks that it is about."""
+        self._note_seen()
+        self._banner.withdraw(self._explanation)
+        self.overlay.show_once(0)
+
+    def _retranslate(self) -> None:
+        self._entry.setText(self.tr("Drafted Text"))
+        names: dict[OverlayMode, Callable[[], str]] = {
+            OverlayMode.OFF: lambda: self.tr("Not Marked"),
+            OverlayMode.FORESEEN: lambda: self.tr("Mark Foreseen Words"),
+            OverlayMode.ACCEPTED: lambda: self.tr("Mark Foreseen Words and Corrections"),
+        }
+        for mode, action in self.choices.items():
+            action.setText(names[mode]())
+        self.cycle.setText(self.tr("Toggle Draft Marks"))
+        self.next.setText(self.tr("Next Correction"))
+        self.previous.setText(self.tr("Previous Correction"))

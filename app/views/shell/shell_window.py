@@ -1,0 +1,51 @@
+"""The main window as its parts know it: its signals, and the parts that each other part may use.
+
+Here: creating those parts. Not here: the parts that use them, and what connects all of them (`main_window`).
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from app.controllers.chat_lists import Sight
+from app.theme import Theme
+from app.views.shell.composer import Composer
+from app.views.shell.header import Header
+from app.views.shell.menu import MenuBar
+from app.views.shell.sidebar import Sidebar
+from app.views.widgets.banner import Banner
+from app.views.widgets.drop_target import TakesDrops
+
+
+class ShellWindow(TakesDrops, QWidget):
+    settings_requested = Signal(str)  # page; "models" is this window's own
+    place_changed = Signal()  # from the chat to the models, or back
+    draft_search_requested = Signal()
+    closing = Signal()  # what is kept unasked is to be kept now
+    closed = Signal()
+    resized = Signal()
+    language_changed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.sidebar = Sidebar(theme, self)
+        self.header = Header(theme, self)
+        self.composer = Composer(theme, self)
+        self.banner = Banner(theme, self)
+        self.menu = MenuBar(self)
+
+    def set_sidebar_visible(self, visible: bool) -> None:
+        self.sidebar.setVisible(visible)
+        self.header.set_sidebar_visible(visible)
+
+    def sight(self) -> Sight:
+        """The window may be closed, minimized or full of models."""
+        has_chat = self.isVisible() and not self.isMinimized() and self.header.of_chat
+        return Sight(not is_away(), has_chat)
+
+
+def is_away() -> bool:
+    """Whether no window of ours is active."""
+    return QGuiApplication.focusWindow() is None
