@@ -93,7 +93,7 @@ class ThinScrollBars(QObject):
 
 
 def set_up_scroll_area(area: QScrollArea, theme: Theme, content: QWidget) -> None:
-    """Scrolls `content`, as wide as the area, up and down; no frame, and what is behind it shows through."""
+    """Scrolls `content`, as wide as the area, up and down; no frame and no background of its own."""
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
