@@ -171,14 +171,14 @@ class Application(QObject):
         self._machine = machine or this_machine()
         self.errors = ErrorWatch()
         self.calls = GuiCalls(self)
-        self._files = Worker("small files", self.calls.post)
+        self._small_files = Worker("small files", self.calls.post)
         secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
-        self.settings = Settings(paths.settings, secrets, self, self._files)
+        self.settings = Settings(paths.settings, secrets, self, self._small_files)
         self.theme = Theme(self)
         self.translation = Translation(compiled_sentences())
         self._style = _Looks(self.settings, self.theme, self.translation)
         self.window = MainWindow(self.theme, self.settings)
-        self.help = HelpMenu(self.window, self.theme, self.settings, paths.logs, self._files, self.translation)
+        self.help = HelpMenu(self.window, self.theme, self.settings, paths.logs, self._small_files, self.translation)
         self._settings_window: SettingsWindow | None = None
         self.engine_works_on = False  # after the end
         self.is_open = False
@@ -203,7 +203,7 @@ class Application(QObject):
         window.closed.connect(self.close)
         self._end.add(_Stage.UNSENT, self._keep_unsent)
         self._end.add(_Stage.STORAGE, self._close_storage)
-        self._end.add(_Stage.FILES, self._files.close)
+        self._end.add(_Stage.FILES, self._small_files.close)
         self._end.add(_Stage.SETTINGS, self.settings.save)
 
     # Start
@@ -253,11 +253,11 @@ class Application(QObject):
         if self._is_ending:
             return
         self.mark = SessionMark(self.paths.data / "running")
-        self._files.ask(self.mark.begin, ignore, ignore)
+        self._small_files.ask(self.mark.begin, ignore, ignore)
         for folder in (self.paths.data, self.paths.cache):
-            self._files.ask(partial(remove_unfinished, folder), ignore, ignore)
+            self._small_files.ask(partial(remove_unfinished, folder), ignore, ignore)
         retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
-        records = PairRecords(self.paths.pairs, machine_name(), self._files, retry.start)
+        records = PairRecords(self.paths.pairs, machine_name(), self._small_files, retry.start)
         retry.timeout.connect(records.try_again)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
         self.bridge = EngineBridge(self, note=self.mark.note)
@@ -274,25 +274,28 @@ class Application(QObject):
         if opened.purged:
             self.storage.forget_traces()
             caches.keep_all()
-        files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
-        self.file_controllers = files
+        self.file_controllers = FileControllers(
+            self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post
+        )
         self.server = ServerController(
             self.engine, self.bridge, self.settings, self.models, self.chats.requests, self.calls.post, self
         )
         self.machines = MachinesController(
             self.paths.machines, self.bridge, self.settings, self.models, self.calls.post, self
         )
-        self._end.add(_Stage.CONTROLLERS, self.chats.close, files.close, self.machines.close, self.bridge.close)
+        self._end.add(
+            _Stage.CONTROLLERS, self.chats.close, self.file_controllers.close, self.machines.close, self.bridge.close
+        )
         self._end.add(_Stage.CONTROLLERS, partial(_end_in_time, self.server.close, "the server"))
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
         self.speculation = SpeculationParts(self.engine, self.bridge, self.storage, self.chats, self.models)
         self.energy = EnergyController(
             self._machine, self.engine, self.settings, self.chats, self.models, self.server, self.machines
         )
-        self._show_parts(files, opened.rescued)
+        self._show_parts(opened.rescued)
 
-    def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:
-        self.window.bind(self.chats, self.models, self.speculation, files, self.settings_window)
+    def _show_parts(self, rescued: Rescued | None) -> None:
+        self.window.bind(self.chats, self.models, self.speculation, self.file_controllers, self.settings_window)
         self.server_menu = ServerMenu(self.window, self.server, partial(self.show_settings, "server"))
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
@@ -360,7 +363,7 @@ class Application(QObject):
                 self.theme,
                 self.settings,
                 self.chats.options,
-                self.speculation,
+                self.models,
                 self.server,
                 self.machines,
                 self.paths,

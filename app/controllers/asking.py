@@ -362,9 +362,10 @@ class Asking(QObject):
 
     def _pixels(self, chat_id: int) -> Seen:
         """What reads the pictures of a chat; nothing where it goes on without them."""
-        info = self._models.main_info()
-        if self._options.goes_without_pictures(chat_id) and not (info is not None and info.sees):
-            return lambda _attachment: None
+        if self._options.goes_without_pictures(chat_id):
+            info = self._models.main_info()
+            if info is None or not info.sees:
+                return lambda _attachment: None
         return partial(_picture, self._storage.pictures)
 
     def _request_with(self, chat_id: int, messages: tuple[Message, ...]) -> Request:

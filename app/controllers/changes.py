@@ -39,7 +39,7 @@ class Keeping(QObject):
         self._not_kept: set[What] = set()  # as the disk said last; set by the thread that writes
         self._kept: set[Change] = set()  # likewise, until this thread gets it
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
-        self._retry.timeout.connect(self._try_again)
+        self._retry.timeout.connect(self.try_again)
 
     @property
     def has_refused(self) -> bool:
@@ -81,7 +81,7 @@ class Keeping(QObject):
         """Once the storage is closed: what was asked for and is not on the disk."""
         return {what: self._values[what] for what, change in self._latest.items() if change not in self._kept}
 
-    def _try_again(self) -> None:
+    def try_again(self) -> None:
         for what, change in list(self._refused.items()):
             self.keep(what, change, self._values[what])
 

@@ -23,7 +23,7 @@ from app.portable import own
 from app.portable.json_stream import loads
 from app.portable.reading import Found, find_chats
 from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, portable
-from app.storage.portable import Grown, Importing, Known, PortableChat, PortableMessage, shrink
+from app.storage.portable import Grown, Importing, Known, PortableChat, shrink, with_files
 from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker, ignore
 
@@ -94,7 +94,7 @@ class ImportController(QObject):
 
     def _look(self, paths: list[Path], stop: Stop) -> Preview:
         """On the thread."""
-        self._folder = _new_folder(self._storage.path.parent)
+        self._folder = new_folder(self._storage.path.parent)
         found = find_chats(paths, self._folder / "chats", stop, self._report)
         digests, unread = keep_pictures(found.spool, self._storage.pictures.put, stop, self._report)
         self._pictures |= digests
@@ -232,7 +232,7 @@ class ImportController(QObject):
         self.discard()
 
 
-def _new_folder(data: Path) -> Path:
+def new_folder(data: Path) -> Path:
     """Beside the chats, where the next start finds what a kill has left; elsewhere if that disk takes nothing."""
     try:
         return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=data))
@@ -297,12 +297,8 @@ def chat_of(line: bytes) -> PortableChat:
 def _line(line: bytes, kept_here: Callable[[Attachment, dict[str, Attachment]], Attachment]) -> bytes:
     """Each picture's bytes are there once; elsewhere in the chat it is named by its digest, as the file has it."""
     chat, known = chat_of(line), dict[str, Attachment]()
-    messages = tuple(_message(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
+    messages = tuple(with_files(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
     return own.line_of(replace(chat, messages=messages)).encode() + b"\n"
-
-
-def _message(message: PortableMessage, kept_here: Callable[[Attachment], Attachment]) -> PortableMessage:
-    return replace(message, attachments=tuple(map(kept_here, message.attachments)))
 
 
 def _kept(attachment: Attachment, file: Path, keep: Keep, stop: Stop) -> Attachment:

@@ -37,13 +37,13 @@ from engine import (
     ModelNotFound,
     PairCheck,
     PairChecked,
+    SpeculationMode,
     fit_together,
 )
 
 
 class ModelController(PairLoading):
     models_changed = Signal()
-    speculation_chosen = Signal(str)  # mode; by the user, for all chats or for one
     fixed_chosen = Signal(str)  # in place of this mode, for all chats
     chat_wanted = Signal()  # what was downloaded is to be used now
 
@@ -207,7 +207,19 @@ class ModelController(PairLoading):
         self._settings.speculation_tokens = tokens
         if mode == "fixed" != before:
             self.fixed_chosen.emit(before)
-        self.speculation_chosen.emit(mode)
+        self.note_chosen(mode)
+
+    def note_chosen(self, mode: str) -> None:
+        """A user who chooses a way to draft, for all chats or for one, wants to draft with this pair."""
+        if mode != SpeculationMode.OFF:
+            self.set_off_for_pair(False)
+
+    def set_off_for_pair(self, off: bool) -> None:
+        """Whether the pair that is loaded, or requested, drafts nothing."""
+        pair = self.pair
+        if pair.draft_folder and off != pair.off_for_pair:
+            self.records.put_off(pair.main_folder, pair.draft_folder, off)
+            self.pair_changed.emit()
 
     def context_room(self) -> tuple[int, int]:
         """Tokens of a chat that the main model holds, and that there is room for in memory, about; 0: not known."""

@@ -36,7 +36,7 @@ from engine import (
 )
 
 SAVE_INTERVAL_MS = 400  # a crash loses about this much text, more on a slow disk
-NUMBERS_INTERVAL_MS = 100  # the table; whatever the disk does
+FIGURES_INTERVAL_MS = 100  # the table; whatever the disk does
 FOOTER_EVERY = 10  # of these times: the line under a reply changes once a second, so that it can be read
 
 # The other reasons have the same text in both enums.
@@ -229,47 +229,47 @@ class Replies(QObject):
         self._storage = storage
         self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
-        self._live: dict[int, LiveReply] = {}  # by message
+        self.live: dict[int, LiveReply] = {}  # by message
         self._saving = False
         self.strain = Strain.NONE
         self.ends = Ends(storage, self)
         self.ends.stored.connect(self.stored)
         self.ends.refused_first.connect(self._on_end_refused)
         self.ends.accepted_late.connect(lambda message_id, status: self._change(message_id, status=status))
-        self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
-        self._timer.timeout.connect(self.save)
-        self._timer.timeout.connect(self._show_line)
-        self._numbers = QTimer(self, interval=NUMBERS_INTERVAL_MS)
-        self._numbers.timeout.connect(self._show_new_numbers)
+        self.save_timer = QTimer(self, interval=SAVE_INTERVAL_MS)
+        self.save_timer.timeout.connect(self.save)
+        self.save_timer.timeout.connect(self._show_line)
+        self.figures_timer = QTimer(self, interval=FIGURES_INTERVAL_MS)
+        self.figures_timer.timeout.connect(self._show_new_figures)
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
 
     @property
     def has_unstored(self) -> bool:
         """Whether the disk has refused words of a reply that it was asked to store, or has not come to them yet."""
-        return bool(self.ends.left()) or any(reply.stored is not reply.saved for reply in self._live.values())
+        return bool(self.ends.left()) or any(reply.stored is not reply.saved for reply in self.live.values())
 
     def begin(self, reply: StoredMessage) -> None:
         """Its row is stored; the request follows, unless it is stopped before."""
-        self._live[reply.id] = _live(reply)
+        self.live[reply.id] = _live(reply)
         self.changed.emit()
 
     def awaits_request(self, message_id: int) -> bool:
-        return message_id in self._live and self._live[message_id].request is None
+        return message_id in self.live and self.live[message_id].request is None
 
     def submit(self, message_id: int, request: Request, title: str, pair: str) -> None:
         """Has it written; `title` and `pair` are for the table."""
-        reply = self._live[message_id]
+        reply = self.live[message_id]
         reply.request = self._engine.submit(request, self._bridge.post)
         reply.speculation = request.speculation
         reply.stats = RequestStats()
         self._table.put(RequestRow(reply.request, title, pair, chat_id=reply.chat_id, message_id=message_id))
-        self._timer.start()
-        self._numbers.start()
+        self.save_timer.start()
+        self.figures_timer.start()
 
     def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
         """Those of a chat, or `only` some of them."""
-        for reply in list(self._live.values()):
+        for reply in list(self.live.values()):
             if reply.chat_id != chat_id or not only(reply.message_id):
                 continue
             if reply.request is None:
@@ -283,13 +283,13 @@ class Replies(QObject):
 
     def answer_now(self, message_id: int) -> None:
         """Its thinking ends."""
-        reply = self._live.get(message_id)
+        reply = self.live.get(message_id)
         if reply is not None and reply.request is not None:
             self._engine.answer_now(reply.request)
 
     def speculate(self, wanted: Callable[[int], Speculation]) -> None:
         """Has each reply draft as its chat wants it now, from its next round on."""
-        for reply in self._live.values():
+        for reply in self.live.values():
             speculation = wanted(reply.chat_id)
             if reply.request is not None and speculation != reply.speculation:
                 reply.speculation = speculation
@@ -299,20 +299,20 @@ class Replies(QObject):
         """What slows replies from now on; running ones say so."""
         if strain is not self.strain:
             self.strain = strain
-            for reply in self._live.values():
+            for reply in self.live.values():
                 self._change(reply.message_id, strain=strain)
             self.strained.emit()
 
     def chats(self) -> set[int]:
         """Those with a reply that is written, or about to be."""
-        return {reply.chat_id for reply in self._live.values()}
+        return {reply.chat_id for reply in self.live.values()}
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""
         row = transcript_row(stored)
         if (ended := self.ends.row(row)) is not None:
             return ended
-        live = self._live.get(stored.id)
+        live = self.live.get(stored.id)
         if live is None:
             return row
         return replace(
@@ -330,12 +330,12 @@ class Replies(QObject):
 
     def stats_of(self, message_id: int) -> RequestStats | None:
         """Of a reply that is being written, up to now; what the rows show is up to a second old."""
-        reply = self._live.get(message_id)
+        reply = self.live.get(message_id)
         return None if reply is None else reply.stats
 
     def save(self, *, at_once: bool = False) -> None:
         """Saves the text that arrived since the last save. A slow disk gets one save at a time, but for `at_once`."""
-        fresh = [reply for reply in self._live.values() if reply.unsaved]
+        fresh = [reply for reply in self.live.values() if reply.unsaved]
         if not fresh or (self._saving and not at_once):
             return
         texts = [reply.saved_form() for reply in fresh]
@@ -358,7 +358,7 @@ class Replies(QObject):
 
     def close(self) -> None:
         """Cancels all running replies and stores their text so far as interrupted."""
-        for reply in list(self._live.values()):
+        for reply in list(self.live.values()):
             if reply.request is not None:
                 self._engine.cancel(reply.request)
                 self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
@@ -366,7 +366,7 @@ class Replies(QObject):
 
     def _on_event(self, event: Event) -> None:
         number = getattr(event, "request", 0)
-        reply = next((each for each in self._live.values() if each.request == number), None)
+        reply = next((each for each in self.live.values() if each.request == number), None)
         if reply is None:
             return
         match event:
@@ -378,7 +378,7 @@ class Replies(QObject):
                 self._end(reply, status_after(reason), stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
-        if reply.message_id not in self._live:
+        if reply.message_id not in self.live:
             self.ended.emit(reply.chat_id, reply.message_id, reply.status)
 
     def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
@@ -391,7 +391,7 @@ class Replies(QObject):
     def _show_line(self) -> None:
         """Shows places in the queue; by the timer, because most wait for one step only."""
         state = self._engine.state()
-        for reply in self._live.values():
+        for reply in self.live.values():
             if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:
                 reply.waits_for = state.foreground.index(reply.request)
                 self._change(reply.message_id, waits_for=reply.waits_for)
@@ -402,41 +402,41 @@ class Replies(QObject):
         for transcript in self._showing(reply.message_id):
             transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
         if began:
-            self._show_numbers(reply, status=reply.status, progress=None)
+            self._show_figures(reply, status=reply.status, progress=None)
 
     def _end(
         self, reply: LiveReply, status: ReplyStatus, stats: RequestStats, error: EngineError | None = None
     ) -> None:
-        del self._live[reply.message_id]
+        del self.live[reply.message_id]
         reply.status = status
         reply.stats = stats
         reply.progress = None
         requested = reply.request is not None
         self.ends.put(End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted, requested))
         if requested:
-            self._show_numbers(reply, status=status, progress=None, error=error)
+            self._show_figures(reply, status=status, progress=None, error=error)
         else:
             self._change(reply.message_id, status=status)
-        if not self._live:
-            self._timer.stop()
-            self._numbers.stop()
+        if not self.live:
+            self.save_timer.stop()
+            self.figures_timer.stop()
         self.changed.emit()
 
     def _on_end_refused(self, message_id: int, problem: NotStored) -> None:
         self._change(message_id, status=ReplyStatus.UNSAVED)
         self.not_stored.emit(problem)
 
-    def _show_new_numbers(self) -> None:
-        for reply in self._live.values():
+    def _show_new_figures(self) -> None:
+        for reply in self.live.values():
             if reply.status is not ReplyStatus.STREAMING:
                 continue
             reply.looks += 1
             if reply.looks % FOOTER_EVERY == 0:
-                self._show_numbers(reply)
+                self._show_figures(reply)
             elif reply.stats is not reply.shown:
                 self._show_in_table(reply)
 
-    def _show_numbers(self, reply: LiveReply, **fields: object) -> None:
+    def _show_figures(self, reply: LiveReply, **fields: object) -> None:
         self._change(reply.message_id, stats=reply.stats, thinking_s=reply.thinking_s, strain=self.strain, **fields)
         self._show_in_table(reply)
 

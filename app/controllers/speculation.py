@@ -1,4 +1,4 @@
-"""What concerns drafting as a whole and no single reply: what the pair gained, its switch, races, statistics."""
+"""What concerns drafting as a whole and no single reply: what the pair gained, races, statistics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.controllers.race import Race
 from app.controllers.statistics import Statistics
 from app.storage import Storage
 from app.view_models.model_list import DraftState, PairState
-from engine import ChatEngine, Event, Failed, Finished, Queued, RequestId, SpeculationMode
+from engine import ChatEngine, Event, Failed, Finished, Queued, RequestId
 
 _WITHOUT_MODEL = ("lookup", "forced", "prediction")  # the engine's names for guesses that no model makes
 
@@ -28,38 +28,10 @@ class SpeculationParts(QObject):
         models: ModelController,
     ) -> None:
         super().__init__(chats)
-        self.models = models
         self.gains = PairGains(bridge, models, self)
-        self.switch = PairSwitch(models, self)
         self.race = Race(engine, bridge, models, self)
         self.statistics = Statistics(storage, chats.requests, chats.replies, self)
         self.request_of = chats.asking.request_of
-
-
-class PairSwitch(QObject):
-    changed = Signal()
-
-    def __init__(self, models: ModelController, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._models = models
-        models.speculation_chosen.connect(self._on_chosen)
-
-    @property
-    def is_off(self) -> bool:
-        """For the pair that is loaded."""
-        return self._models.pair.off_for_pair
-
-    def set_off(self, off: bool) -> None:
-        pair = self._models.pair
-        if pair.draft_folder and off != self.is_off:
-            self._models.records.put_off(pair.main_folder, pair.draft_folder, off)
-            self._models.pair_changed.emit()
-            self.changed.emit()
-
-    def _on_chosen(self, mode: str) -> None:
-        """A user who chooses a way to draft wants to draft."""
-        if mode != SpeculationMode.OFF:
-            self.set_off(False)
 
 
 class PairGains(QObject):

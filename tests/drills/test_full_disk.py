@@ -190,7 +190,7 @@ def test_full_while_settings_change(disk: Disk, qtbot: QtBot) -> None:
         settings, banner, paths = harness.application.settings, harness.window.banner, harness.paths
         settings.system_prompt = _LONG
         settings.presets = ({"id": "a", "name": "Mine", "values": {}},)
-        harness.application.speculation.switch.set_off(True)
+        harness.models.set_off_for_pair(True)
         qtbot.waitUntil(lambda: banner.isVisible() and banner.title.text() == "Settings not saved")
         disk.make_room()
         qtbot.waitUntil(lambda: json.loads(paths.settings.read_text()).get("presets") == list(settings.presets))

@@ -98,7 +98,7 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> tuple[dict[str,
         application.opened.connect(lambda: is_open.append(True))
         application.show()
         taken = {"start": watch.act(lambda: None, lambda: bool(is_open))}
-        qtbot.waitUntil(harness._is_settled)
+        qtbot.waitUntil(harness.is_settled)
 
         def until_answered() -> bool:
             return not application.storage.pending

@@ -158,7 +158,7 @@ def live_with(folder: Path, qtbot: QtBot, odd: str) -> None:
             harness.application.show_settings(name)
             QTest.qWait(1)
         harness.models.choose_main(MAIN.folder)
-        qtbot.waitUntil(harness._is_settled)
+        qtbot.waitUntil(harness.is_settled)
         assert harness.ask(qtbot, "Still there?")
     finally:
         harness.close()

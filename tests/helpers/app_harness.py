@@ -108,9 +108,9 @@ class AppHarness:
             self.application.show()
         self.window.activateWindow()
         qtbot.waitUntil(self.window.isActiveWindow)
-        qtbot.waitUntil(self._is_settled)
+        qtbot.waitUntil(self.is_settled)
 
-    def _is_settled(self) -> bool:
+    def is_settled(self) -> bool:
         pair, listed = self.models.pair, self.models.library.installed
         return pair.state is not PairState.LOADING and pair.draft_state != "loading" and bool(listed)
 

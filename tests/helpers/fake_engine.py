@@ -177,7 +177,7 @@ class FakeEngine:
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self.answers_now: list[RequestId] = []
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
-        self._models = dict(known if models is None else models)
+        self.models = dict(known if models is None else models)
         self.damaged: set[str] = set()  # folders of which that shows only when the loaded pair is gone
         self._main: ModelInfo | None = None
         self._why_no_main: EngineError = NoModelLoaded()
@@ -206,44 +206,44 @@ class FakeEngine:
         helping: Sequence[Helping] = (),
     ) -> None:
         if self._writing is not None and not (end_replies or self._writing.request.background):
-            self._tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder)), began=False))
+            self.tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder)), began=False))
             if draft is not None:
-                self._tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder)), began=False))
+                self.tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder)), began=False))
             return
         self.loads.append((str(folder), None if draft is None else str(draft)))
         self.helping.append(tuple(helping))
-        if isinstance(self._models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
+        if isinstance(self.models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
             self._end_under_way()
         refusal = ModelFailed(_MAIN, str(folder), EngineClosed(), began=False)
-        self._send(lambda: self._load_main(str(folder), sink), sink, refusal)
+        self.send(lambda: self._load_main(str(folder), sink), sink, refusal)
         if draft is not None:
             refusal = ModelFailed(_DRAFT, str(draft), EngineClosed(), began=False)
-            self._send(lambda: self._load_draft_of(str(folder), str(draft), sink), sink, refusal)
+            self.send(lambda: self._load_draft_of(str(folder), str(draft), sink), sink, refusal)
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         self.drafts.append(None if folder is None else str(folder))
         if folder is None:
-            self._send(lambda: self._drop_draft(sink, answers=True), sink, ModelUnloaded(_DRAFT))
+            self.send(lambda: self._drop_draft(sink, answers=True), sink, ModelUnloaded(_DRAFT))
         else:
             self._set_draft(str(folder), sink)
 
     def unload(self, sink: Sink) -> None:
         self._end_under_way()
-        self._send(lambda: self._drop_pair(sink, answers=True), sink, ModelUnloaded(_MAIN))
+        self.send(lambda: self._drop_pair(sink, answers=True), sink, ModelUnloaded(_MAIN))
 
     def submit(self, request: Request, sink: Sink) -> RequestId:
         job = _Job(RequestId(next(self._ids)), request, sink)
         self.requests.append(request)
         self._jobs[job.id] = job
-        self._tell(sink, Queued(job.id, request.background, request.guest))
-        self._send(lambda: self._write(job), sink, Failed(job.id, EngineClosed(), RequestStats()))
+        self.tell(sink, Queued(job.id, request.background, request.guest))
+        self.send(lambda: self._write(job), sink, Failed(job.id, EngineClosed(), RequestStats()))
         return job.id
 
     def count_tokens(self, text: str | Request, sink: Sink) -> CountId:
         """A token a word."""
         number = CountId(next(self._ids))
         self._counts.put((number, text, sink))
-        self._send(self._count, sink, TokensCounted(number, 0, EngineClosed()))
+        self.send(self._count, sink, TokensCounted(number, 0, EngineClosed()))
         return number
 
     def cancel(self, request: RequestId) -> None:
@@ -290,9 +290,9 @@ class FakeEngine:
 
     def _set_draft(self, folder: str, sink: Sink) -> None:
         refusal = ModelFailed(_DRAFT, folder, EngineClosed(), began=False)
-        self._send(lambda: self._load_draft(folder, sink), sink, refusal)
+        self.send(lambda: self._load_draft(folder, sink), sink, refusal)
 
-    def _send(self, command: Callable[[], None], sink: Sink, refusal: Event) -> None:
+    def send(self, command: Callable[[], None], sink: Sink, refusal: Event) -> None:
         """On the engine's thread; after close() the answer is `refusal`."""
         with self._lock:
             closed = self._closed
@@ -300,9 +300,9 @@ class FakeEngine:
                 self._commands.put(command)
         self.gate.wake()
         if closed:
-            self._tell(sink, refusal)
+            self.tell(sink, refusal)
 
-    def _tell(self, sink: Sink | None, event: Event) -> None:
+    def tell(self, sink: Sink | None, event: Event) -> None:
         with self._lock:
             self._state = state_after(self._state, event)
         listeners = list(self._subscribers.values()) if isinstance(event, ModelEvent) else []
@@ -322,34 +322,34 @@ class FakeEngine:
     # On the engine's thread
 
     def _load_main(self, folder: str, sink: Sink) -> None:
-        self._tell(sink, ModelLoading(_MAIN, folder))
-        found = self._models.get(folder, ModelNotFound(folder))
+        self.tell(sink, ModelLoading(_MAIN, folder))
+        found = self.models.get(folder, ModelNotFound(folder))
         if isinstance(found, ModelInfo) or folder in self.damaged:
             self._drop_pair(sink)
         if isinstance(found, EngineError):
             self._why_no_main = found
-            self._tell(sink, ModelFailed(_MAIN, folder, found))
+            self.tell(sink, ModelFailed(_MAIN, folder, found))
         else:
             self._main = found
-            self._tell(sink, ModelReady(_MAIN, found))
+            self.tell(sink, ModelReady(_MAIN, found))
 
     def _load_draft_of(self, main: str, folder: str, sink: Sink) -> None:
         """It is to draft for that main model only."""
         if self._main is not None and self._main.folder != main:
-            self._tell(sink, ModelFailed(_DRAFT, folder, LoadAborted(folder), began=False))
+            self.tell(sink, ModelFailed(_DRAFT, folder, LoadAborted(folder), began=False))
         else:
             self._load_draft(folder, sink)
 
     def _load_draft(self, folder: str, sink: Sink) -> None:
-        self._tell(sink, ModelLoading(_DRAFT, folder))
-        found = self._models.get(folder, ModelNotFound(folder))
+        self.tell(sink, ModelLoading(_DRAFT, folder))
+        found = self.models.get(folder, ModelNotFound(folder))
         problem = found if isinstance(found, EngineError) else self._draft_problem(found)
         if problem is not None:
-            self._tell(sink, ModelFailed(_DRAFT, folder, problem))
+            self.tell(sink, ModelFailed(_DRAFT, folder, problem))
         elif isinstance(found, ModelInfo):
             self._drop_draft(sink)
             self._draft = found
-            self._tell(sink, ModelReady(_DRAFT, found))
+            self.tell(sink, ModelReady(_DRAFT, found))
 
     def _draft_problem(self, draft: ModelInfo) -> EngineError | None:
         return NoModelLoaded() if self._main is None else draft_problem(self._main, draft)
@@ -357,14 +357,14 @@ class FakeEngine:
     def _drop_draft(self, sink: Sink | None, *, answers: bool = False) -> None:
         if self._draft is not None or answers:
             self._draft = None
-            self._tell(sink, ModelUnloaded(_DRAFT))
+            self.tell(sink, ModelUnloaded(_DRAFT))
 
     def _drop_pair(self, sink: Sink | None, *, answers: bool = False) -> None:
         self._drop_draft(sink)
         self._why_no_main = NoModelLoaded()
         if self._main is not None or answers:
             self._main = None
-            self._tell(sink, ModelUnloaded(_MAIN))
+            self.tell(sink, ModelUnloaded(_MAIN))
 
     def _count(self) -> None:
         """Answers what waits, as the real one does between the steps of a reply."""
@@ -372,7 +372,7 @@ class FakeEngine:
             number, text, sink = self._counts.get()
             problem = self._count_problem(text)
             words = text if isinstance(text, str) else " ".join(message.content for message in text.messages)
-            self._tell(sink, TokensCounted(number, 0 if problem else len(words.split()), problem))
+            self.tell(sink, TokensCounted(number, 0 if problem else len(words.split()), problem))
 
     def _count_problem(self, text: str | Request) -> EngineError | None:
         if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
@@ -407,7 +407,7 @@ class FakeEngine:
 
     def _say(self, job: _Job, script: Script, counters: _Counters) -> None:
         if job.interrupted is None:
-            self._tell(job.sink, PromptProgress(job.id, 10, 20))
+            self.tell(job.sink, PromptProgress(job.id, 10, 20))
         spans = [(SpanKind.THINKING, text) for text in script.thinking]
         spans += [(SpanKind.ANSWER, text) for text in script.pieces]
         for number, (kind, text) in enumerate(spans):
@@ -416,9 +416,9 @@ class FakeEngine:
             if job.interrupted is not None or number == job.request.max_tokens:
                 break
             counters.count_round()
-            self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze(), counters.marks(kind, text)))
+            self.tell(job.sink, TextDelta(job.id, kind, text, counters.freeze(), counters.marks(kind, text)))
         for call in script.calls if job.interrupted is None else ():
-            self._tell(job.sink, ToolCalled(job.id, call))
+            self.tell(job.sink, ToolCalled(job.id, call))
         self._end(job, self._ending(job, script, counters, len(spans)))
 
     def _wait(self, job: _Job) -> None:
@@ -443,7 +443,7 @@ class FakeEngine:
     def _end(self, job: _Job, event: Finished | Failed) -> None:
         self._writing = None
         del self._jobs[job.id]
-        self._tell(job.sink, event)
+        self.tell(job.sink, event)
 
     def _problem(self, request: Request) -> EngineError | None:
         if self._main is None:

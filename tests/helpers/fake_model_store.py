@@ -87,7 +87,7 @@ class FakeModelStore:
         self.checked: list[tuple[str, str]] = []
         self.folders: tuple[str, ...] = ()
         self._sink = sink
-        self._models = [installed(MAIN), installed(DRAFT)] if models is None else list(models)
+        self.models = [installed(MAIN), installed(DRAFT)] if models is None else list(models)
         self._ids = itertools.count(1)
         self._repositories: dict[DownloadId, str] = {}
         self._stop: dict[DownloadId, bool] = {}  # True: what has arrived is kept
@@ -98,7 +98,7 @@ class FakeModelStore:
         self._thread.start()
 
     def scan(self) -> None:
-        self._commands.put(lambda: self._sink(LibraryScanned(tuple(self._models))))
+        self._commands.put(lambda: self._sink(LibraryScanned(tuple(self.models))))
 
     def install(self, repository: str, revision: str = "main") -> DownloadId:
         """What is being installed already is the same download."""
@@ -203,7 +203,7 @@ class FakeModelStore:
             self._end(download, DownloadFailed(download, repository, self.failures[repository], done))
             return
         info = model_info(f"/models/{repository.rpartition('/')[2]}")
-        self._models.append(replace(installed(info), repository=repository))
+        self.models.append(replace(installed(info), repository=repository))
         self._end(download, DownloadFinished(download, repository, info.folder))
 
     def _answer(self, search: SearchId) -> None:
@@ -229,7 +229,7 @@ class FakeModelStore:
     def _check(self, main: str, draft: str) -> None:
         """As `pair_checks` has it; else what the sizes and digests tell."""
         self.checked.append((main, draft))
-        infos = {model.folder: model.info for model in self._models if model.info is not None}
+        infos = {model.folder: model.info for model in self.models if model.info is not None}
         known = self.pair_checks.get((main, draft))
         self._sink(PairChecked(known or PairCheck(main, draft, draft_problem(infos[main], infos[draft]))))
 
@@ -237,5 +237,5 @@ class FakeModelStore:
         if folder in self.undeletable:
             self._sink(DeleteFailed(folder, DeleteRefusal.FORBIDDEN))
             return
-        self._models = [model for model in self._models if model.folder != folder]
+        self.models = [model for model in self.models if model.folder != folder]
         self._sink(ModelDeleted(folder))

@@ -15,7 +15,6 @@ import httpx2
 import pytest
 
 from engine import FinishReason, OutOfMemory, PromptFits, PromptProgress, Request, RequestId, Sink, TemplateFailed
-from engine.server import listings
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine, Script, _Counters, _Job
 from tests.helpers.served import PATIENCE_S, chat_body, post_bytes, serving
@@ -34,7 +33,7 @@ class Reading(FakeEngine):
     def _say(self, job: _Job, script: Script, counters: _Counters) -> None:
         chunks = iter(range(1000))
         while not self.go_on.wait(0.003) and job.interrupted is None and next(chunks, None) is not None:
-            self._tell(job.sink, PromptProgress(job.id, 10, 20))
+            self.tell(job.sink, PromptProgress(job.id, 10, 20))
         super()._say(job, script, counters)
 
 
@@ -46,7 +45,7 @@ class Counting(FakeEngine):
         self.go_on = threading.Event()
 
     def _write(self, job: _Job) -> None:
-        self._tell(job.sink, PromptFits(job.id))
+        self.tell(job.sink, PromptFits(job.id))
         self.go_on.wait(PATIENCE_S)
         super()._write(job)
 
@@ -61,15 +60,13 @@ def running(engine: E) -> Iterator[E]:
         engine.close()
 
 
-def test_an_engine_that_does_not_answer_is_not_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(Counting()) as engine, serving(engine) as served, served.connect() as connection:
+def test_an_engine_that_does_not_answer_is_not_well() -> None:
+    with running(Counting()) as engine, serving(engine, stuck_s=1.0) as served, served.connect() as connection:
         assert served.http.get("/health").status_code == 200
-        monkeypatch.setattr(listings, "_STUCK_S", 0.05)
         connection.sendall(post_bytes(CHAT, json.dumps(chat_body("x")).encode()))
         served.wait_for_requests(1)
         stuck = served.http.get("/health")
         assert (stuck.status_code, stuck.json()["error"]["message"]) == (503, "The engine does not answer")
-        monkeypatch.undo()
         engine.go_on.set()
         assert served.http.get("/health").status_code == 200
 

@@ -24,10 +24,10 @@ from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
-from app.views.widgets.tooltips import shown_tooltip
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
+from tests.helpers.tooltips import tooltip_text
 
 WORDS = "one two three four five"
 
@@ -280,9 +280,7 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
     app.window.composer.set_text("Sum it up")
     assert not app.window.composer.button.isEnabled()
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-    tooltip = shown_tooltip()
-    assert tooltip is not None
-    assert tooltip.text == "Still reading an attachment."
+    assert tooltip_text() == "Still reading an attachment."
     qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
     controller(app).remove(rows(app)[0].number)
     removed.set()

@@ -56,7 +56,7 @@ def wait_for(part: EditorPart, app: AppHarness, qtbot: QtBot, *expected: str) ->
 
 
 def used_tokens(app: AppHarness) -> int:
-    return app.window.composer.ring._used_tokens
+    return app.window.composer.ring.used_tokens
 
 
 def test_files_come_into_a_message_of_the_person_by_drop_paste_and_button_and_others_go(

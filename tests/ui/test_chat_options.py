@@ -505,7 +505,7 @@ def test_the_model_has_a_side_of_its_own_and_one_that_sees_or_thinks_is_asked_in
     assert not panel.fields["temperature"].leave.isVisible()
 
     options = app.chats.options
-    assert not any(panel._rows[name].isVisible() for name in ("picture_detail", "thinking"))
+    assert not any(panel.rows[name].isVisible() for name in ("picture_detail", "thinking"))
     panel.show_options(options.view(Scope.CHAT), "Sees-8B", thinks=False, limits=False, sees=True)
     detail = panel.fields["picture_detail"].field
     assert isinstance(detail, DetailField)
@@ -518,7 +518,7 @@ def test_the_model_has_a_side_of_its_own_and_one_that_sees_or_thinks_is_asked_in
 
     view = options.view(Scope.CHAT)
     panel.show_options(view, "Thinks-8B", thinks=True, limits=True, sees=False)
-    assert panel._rows["thinking"].isVisible()
+    assert panel.rows["thinking"].isVisible()
     field = panel.fields["thinking"].field
     assert isinstance(field, ThinkingField)
     assert field.choice.choices == ["As the model decides", "No", "Briefly", "Up to a limit"]

@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.composer import Composer
-from app.views.widgets.tooltips import shown_tooltip
 from tests.helpers.composing import compose
 from tests.helpers.double_click import double_click
+from tests.helpers.tooltips import tooltip_text
 
 
 @pytest.fixture
@@ -78,9 +78,7 @@ def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, 
     assert not composer.button.isEnabled()
     with qtbot.assertNotEmitted(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-    tooltip = shown_tooltip()
-    assert tooltip is not None
-    assert tooltip.text == "300 tokens too long."
+    assert tooltip_text() == "300 tokens too long."
     composer.set_text("word")  # the count is of what was there before
     with qtbot.waitSignal(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
@@ -156,9 +154,7 @@ def test_while_what_was_sent_is_on_its_way_another_chat_can_send_and_the_same_on
     composer.unsent.release(7)
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     assert len(sent) == 2
-    tooltip = shown_tooltip()
-    assert tooltip is not None
-    assert tooltip.text == "Still saving your last message."
+    assert tooltip_text() == "Still saving your last message."
 
 
 def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: Composer) -> None:

@@ -304,7 +304,7 @@ def test_what_a_full_disk_lacks_of_a_running_reply_is_unsaved(harness: Controlle
 def test_a_save_that_was_taken_says_nothing_of_a_later_one(harness: ControllerHarness) -> None:
     """Both were on their way at once."""
     replies, held = harness.controller.replies, threading.Event()
-    replies._timer.setInterval(10**6)
+    replies.save_timer.setInterval(10**6)
     harness.engine.scripts.append(Script(pieces=("First. ", "word " * 3000, "ends")))
     harness.engine.gate.hold()
     harness.chat.send("Hello")

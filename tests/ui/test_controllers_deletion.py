@@ -72,7 +72,7 @@ def test_what_was_deleted_by_hand_is_not_listed_once_somebody_has_chosen_it(harn
     harness.models.choose_main(OTHER.folder)
     harness.qtbot.waitUntil(lambda: harness.models.checks.known(OTHER, DRAFT) is not None)
     harness.wait_for_pair()
-    harness.store._models = [installed(MAIN), installed(DRAFT)]
+    harness.store.models = [installed(MAIN), installed(DRAFT)]
     harness.bridge.post(ModelFailed(ModelRole.MAIN, OTHER.folder, ModelNotFound(OTHER.folder)))
     harness.qtbot.waitUntil(lambda: OTHER.folder not in {model.folder for model in harness.models.models})
 

@@ -232,7 +232,7 @@ def test_a_drafter_made_for_the_main_model_comes_with_it_and_one_that_hardly_agr
     assert notice_for(error).sentence == "It expects 28 layers; this model has 36."
 
     for folder, per_pass in (("/models/Main-8B-DFlash", 1.7), ("/models/gone", 1.0), ("/models/Main-8B-DFlash", 1.03)):
-        with_drafter.engine._tell(None, DrafterExamined(folder, per_pass))
+        with_drafter.engine.tell(None, DrafterExamined(folder, per_pass))
     with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
     assert "Only 1.0 tokens" in with_drafter.notices[0].sentence
 
@@ -266,7 +266,7 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
         assert "estimate" not in detail(drafter.name)
         times = ForwardTimes(main.weight_bytes, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
         with qtbot.waitSignal(harness.models.models_changed):
-            harness.engine._tell(None, ModelMeasured(main.folder, times))  # unasked
+            harness.engine.tell(None, ModelMeasured(main.folder, times))  # unasked
         assert re.search(r"about \d\.\d× in chats \(estimate\)", detail(drafter.name))
         assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
         harness.models.records.put_gain(main.folder, drafter.folder, 1.7)

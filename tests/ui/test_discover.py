@@ -95,11 +95,11 @@ def test_the_first_look_shows_what_is_fetched_most_in_steps_and_what_is_typed_or
     panel.search("https://huggingface.co/mlx-community/Qwen3-8B-4bit?library=mlx")
     assert (harness.store.queries[2].author, harness.store.queries[2].text) == ("mlx-community", "Qwen3-8B-4bit")
 
-    panel.family._choose("Qwen3")
-    panel.bits._choose(4)
-    panel.kind._choose("drafter")
-    panel.sort._choose("updated")
-    panel.size_limit._choose(2)
+    panel.family.choose("Qwen3")
+    panel.bits.choose(4)
+    panel.kind.choose("drafter")
+    panel.sort.choose("updated")
+    panel.size_limit.choose(2)
     assert harness.store.queries[-1].most_bytes == 2 * 10**9
     panel.fits_only.click()
     query = harness.store.queries[-1]
@@ -191,7 +191,7 @@ def test_drafts_for_a_main_model(harness: ModelsHarness, panel: DiscoverPanel, q
     assert panel.main_button.text() == f"Drafts for {human_name(MAIN.name)}"
     wait_for_rest(harness, qtbot)
     harness.store.pages["z-lab/Main-4B-DFlash"] = page_of(harness.store.on_hub[0])
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(panel.page.install_button.isEnabled)
     panel.page.install_button.click()
     (entry,) = harness.models.downloads.entries
@@ -204,7 +204,7 @@ def test_a_page_and_one_click_to_install_or_why_that_is_not_possible(
     harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     page = panel.page
-    panel.list._choose(panel.list.model().index(1, 0))
+    panel.list.choose(panel.list.model().index(1, 0))
     qtbot.waitUntil(lambda: "org/Model-0" in page.state.text())  # which is not there
     assert not page.install_button.isEnabled()
     page.back_button.click()
@@ -221,7 +221,7 @@ def test_a_page_and_one_click_to_install_or_why_that_is_not_possible(
     assert not page.files.isVisible()
     page.back_button.click()
 
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     assert not page.install_button.isEnabled()
     qtbot.waitUntil(page.install_button.isEnabled)
     assert read(page.install_button.text()) == "Install, 4.6 GB"
@@ -239,7 +239,7 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
     panel.search("")
     wait_for_rest(harness, qtbot)
     known = [draft.repository for draft in harness.models.library.catalog.drafts_for(model.repository)]
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(panel.page.install_button.isEnabled)
     rows = panel.page.drafts.rows
     assert [row.draft.repository for row in rows] == known
@@ -265,7 +265,7 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
 
 
 def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = "mlx-community/Qwen3.8-27B-4bit"
     main, draft = model_info("/models/main"), model_info("/models/draft")
@@ -277,7 +277,7 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     wanted = ["Install", "Use", *["Install"] * (len(known) - 2)]
     qtbot.waitUntil(lambda: [row.button.text() for row in panel.page.drafts.rows] == wanted)
     used: list[tuple[str, str]] = []
-    panel.page.use_pair_requested.connect(lambda *folders: used.append(folders))
+    monkeypatch.setattr(harness.models, "use_pair", lambda *folders: used.append(folders))
     panel.page.drafts.rows[1].button.click()
     assert used == [(main.folder, draft.folder)]
     panel.page.drafts.rows[0].button.click()
@@ -311,7 +311,7 @@ def test_a_card_shows_words_loads_nothing_and_may_end_its_lines_as_it_likes(
     assert shown.split() == ["one", "two", "three", "four"]
 
     panel.page.back_button.click()
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardLink)))
     texts: list[CardText] = []
 
@@ -334,7 +334,7 @@ def test_a_card_that_is_read_stays_as_it_is_when_something_is_installed(
 ) -> None:
     """With what is selected in it, and the link that the keyboard is at."""
     harness.store.pages[MODEL.repository] = page_of(MODEL)
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardLink)))
     panel.window().activateWindow()
     (link,) = panel.page.card.findChildren(CardLink)
@@ -355,7 +355,7 @@ def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(app: AppHarnes
     cards = [f"[link {number}](https://ok.example/{number}) and [own](LICENSE)" for number in range(4)]
     card = cards[0] + " " + cards[1] + "\n\n" + "Words.\n\n" * 40 + "- " + cards[2] + "\n- " + cards[3]
     app.store.pages[MODEL.repository] = page_of(MODEL, card)
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
     heights = [0]
 
@@ -403,7 +403,7 @@ def test_a_page_without_the_hub_shows_what_is_known_and_an_installed_model_is_us
     page, error = panel.page, HubUnreachable("hub", "https://hub.test", "no route")
     harness.store.hub_error = error
     harness.store.pages[MODEL.repository] = page_of(MODEL)
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     assert (page.facts.text(), page.state.text()) == (hub_line(MODEL, FitLevel.FITS), "Contacting hub…")
     qtbot.waitUntil(page.again_button.isVisible)
     assert page.state.text() == reason_text(error)
@@ -419,7 +419,7 @@ def test_a_page_without_the_hub_shows_what_is_known_and_an_installed_model_is_us
     harness.store.hub_error = HubOffline("hub")
     panel.search("draft-1b")
     wait_for_rest(harness, qtbot)
-    panel.list._choose(panel.list.model().index(0, 0))
+    panel.list.choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(page.again_button.isVisible)
     assert "parameters" in page.facts.text()
     assert page.install_button.text() == "Installed"

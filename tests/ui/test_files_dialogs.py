@@ -171,7 +171,7 @@ def test_an_import_shows_what_there_is_does_it_again_only_when_asked_is_undone_a
     banner.button.click()
     app.wait_until_stored(qtbot)
     assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
-    assert files(app).imports._folder is None
+    assert not list(app.application.paths.data.glob("import-*"))
 
     app.chats.open_chat(app.application.storage.read.chats.find("Chat 1")[0].id)
     grown = [node("q", "root", "user", "Question 1", pointer("sediment://file_1")), node("a", "q", "assistant", "Why.")]
@@ -193,7 +193,7 @@ def test_an_import_that_is_cancelled_or_finds_no_room_leaves_nothing(
     assert dialog.bar.isVisible()
     with qtbot.waitSignal(imports.cancelled):
         dialog.reject()
-    assert imports._folder is None
+    assert not list(app.application.paths.data.glob("import-*"))
 
     monkeypatch.setattr(portable, "STEP_CHATS", 1)
     dialog = look(app, qtbot, conversations(tmp_path, 3))
@@ -262,9 +262,7 @@ def test_what_a_kill_leaves_of_an_import_or_export_is_gone_at_the_next_start(
     monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
     with open_app(tmp_path / "profile", qtbot) as app:
         look(app, qtbot, conversations(tmp_path, 2))
-        folder = files(app).imports._folder
-        assert folder is not None
-        assert folder.parent == data
+        (folder,) = data.glob("import-*")
         assert folder.stat().st_mode & 0o077 == 0
         shutil.copytree(folder, data / f"{folder.name}-killed")
         app.wait_until_quiet(qtbot)
@@ -284,5 +282,5 @@ def test_where_the_chats_folder_takes_nothing_what_is_read_waits_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    folder = imports._new_folder(tmp_path / "gone")
+    folder = imports.new_folder(tmp_path / "gone")
     assert (folder.parent, folder.name.startswith("hunch-import-")) == (tmp_path, True)

@@ -106,7 +106,7 @@ def test_a_pair_out_of_memory_stays_the_one_that_the_next_message_loads(harness:
 
 def test_nothing_goes_back_to_what_was_deleted_meanwhile(harness: ControllerHarness) -> None:
     harness.models.choose_main(BROKEN.folder)
-    harness.models._on_event(ModelDeleted(MAIN.folder))
+    harness.bridge.event_arrived.emit(ModelDeleted(MAIN.folder))
     wait_for_the_refusal(harness, title_of(ModelDamaged))
     harness.qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
     assert harness.models.pair.main_name == "starter"
@@ -115,7 +115,7 @@ def test_nothing_goes_back_to_what_was_deleted_meanwhile(harness: ControllerHarn
 
 def test_where_that_one_is_gone_too_it_says_so(harness: ControllerHarness) -> None:
     harness.models.choose_main(BROKEN.folder)
-    del harness.engine._models[MAIN.folder]
+    del harness.engine.models[MAIN.folder]
     harness.qtbot.waitUntil(lambda: len(harness.notices) == 2)
     assert [notice.title for notice in harness.notices] == [title_of(ModelDamaged), title_of(ModelNotFound)]
     assert harness.models.pair.state is PairState.FAILED

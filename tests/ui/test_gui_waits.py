@@ -32,7 +32,7 @@ def test_the_window_waits_for_nothing(tmp_path: Path, qtbot: QtBot) -> None:
             settings.temperature = 0.3
             harness.ask(qtbot, "Question")
             harness.models.choose_main(OTHER)
-            harness.application.speculation.switch.set_off(True)
+            harness.models.set_off_for_pair(True)
             qtbot.waitUntil(lambda: stored(harness, "main_folder") == OTHER)
             qtbot.waitUntil(lambda: harness.paths.pairs.exists() and harness.paths.hub_token.exists())
             harness.wait_until_quiet(qtbot)

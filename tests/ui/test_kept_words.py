@@ -346,7 +346,7 @@ def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHar
     window.composer.set_text("precious")
     window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
-    harness.chats.keeping._try_again()
+    harness.chats.keeping.try_again()
     window.close()
     assert window.isVisible()
     other.execute("ROLLBACK")

@@ -112,7 +112,7 @@ def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_w
     assert view.discover.text.hasFocus()
 
     qtbot.waitUntil(lambda: view.discover.list.model().rowCount() > 0)
-    view.discover.list._choose(view.discover.list.model().index(0, 0))
+    view.discover.list.choose(view.discover.list.model().index(0, 0))
     assert view.discover.page.isVisible()
     QTest.keyClick(focused(), Qt.Key.Key_Escape)
     assert view.discover.list.isVisible()

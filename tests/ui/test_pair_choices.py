@@ -32,12 +32,12 @@ def choose_draft(app: AppHarness, folder: str, qtbot: QtBot) -> None:
 
 
 def is_off(app: AppHarness) -> bool:
-    return app.application.speculation.switch.is_off
+    return app.models.pair.off_for_pair
 
 
 def test_a_pair_that_was_turned_off_is_off_after_a_restart_and_no_other_is(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, models=MODELS) as app:
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         choose_draft(app, OTHER.folder, qtbot)
         assert not is_off(app)
         choose_draft(app, DRAFT.folder, qtbot)
@@ -99,7 +99,7 @@ def test_a_choice_that_a_full_disk_refuses_is_tried_until_it_takes_it(
     monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 1)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         disk = FullDisk(monkeypatch, refusals=3)
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         qtbot.waitUntil(lambda: records(app.paths).get(MAIN.folder, DRAFT.folder).off)
         assert disk.refusals == 0
 
@@ -111,7 +111,7 @@ def test_a_choice_that_the_disk_has_refused_is_kept_at_the_end(
     monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 2**31 - 1)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         FullDisk(monkeypatch, refusals=1)
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         qtbot.waitUntil(lambda: bool(caplog.records))  # it has been heard of
         assert not records(app.paths).get(MAIN.folder, DRAFT.folder).off
         app.close()

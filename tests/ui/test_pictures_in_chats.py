@@ -201,7 +201,7 @@ def test_a_model_that_cannot_see_keeps_the_picture_and_offers_one_that_can(tmp_p
         assert composer.unseen_note.use_button.text() == "Use Eyes 4B"
         assert not composer.unseen_note.find_button.isVisible()
         composer.unseen_note.use_button.click()
-        qtbot.waitUntil(lambda: not composer.unseen_note.isVisible() and app._is_settled())
+        qtbot.waitUntil(lambda: not composer.unseen_note.isVisible() and app.is_settled())
         assert chip.accessibleName() == "Picture, 40 × 20"
         send(app, qtbot)
         assert len(app.engine.requests[0].messages[-1].pictures) == 1
@@ -221,7 +221,7 @@ def test_the_chip_shows_that_the_main_model_sees(app: AppHarness, qtbot: QtBot) 
     assert chip.width() == chip.sizeHint().width() < width
     assert before.copy(words) == after.copy(words)  # only beside the arrow is there more
     app.models.choose_main(MAIN.folder)
-    qtbot.waitUntil(lambda: app.models.pair.main_folder == MAIN.folder and app._is_settled())
+    qtbot.waitUntil(lambda: app.models.pair.main_folder == MAIN.folder and app.is_settled())
     assert "sees pictures" not in chip.toolTip()
     assert chip.accessibleDescription() == ""
 
@@ -242,7 +242,7 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
         assert note.words.text() == "Main 8B cannot see pictures. More 4B can, about 310\N{NO-BREAK SPACE}MB."
         assert [button.isVisible() for button in buttons(note)] == [True, True, False]
         note.use_button.click()
-        qtbot.waitUntil(lambda: not note.isVisible() and app._is_settled())
+        qtbot.waitUntil(lambda: not note.isVisible() and app.is_settled())
         assert app.application.settings.main_folder == "starter/eyes/main"
         assert app.window.composer.edit.placeholderText() == "Ask about a shape or a digit"
         app.window.menu.quick_ask.trigger()
@@ -253,7 +253,7 @@ def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(t
         assert note.words.text() == "Eyes 4B only answers about pictures."
         assert [button.isVisible() for button in buttons(note)] == [True, False, False]
         note.use_button.click()
-        qtbot.waitUntil(lambda: not note.isVisible() and app._is_settled())
+        qtbot.waitUntil(lambda: not note.isVisible() and app.is_settled())
         assert app.application.settings.main_folder == "starter"
 
 
@@ -293,7 +293,7 @@ def test_a_chat_with_pictures_goes_on_without_them_where_that_is_wanted(tmp_path
         paste(app, qtbot, image(40, 20))
         send(app, qtbot)
         app.models.choose_main(MAIN.folder)
-        qtbot.waitUntil(lambda: app.models.pair.main_folder == MAIN.folder and app._is_settled())
+        qtbot.waitUntil(lambda: app.models.pair.main_folder == MAIN.folder and app.is_settled())
         app.engine.scripts.append(Script((), error=CannotSee(MAIN.folder, SightRefusal.TEXT_ONLY)))
         app.ask(qtbot, "And now?")
         assert len(app.engine.requests[-1].messages[0].pictures) == 1
@@ -305,7 +305,7 @@ def test_a_chat_with_pictures_goes_on_without_them_where_that_is_wanted(tmp_path
         (first, *_rest) = app.engine.requests[-1].messages
         assert (first.pictures, first.content) == ((), "Picture that is not shown: without a name")
         app.models.choose_main(SEES.folder)
-        qtbot.waitUntil(lambda: app.models.pair.main_folder == SEES.folder and app._is_settled())
+        qtbot.waitUntil(lambda: app.models.pair.main_folder == SEES.folder and app.is_settled())
         app.ask(qtbot, "And you?")
         assert len(app.engine.requests[-1].messages[0].pictures) == 1  # this one sees
 
@@ -392,7 +392,7 @@ def test_tokens_of_pictures_are_in_the_tooltip_and_the_meter_before_anything_is_
     installed = [*INSTALLED, InstalledModel(real.folder, real.name, "", ModelSource.OWN, 10, real, None)]
     put = {"main_folder": real.folder, "draft_folder": ""}
     with open_app(tmp_path / "profile", qtbot, models=models, installed=installed, put_settings=put) as app:
-        before = app.window.composer.ring._used_tokens
+        before = app.window.composer.ring.used_tokens
         for side in (40, 300):
             paste(app, qtbot, image(side, 20))
         tokens = [picture_tokens(str(EYES), side, 20, PictureDetail.NORMAL) for side in (40, 300)]
@@ -400,7 +400,7 @@ def test_tokens_of_pictures_are_in_the_tooltip_and_the_meter_before_anything_is_
         words = [f"Picture, {side} × 20 · {each} tokens" for side, each in zip((40, 300), tokens, strict=True)]
         assert [read(chip.accessibleName()) for chip in chips(app)] == words
         assert [read(chip.toolTip()) for chip in chips(app)] == words
-        assert app.window.composer.ring._used_tokens == before + sum(tokens)
+        assert app.window.composer.ring.used_tokens == before + sum(tokens)
 
 
 def test_a_picture_comes_by_paperclip_and_by_a_drag_from_a_page_and_goes_from_what_was_sent(

@@ -78,7 +78,7 @@ def held(harness: AppHarness) -> threading.Event:
     def wait() -> None:
         begins.wait()
 
-    harness.engine._send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    harness.engine.send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
     return begins
 
 
@@ -229,7 +229,7 @@ def test_what_is_taken_away_before_the_engine_has_begun_is_not_left_in_memory(
 def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     page = harness.show_settings("server").pages["server"]
     assert isinstance(page, ServerPage)
-    page.others._choose(0)
+    page.others.choose(0)
     assert harness.application.settings.server_keep_min == 0
     assert [each.draft for each in server.shelf.models() if not each.chosen] == [None] * 4  # which take time to find
     qtbot.waitUntil(lambda: server.state.phase is not ServerPhase.RUNNING)

@@ -219,13 +219,13 @@ def test_a_port_that_is_taken_is_said_and_another_offered(
         server.set_on(True)
         wait_for(server, ServerPhase.FAILED, qtbot)
         sentence = f"Port {server.port} is taken by another program."
-        assert page._on_row.explanation.text() == sentence
+        assert page.on_row.explanation.text() == sentence
         assert banner.sentence.text() == sentence
-        assert not page._another_row.isHidden()
+        assert not page.another_row.isHidden()
         while server.state.phase is not ServerPhase.RUNNING:  # the next may be taken, too
             page.another.click()
             qtbot.waitUntil(lambda: server.state.phase in (ServerPhase.RUNNING, ServerPhase.FAILED), timeout=60_000)
-    assert page._another_row.isHidden()
+    assert page.another_row.isHidden()
     assert not banner.isVisible()
     assert page.port.value() == server.port
     assert ask(server).status_code == 200
@@ -270,7 +270,7 @@ def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page
     server.make_key()
     card = page.connect_card
     for key, client in CLIENTS.items():
-        card.client._choose(key)
+        card.client.choose(key)
         assert card.text.accessibleName() == "Text to paste"
         qtbot.waitUntil(lambda: card.text.verticalScrollBar().maximum() == 0)  # all of it is in sight
         card.copy_button.click()
@@ -319,9 +319,9 @@ def test_it_says_when_the_model_cannot_serve_a_program_and_which_one_can(
     harness: AppHarness, server: ServerController, page: ServerPage
 ) -> None:
     card = page.connect_card
-    card.client._choose("curl")
+    card.client.choose("curl")
     assert card.note.isHidden()
-    card.client._choose("claude")
+    card.client.choose("claude")
     assert card.note.text().startswith("Claude Code works with tools, and Main 8B calls none. Qwen")
     assert card.note.text().endswith("can serve it: see Models.")
     harness.application.settings.language = "ko"

@@ -22,7 +22,7 @@ from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
 from app.views.models.model_row import FolderRow, ModelRow
 from app.views.models.view import FIND, ModelsView
-from app.views.models.yours import ModelsPage
+from app.views.models.yours import YoursPage
 from app.views.settings.advanced import HubCard
 from app.views.settings.options import ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
@@ -47,7 +47,7 @@ def view(harness: AppHarness) -> ModelsView:
 
 
 @pytest.fixture
-def page(view: ModelsView) -> ModelsPage:
+def page(view: ModelsView) -> YoursPage:
     return view.yours
 
 
@@ -61,7 +61,7 @@ def click(button: QAbstractButton) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def download(page: ModelsPage) -> DownloadRow:
+def download(page: YoursPage) -> DownloadRow:
     QApplication.processEvents()  # a layout shows what was added to it a little later
     rows = [row for row in page.findChildren(DownloadRow) if not row.isHidden()]
     assert len(rows) == 1
@@ -85,7 +85,7 @@ def test_its_pages_are_in_a_menu_where_the_list_has_no_room_and_its_looks_and_la
     QApplication.processEvents()
     assert window.width() == 720
     assert (window.list.isVisible(), window.index.isVisible()) == (False, True)
-    window.index._choose(list(window.pages).index("advanced"))
+    window.index.choose(list(window.pages).index("advanced"))
     assert window.pages["advanced"].isVisible()
     QTest.keyClick(window.search, Qt.Key.Key_Down)
     assert window.pages["advanced"].isAncestorOf(QApplication.focusWidget() or window)
@@ -193,7 +193,7 @@ def _words_of(window: SettingsWindow, beginning: str) -> str:
 
 
 def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_among_the_installed(
-    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
+    harness: AppHarness, view: ModelsView, page: YoursPage, qtbot: QtBot
 ) -> None:
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
     install(view)
@@ -227,7 +227,7 @@ def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_a
 
 
 def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot, tmp_path: Path
+    harness: AppHarness, page: YoursPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     entry = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
     box = page.ask_to_delete(entry)
@@ -345,7 +345,7 @@ def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(harnes
     QTest.keyClicks(harness.window.composer.edit, "Hello")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(rows_of(harness)) == 1)
-    replies._timer.stop()  # nothing is saved meanwhile
+    replies.save_timer.stop()  # nothing is saved meanwhile
     seen: list[int] = []
     for _ in range(3):
         harness.engine.gate.let_through(1)
@@ -364,14 +364,14 @@ def test_what_stands_under_a_reply_changes_once_a_second(harness: AppHarness, qt
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     replies = harness.chats.replies
     harness.engine.gate.let_through(1)
-    qtbot.waitUntil(lambda: any(reply.stats.generated_tokens for reply in replies._live.values()))
-    replies._numbers.stop()  # its times are this test's
-    (live,) = replies._live.values()
+    qtbot.waitUntil(lambda: any(reply.stats.generated_tokens for reply in replies.live.values()))
+    replies.figures_timer.stop()  # its times are this test's
+    (live,) = replies.live.values()
     live.looks = 0
     footers = []
     for _ in range(2 * FOOTER_EVERY):
         live.stats = replace(live.stats, generated_tokens=live.stats.generated_tokens + 1)
-        replies._show_new_numbers()
+        replies.figures_timer.timeout.emit()
         assert rows_of(harness)[0].stats == live.stats
         footers.append(harness.chats.transcript.messages[-1].stats)
     assert len({each.generated_tokens for each in footers if each is not None}) == 3
@@ -385,7 +385,7 @@ def rows_of(harness: AppHarness) -> list[RequestRow]:
 
 def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as app:
-        rows, options = app.show_settings("chat").sampling._rows, app.chats.options
+        rows, options = app.show_settings("chat").sampling.rows, app.chats.options
         assert "Now 0.20, this model's." in rows["temperature"].explanation.text()
         options.put(Scope.CHAT, "temperature", 1.5)
         options.put(Scope.CHAT, "top_k", 40)
@@ -422,8 +422,8 @@ def test_what_follows_the_system_says_what_that_is(
     settings, look = harness.application.settings, window.appearance
 
     def said() -> list[str]:
-        texts = [row.explanation.text() for row in (window.general._language_row, look._rows["appearance"])]
-        return [*texts, look._rows["motion"].explanation.text(), hub._proxy_row.explanation.text()]
+        texts = [row.explanation.text() for row in (window.general.language_row, look.rows["appearance"])]
+        return [*texts, look.rows["motion"].explanation.text(), hub.proxy_row.explanation.text()]
 
     monkeypatch.setenv("https_proxy", "http://user:secret@proxy.example:3128")
     monkeypatch.setattr(QLocale, "uiLanguages", lambda _locale: ["en-GB"])

@@ -183,7 +183,7 @@ def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_make
     """By hand, or by LM Studio. With two hundred models lists take four frames; a load tells a hundred steps."""
     picker, new = harness.window.picker, model_info("/models/New-1B", 1_000_000_000)
     picker.close()
-    harness.store._models = [installed(MAIN), installed(DRAFT), installed(new)]
+    harness.store.models = [installed(MAIN), installed(DRAFT), installed(new)]
     harness.window.open_picker()
     qtbot.waitUntil(lambda: new.folder in {option.value for option in options(picker.drafts)})
     assert STRANGER.folder not in {option.value for option in options(picker.drafts)}
@@ -315,7 +315,7 @@ def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness,
     """In the smallest window with the largest text only one of the lists is shown at a time."""
     panel, settings = harness.window.picker, harness.application.settings
     many = [model_info(f"/models/Other-{number}B", number * 10**9) for number in range(10, 60)]
-    harness.store._models += [installed(model) for model in many]
+    harness.store.models += [installed(model) for model in many]
     settings.recent_models = (many[30].folder, MAIN.folder)
     harness.models.records.put_gain(MAIN.folder, DRAFT.folder, 1.84)
     harness.models.refresh()
@@ -475,7 +475,7 @@ def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     other = model_info("/elsewhere/Draft-1B", 1_000_000_000)
-    harness.store._models.append(installed(other, source=ModelSource.ADDED))
+    harness.store.models.append(installed(other, source=ModelSource.ADDED))
     harness.application.settings.context_tokens = 1024
     harness.models.refresh()
     needed = size(memory_fit(other, 1024).needed_bytes)
@@ -533,7 +533,7 @@ def test_what_memory_refused_is_tried_again_with_the_button_that_says_so(
         window, engine = harness.window, harness.engine
         qtbot.waitUntil(window.banner.isVisible)
         assert window.banner.button.text() == "Try again"
-        engine._models[refused.folder] = refused  # there is room now
+        engine.models[refused.folder] = refused  # there is room now
         window.banner.button.click()
         qtbot.waitUntil(lambda: (harness.models.pair.state, harness.models.pair.draft_state) == ("ready", "active"))
         assert len(engine.loads) == (2 if part == "main" else 1)

@@ -374,7 +374,7 @@ def test_the_window_asks_also_where_the_disk_refuses_a_running_reply_as_it_close
 ) -> None:
     """What has come since the last save is tried first; nothing is said where the disk takes it."""
     window = harness.window
-    harness.chats.replies._timer.setInterval(10**6)
+    harness.chats.replies.save_timer.setInterval(10**6)
     harness.engine.scripts.append(Script(pieces=("First. ", "word " * 3000, "ends")))
     harness.engine.gate.hold()
     type_and_send(harness, "Story")

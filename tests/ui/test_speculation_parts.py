@@ -210,13 +210,13 @@ def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_of
     app.window.picker.close()
 
     app.window.inspector.panel.turn_off.click()
-    assert [app.application.speculation.switch.is_off] == [True]
+    assert [app.models.pair.off_for_pair] == [True]
     app.window.banner.button.click()
-    assert [app.application.speculation.switch.is_off] == [False]
+    assert [app.models.pair.off_for_pair] == [False]
     for choose in (partial(app.models.choose_speculation, "auto", 3), partial(app.models.choose_draft, None)):
-        app.application.speculation.switch.set_off(True)
+        app.models.set_off_for_pair(True)
         choose()
-        assert not app.application.speculation.switch.is_off
+        assert not app.models.pair.off_for_pair
 
     settings = app.application.settings
     app.window.open_picker()

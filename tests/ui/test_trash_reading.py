@@ -274,8 +274,7 @@ def test_other_versions_and_what_is_attached_can_be_read_and_neither_changed_nor
     assert (reply.read_only, reply.can_continue) == (True, False)
 
     app.chats.new_chat()
-    attachments = app.window.attachments
-    attachments._attached.add_text("pasted words")
+    app.application.file_controllers.attachments.add_text("pasted words")
     read_deleted(app, qtbot)
     view_of(app).attachment_requested.emit(app.chats.transcript.messages[0].id, 0)
     dialog = app.window.findChild(AttachmentDialog)

@@ -18,7 +18,7 @@ LIMIT = MAIN.context_tokens
 
 
 def used(app: AppHarness) -> int:
-    return app.window.composer.ring._used_tokens
+    return app.window.composer.ring.used_tokens
 
 
 def is_told(typed: TypedTokens, tokens: int) -> bool:

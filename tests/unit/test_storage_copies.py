@@ -121,6 +121,19 @@ def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_copy_does_not_wait_for_another_program(path: Path) -> None:
+    fill(path)
+    with (
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+        closing(sqlite3.connect(path, timeout=0)) as connection,
+    ):
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(BlockingIOError):
+            copy_to(connection, path.with_name("copy.db"))
+    assert not list(path.parent.glob("copy*"))
+
+
 def test_what_is_forgotten_in_a_copy_leaves_its_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise all of them would be of one hour."""
     fill(path)
@@ -140,7 +153,7 @@ def test_what_a_copy_names_stays_and_goes_with_it(path: Path, damaged: bool) -> 
     digest = pictures.put(b"picture")
     pictures.give_up(digest)
     with closing(Database(path)) as database:
-        change = "UPDATE messages SET attachments = ? WHERE id = 7"
+        change = "UPDATE messages SET parts = ? WHERE id = 7"
         database.execute(change, (f'[{{"digest": "{digest}"}}]',))
         copy_if_due(path)
         (copy,) = copies_of(path)

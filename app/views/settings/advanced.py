@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models import ModelController
-from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.energy import knows_battery
 from app.system.machine import can_use_openblas, has_gpu, system_proxy
@@ -21,7 +20,7 @@ from app.views.settings.options import Kept
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, sentences
@@ -34,7 +33,7 @@ _MOST_MEGABYTES = 10_000
 class SpeculationCard(Translated, Card):
     """How far to guess ahead, and when."""
 
-    def __init__(self, theme: Theme, settings: Settings, models: ModelController, parts: SpeculationParts) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
         self._settings = settings
         self._models = models
@@ -60,7 +59,7 @@ class SpeculationCard(Translated, Card):
         models.pair_changed.connect(self._show)
         Kept(settings, "draft_on_battery", self.battery)
         Kept(settings, "light_drafters", self.light)
-        self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
+        self.on_button.clicked.connect(lambda: models.set_off_for_pair(False))
         self._show()
         self._retranslate()
 
@@ -84,13 +83,11 @@ class SpeculationCard(Translated, Card):
 
 
 class AdvancedPage(Translated, Page):
-    def __init__(
-        self, theme: Theme, settings: Settings, models: ModelController, speculation: SpeculationParts, paths: Paths
-    ) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController, paths: Paths) -> None:
         super().__init__(theme)
         self._settings = settings
         self._paths = paths
-        self.speculation = SpeculationCard(theme, settings, models, speculation)
+        self.speculation = SpeculationCard(theme, settings, models)
         self.hub = HubCard(theme, settings, models)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)
@@ -137,10 +134,7 @@ class AdvancedPage(Translated, Page):
             card.show()
 
     def ask_to_reset(self) -> Dialog:
-        dialog = Dialog(self.theme, self, self._question, danger=True)
-        dialog.accepted.connect(self._settings.reset_all)
-        dialog.open()
-        return dialog
+        return ask(self.theme, self, self._question, self._settings.reset_all)
 
     def _question(self) -> DialogText:
         return DialogText(
@@ -192,7 +186,7 @@ class HubCard(Translated, Card):
         self._token_row = Row(theme, self.token)
         self._token_in_clear_row = Row(theme, self.token_in_clear)
         self._mirrors_row = Row(theme, self.mirrors)
-        self._proxy_row = Row(theme, self.proxy)
+        self.proxy_row = Row(theme, self.proxy)
         self._limit_row = Row(theme, self.limit)
         self._offline_row = Row(theme, self.offline)
         self._show_settings()
@@ -203,7 +197,7 @@ class HubCard(Translated, Card):
     def _arrange(self) -> None:
         for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
             self.add(row)
-        for row in (self._proxy_row, self._limit_row, self._offline_row):
+        for row in (self.proxy_row, self._limit_row, self._offline_row):
             self.add(row)
         for field in (self.endpoint, self.token, self.mirrors, self.proxy):
             field.setMinimumWidth(_FIELD_PX)
@@ -260,7 +254,7 @@ class HubCard(Translated, Card):
     def _say_proxy(self) -> None:
         in_force = "" if self._settings.hub_proxy else system_proxy()
         now = fill(self.tr("Now %1."), in_force) if in_force else ""
-        self._proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
+        self.proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
 
     def _keep_endpoint(self) -> None:
         if self.endpoint.text() != self._settings.hub_endpoint:

@@ -20,14 +20,14 @@ class AppearancePage(Translated, Page):
         self.text_scale = ChoiceButton(theme)
         self.motion = Segments(theme)
         self.reply_figures = Switch(theme)
-        self._rows = {
+        self.rows = {
             "appearance": Row(theme, self.appearance),
             "text_scale": Row(theme, self.text_scale),
             "motion": Row(theme, self.motion),
             "reply_figures": Row(theme, self.reply_figures),
         }
         card = Card(theme)
-        for row in self._rows.values():
+        for row in self.rows.values():
             card.add(row)
         self.column.addWidget(card)
         self.end()
@@ -39,7 +39,7 @@ class AppearancePage(Translated, Page):
         Kept(self._settings, "text_scale", self.text_scale)
         Kept(self._settings, "motion", self.motion)
         Kept(self._settings, "reply_figures", self.reply_figures)
-        self._settings.changed.connect(lambda name: self._show() if name in self._rows else None)
+        self._settings.changed.connect(lambda name: self._show() if name in self.rows else None)
         self.theme.changed.connect(self._show_in_force)
 
     def _show(self) -> None:
@@ -48,8 +48,8 @@ class AppearancePage(Translated, Page):
         self._show_in_force()
 
     def _retranslate(self) -> None:
-        self._rows["text_scale"].set_words(self.tr("Text size"))
-        self._rows["reply_figures"].set_words(
+        self.rows["text_scale"].set_words(self.tr("Text size"))
+        self.rows["reply_figures"].set_words(
             self.tr("Figures under replies"),
             self.tr("Speed, accept rate, tokens per pass."),
         )
@@ -61,14 +61,14 @@ class AppearancePage(Translated, Page):
         """What the system says, where it is followed."""
         look = self.tr("Now dark.") if self.theme.dark else self.tr("Now light.")
         moves = self.tr("Now on.") if self.theme.motion_ms else self.tr("Now off.")
-        self._rows["appearance"].set_words(
+        self.rows["appearance"].set_words(
             self.tr("Appearance"),
             sentences(
                 self.tr("Auto matches the system theme."),
                 look if self._settings.appearance == "auto" else "",
             ),
         )
-        self._rows["motion"].set_words(
+        self.rows["motion"].set_words(
             self.tr("Animations"),
             sentences(self.tr("Auto follows Reduce Motion."), moves if self._settings.motion == "auto" else ""),
         )

@@ -28,12 +28,12 @@ class GeneralPage(Translated, Page):
         self.unload_after = ChoiceButton(theme)
         self.tray = Switch(theme)
         self.updates = Switch(theme)
-        self._language_row = Row(theme, self.language)
+        self.language_row = Row(theme, self.language)
         self._unload_row = Row(theme, self.unload_after)
         self._tray_row = Row(theme, self.tray)
         self._updates_row = Row(theme, self.updates)
         card = Card(theme)
-        card.add(self._language_row)
+        card.add(self.language_row)
         card.add(self._unload_row)
         if QSystemTrayIcon.isSystemTrayAvailable():
             card.add(self._tray_row)
@@ -50,7 +50,7 @@ class GeneralPage(Translated, Page):
 
     def _show(self) -> None:
         now = "" if self._settings.language else fill(self.tr("Now %1."), LANGUAGES[system_language()])
-        self._language_row.set_words(self.tr("Language"), now)
+        self.language_row.set_words(self.tr("Language"), now)
         minutes = self._settings.unload_after_min
         choices = sorted({*_IDLE_MINUTES, minutes} - {0})
         # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.

@@ -64,7 +64,7 @@ class SamplingPage(Translated, Page):
         super().__init__(theme)
         self._settings, self._options, self._pair = settings, options, pair
         self.fields = {name: make_field(theme, name) for name in (*_DRAWING, *_REPLY)}
-        self._rows = {name: Row(theme, field) for name, field in self.fields.items()}
+        self.rows = {name: Row(theme, field) for name, field in self.fields.items()}
         self._prompt_words, self.prompt = Words(theme), PromptField(theme)
         self.reset = PillButton(theme)
         self._arrange()
@@ -85,7 +85,7 @@ class SamplingPage(Translated, Page):
         for names in (_DRAWING, _REPLY):
             card = Card(self.theme)
             for name in names:
-                card.add(self._rows[name])
+                card.add(self.rows[name])
             self.column.addWidget(card)
         foot = QHBoxLayout()
         foot.addStretch(1)
@@ -96,7 +96,7 @@ class SamplingPage(Translated, Page):
     def show_words(self) -> None:
         """With what the open chat has instead, where that is another value."""
         for name, explanation in self._explanations().items():
-            self._rows[name].set_words(option_name(name), sentences(explanation, self._in_force(name)))
+            self.rows[name].set_words(option_name(name), sentences(explanation, self._in_force(name)))
 
     def _in_force(self, name: str) -> str:
         view = self._options.view(Scope.CHAT)
@@ -111,7 +111,7 @@ class SamplingPage(Translated, Page):
         return fill(sentence, value_words(name, value))
 
     def _reset(self) -> None:
-        for name in self._rows:
+        for name in self.rows:
             self._settings.reset(name)
 
     def _retranslate(self) -> None:

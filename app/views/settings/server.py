@@ -49,8 +49,8 @@ class ServerPage(Translated, Page):
         self.show_key, self.new_key, self.remove_key = (PillButton(theme) for _ in range(3))
         self.copy_key = CopyButton(theme, lambda: settings.server_key)
         self.connect_card = ConnectCard(theme, server)
-        self._on_row = Row(theme, self.on)
-        self._another_row = Row(theme, self.another)
+        self.on_row = Row(theme, self.on)
+        self.another_row = Row(theme, self.another)
         self._address_row = Row(theme, self.copy_address)
         self._port_row = Row(theme, self.port)
         self._key_row = Row(theme, self.key)
@@ -71,8 +71,8 @@ class ServerPage(Translated, Page):
         for button in (self.show_key, self.copy_key, self.new_key, self.remove_key):
             buttons.addWidget(button)
         main, access = Card(self.theme), Card(self.theme)
-        main.add(self._on_row)
-        main.column.addWidget(self._another_row)
+        main.add(self.on_row)
+        main.column.addWidget(self.another_row)
         for row in (self._address_row, self._port_row, self._others_row):
             main.add(row)
         access.add(self._key_row)
@@ -120,13 +120,13 @@ class ServerPage(Translated, Page):
 
     def _show_state(self) -> None:
         server, port = self._server, self._settings.server_port
-        self._on_row.set_words(
+        self.on_row.set_words(
             self.tr("Server for other programs"), state_words(server.state, server.reached.address, port)
         )
-        self._another_row.setVisible(is_port_problem(server.state))
+        self.another_row.setVisible(is_port_problem(server.state))
         self.another.setText(fill(self.tr("Use %1"), str(server.other_port)))
         self.another.updateGeometry()
-        self._another_row.set_words(self.tr("Another port"))
+        self.another_row.set_words(self.tr("Another port"))
         self._address_row.set_words(self.tr("Address"), listed(server.reached.address, server.network_address))
 
     def _show_key(self) -> None:

@@ -13,8 +13,8 @@ from shiboken6 import isValid
 
 from app.controllers.chat_options import ChatOptions
 from app.controllers.machines import MachinesController
+from app.controllers.models import ModelController
 from app.controllers.server import ServerController
-from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.paths import Paths
 from app.theme import Theme
@@ -22,7 +22,7 @@ from app.views.settings.advanced import AdvancedPage
 from app.views.settings.appearance import AppearancePage
 from app.views.settings.general import GeneralPage
 from app.views.settings.machines import MachinesPage
-from app.views.settings.models import ModelsPage
+from app.views.settings.models import ModelLinksPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
@@ -54,13 +54,12 @@ class SettingsWindow(Translated, SideWindow):
         theme: Theme,
         settings: Settings,
         options: ChatOptions,
-        speculation: SpeculationParts,
+        models: ModelController,
         server: ServerController,
         machines: MachinesController,
         paths: Paths,
     ) -> None:
         super().__init__(theme)
-        models = speculation.models
         self._settings = settings
         self.general = GeneralPage(theme, settings)
         self.sampling = SamplingPage(theme, settings, options, lambda: models.pair)
@@ -68,10 +67,10 @@ class SettingsWindow(Translated, SideWindow):
         self.chat = ChatCard(theme, settings)
         self.appearance = AppearancePage(theme, settings)
         self.server = ServerPage(theme, settings, server)
-        self.advanced = AdvancedPage(theme, settings, models, speculation, paths)
+        self.advanced = AdvancedPage(theme, settings, models, paths)
         self.pages: dict[str, Page] = {
             "general": self.general,
-            "models": ModelsPage(theme, self.elsewhere_requested.emit),
+            "models": ModelLinksPage(theme, self.elsewhere_requested.emit),
             "chat": self.sampling,
             "appearance": self.appearance,
             "server": self.server,

@@ -25,10 +25,10 @@ from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row, Words
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.focus import FocusBefore, put_in_tab_order
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held, popup_menu
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -116,9 +116,7 @@ class PresetRow(Translated, QWidget):
         self._retranslate()
 
     def menu(self) -> Menu:
-        menu = Menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setFont(self._theme.ui_font())
+        menu = popup_menu(self, self._theme)
         menu.addAction(self.tr("Save as Preset…")).triggered.connect(lambda _=False: self.begin_naming(""))
         if self._preset:
             update = menu.addAction(self.tr("Save Changes to Preset"))
@@ -137,10 +135,7 @@ class PresetRow(Translated, QWidget):
             kept = self.tr("Chats keep its settings. This cannot be undone.")
             return DialogText(title, kept, "", self.tr("Delete"), self.tr("Cancel"))
 
-        dialog = Dialog(self._theme, self, text, danger=True)
-        dialog.accepted.connect(lambda: self._options.delete_preset(preset))
-        dialog.open()
-        return dialog
+        return ask(self._theme, self, text, lambda: self._options.delete_preset(preset))
 
     def _open_menu(self) -> None:
         self.menu().popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))
@@ -196,7 +191,7 @@ class ChatSettings(Translated, QWidget):
         self.reset = PillButton(theme, parent=self)
         self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
         self._words = {name: Words(theme, beside=True) for name in _WIDE}
-        self._rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
+        self.rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
         self._connect()
         self._retranslate()
@@ -227,9 +222,9 @@ class ChatSettings(Translated, QWidget):
         if content is not None:
             content.setAutoFillBackground(False)  # the card shows through
         rows.addLayout(self._words[_PROMPT].column)
-        for row in self._rows.values():
+        for row in self.rows.values():
             row.keep_height()
-        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self._rows.values(), Hairline(self._theme)):
+        for widget in (self.fields[_PROMPT], Hairline(self._theme), *self.rows.values(), Hairline(self._theme)):
             rows.addWidget(widget)
         rows.addLayout(self._words[_DRAFTING].column)
         rows.addWidget(self.fields[_DRAFTING])
@@ -262,8 +257,8 @@ class ChatSettings(Translated, QWidget):
         thinking = self.fields["thinking"].field
         assert isinstance(thinking, ThinkingField)
         thinking.offer_limit(limits)
-        self._rows["thinking"].setVisible(thinks)
-        self._rows["picture_detail"].setVisible(sees)
+        self.rows["thinking"].setVisible(thinks)
+        self.rows["picture_detail"].setVisible(sees)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
             field.leave.setVisible(any(each in view.own for each in _options_of(name)))
@@ -282,7 +277,7 @@ class ChatSettings(Translated, QWidget):
         self.close_button.set_name(self.tr("Close"))
         self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
-        shown: dict[str, Row | Words] = {**self._rows, **self._words}
+        shown: dict[str, Row | Words] = {**self.rows, **self._words}
         for name, words in shown.items():
             source, field = self._source(name), self.fields[name].field
             words.set_words(option_name(name), self._state(name, source))

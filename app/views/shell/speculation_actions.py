@@ -71,15 +71,14 @@ class SpeculationActions(QObject):
         if chats.options.has_own_speculation:
             chats.options.put(Scope.CHAT, "speculation_mode", mode)
             chats.options.put(Scope.CHAT, "speculation_tokens", tokens)
-            models.speculation_chosen.emit(mode)
+            models.note_chosen(mode)
         else:
             models.choose_speculation(mode, tokens)
 
     def turn_off(self) -> None:
-        switch = self._speculation.switch
-        if not switch.is_off:
-            switch.set_off(True)
-            self._banner.show_info(self._off_text, lambda: switch.set_off(False))
+        if not self._models.pair.off_for_pair:
+            self._models.set_off_for_pair(True)
+            self._banner.show_info(self._off_text, lambda: self._models.set_off_for_pair(False))
 
     def _tell_fixed(self, before: str) -> None:
         def text() -> BannerText:

@@ -24,7 +24,7 @@ class ContextRing(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._used_tokens = 0
+        self.used_tokens = 0
         self._limit_tokens = 0
         self._model_tokens = self._memory_tokens = 0  # 0: not known
         theme.changed.connect(self.updateGeometry)
@@ -32,7 +32,7 @@ class ContextRing(Translated, QWidget):
 
     @property
     def share(self) -> float:
-        return min(1.0, self._used_tokens / self.effective_tokens) if self._limit_tokens else 0.0
+        return min(1.0, self.used_tokens / self.effective_tokens) if self._limit_tokens else 0.0
 
     @property
     def effective_tokens(self) -> int:
@@ -42,23 +42,23 @@ class ContextRing(Translated, QWidget):
     @property
     def _beyond(self) -> int:
         """Tokens that a chat may not come to."""
-        return max(0, self._used_tokens - self._limit_tokens) if self._limit_tokens else 0
+        return max(0, self.used_tokens - self._limit_tokens) if self._limit_tokens else 0
 
     def accessible_value(self) -> str:
         return percent(self.share)
 
     def set_usage(self, used_tokens: int, limit_tokens: int) -> None:
-        if (used_tokens, limit_tokens) == (self._used_tokens, self._limit_tokens):
+        if (used_tokens, limit_tokens) == (self.used_tokens, self._limit_tokens):
             return
         before = self._shown()
-        self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
+        self.used_tokens, self._limit_tokens = used_tokens, limit_tokens
         if self._shown() != before:
             self._retranslate()
         set_tooltip(self, "\n".join(self._lines()))
 
     def _shown(self) -> tuple[int, int]:
         """What can be seen of the figures, which change with every few words of a reply."""
-        return round(self.share * 360) + self._beyond if self._used_tokens else -1, self._limit_tokens
+        return round(self.share * 360) + self._beyond if self.used_tokens else -1, self._limit_tokens
 
     def set_room(self, model_tokens: int, memory_tokens: int) -> None:
         """What the main model holds, and what there is room for in memory, about."""
@@ -67,7 +67,7 @@ class ContextRing(Translated, QWidget):
             self._retranslate()
 
     def _retranslate(self) -> None:
-        self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
+        self.setVisible(self._limit_tokens > 0 and self.used_tokens > 0)
         words = self._lines()
         set_tooltip(self, "\n".join(words))
         self.setAccessibleName(spoken(*words))
@@ -76,7 +76,7 @@ class ContextRing(Translated, QWidget):
 
     def _lines(self) -> list[str]:
         sentence = self.tr("Context: %1 of %2 tokens")
-        return [fill(sentence, count(self._used_tokens), count(self.effective_tokens)), *self._reasons()]
+        return [fill(sentence, count(self.used_tokens), count(self.effective_tokens)), *self._reasons()]
 
     def _reasons(self) -> list[str]:
         """Why it is less than the model holds."""

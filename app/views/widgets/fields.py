@@ -175,7 +175,7 @@ class Segments(QWidget):
         self.buttons = [Segment(self.theme, self) for _ in choices]
         for button, (value, _) in zip(self.buttons, choices, strict=True):
             self._row.addWidget(button, 1)
-            button.clicked.connect(lambda _checked=False, value=value: self._choose(value))
+            button.clicked.connect(lambda _checked=False, value=value: self.choose(value))
 
     def set_value(self, value: object) -> None:
         self.value = value
@@ -189,7 +189,7 @@ class Segments(QWidget):
         for button in self.buttons:
             button.setAccessibleDescription(words)
 
-    def _choose(self, value: object) -> None:
+    def choose(self, value: object) -> None:
         if value != self.value:
             self.set_value(value)
             self.chosen.emit(value)

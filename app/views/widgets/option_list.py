@@ -115,7 +115,7 @@ class OptionList(ChoiceList):
     def choose_current(self) -> bool:
         """Whether it can be chosen."""
         can_be_chosen = self.value_of(self.currentIndex()) is not None
-        self._choose(self.currentIndex())
+        self.choose(self.currentIndex())
         return can_be_chosen
 
     @property

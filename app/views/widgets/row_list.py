@@ -79,7 +79,7 @@ class ChoiceList(RowRing, QListView):
         return self.value_of(self.indexAt(event.position().toPoint())) if is_left else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not presses(event, lambda: self._choose(self.currentIndex()), and_space=True):
+        if not presses(event, lambda: self.choose(self.currentIndex()), and_space=True):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -93,7 +93,7 @@ class ChoiceList(RowRing, QListView):
         if self.viewport().width() != width:
             self.scheduleDelayedItemsLayout()
 
-    def _choose(self, index: QModelIndex) -> None:
+    def choose(self, index: QModelIndex) -> None:
         value = self.value_of(index)
         if value is not None:
             self.chosen.emit(value)
