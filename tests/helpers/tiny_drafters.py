@@ -212,7 +212,9 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
     """Random ones under the names that its publishers use; shapes are those of the network."""
     parsed = drafter_config(config)
     assert isinstance(parsed, BlockConfig)
-    shapes = {name: part.shape for name, part in tree_flatten(drafter_network(parsed, None).parameters())}
+    no_main: Any = None  # only its forwards use one
+    parts: list[tuple[str, Any]] = tree_flatten(drafter_network(parsed, no_main).parameters())  # type: ignore[assignment]
+    shapes = {name: part.shape for name, part in parts}
     reduced = shapes.pop("d2t", None)
     mx.random.seed(seed)
     weights = {_published(name, config): _random(name, shape) for name, shape in shapes.items()}
