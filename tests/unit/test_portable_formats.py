@@ -362,7 +362,7 @@ def chats(draw: st.DrawFn) -> PortableChat:
         {"messages": [{"id": 1, "role": "user", "created_at": 1e300}]},
         {"messages": [{"id": 1, "role": "user", "stats": []}]},
         {"messages": [{"id": 1, "role": ["user"]}]},
-        {"title": None},
+        {"title": 3},
         {"folder": [3]},
         {"id": ""},
     ],
