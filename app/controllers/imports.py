@@ -23,7 +23,7 @@ from app.portable import own
 from app.portable.json_stream import loads
 from app.portable.reading import Found, find_chats
 from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, portable
-from app.storage.portable import Grown, Importing, Known, PortableChat, PortableMessage, shrink
+from app.storage.portable import Grown, Importing, Known, PortableChat, shrink, with_files
 from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker, ignore
 
@@ -304,12 +304,8 @@ def _line(line: bytes, kept_here: Callable[[Attachment, dict[str, Attachment]], 
     """Each picture's bytes are there once; elsewhere in the chat it is named by its digest, as the file has it."""
     chat = chat_of(line)
     known = dict[str, Attachment]()
-    messages = tuple(_message(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
+    messages = tuple(with_files(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
     return own.line_of(replace(chat, messages=messages)).encode() + b"\n"
-
-
-def _message(message: PortableMessage, kept_here: Callable[[Attachment], Attachment]) -> PortableMessage:
-    return replace(message, attachments=tuple(map(kept_here, message.attachments)))
 
 
 def _kept(attachment: Attachment, file: Path, keep: Keep, stop: Stop) -> Attachment:

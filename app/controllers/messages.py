@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from app.storage import Attachment, AttachmentKind, StoredMessage
+from app.storage.parts import Text, all_parts, of_kind
 from app.view_models.drafted_text import DraftedText
 from app.view_models.transcript import TranscriptMessage
 from engine import Message, MessageRole, Picture
@@ -68,8 +69,8 @@ def request_messages(
 ) -> tuple[Message, ...]:
     """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
 
-    Thinking is left out: models are trained to see only their earlier answers. Of a picture without pixels the prompt
-    says that there was one.
+    Thinking and tools are left out: models are trained to see only their earlier answers. Of a picture without pixels
+    the prompt says that there was one.
     """
     said = [each for stored in branch if (each := _said(stored, seen)).content.strip() or each.pictures]
     turns = [_joined(list(neighbours)) for _, neighbours in groupby(said, key=lambda each: each.role)]
@@ -82,7 +83,8 @@ def _said(stored: StoredMessage, seen: PixelsOf) -> Message:
     pictures = {each: seen(each) for each in stored.attachments if each.is_picture and may_show}
     written = [each for each in stored.attachments if pictures.get(each) is None]
     shown = tuple(found for each in stored.attachments if (found := pictures.get(each)) is not None)
-    return Message(stored.role, prompt_of(stored.text, written), pictures=shown)
+    text = "\n\n".join(each.text for each in of_kind(Text, all_parts(stored)))
+    return Message(stored.role, prompt_of(text, written), pictures=shown)
 
 
 def _joined(neighbours: list[Message]) -> Message:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from app.storage.attachments import Attachment, AttachmentKind
+from app.storage.parts import Attachment, AttachmentKind
 
 USER_FILES = "user-files"  # LM Studio's, beside its "conversations"
 _CONVERSATIONS = "conversations"

@@ -13,7 +13,7 @@ from app.portable.markdown import fenced
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.trees import MOST_NODES, Node, joined, ordered
-from app.storage.attachments import Attachment
+from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage
 
 _ROLES = ("user", "assistant")
@@ -89,7 +89,7 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
     drawn = _drawn(object_at(found, "content")) if role == "tool" else ()
     if drawn:
         created_at = time_at(found, "create_time") or began
-        return PortableMessage(0, None, "assistant", "", attachments=drawn, created_at=created_at)
+        return PortableMessage(0, None, "assistant", "", parts=drawn, created_at=created_at)
     hidden = metadata.get("is_visually_hidden_from_conversation") is True
     for_canvas = role == "assistant" and is_for_canvas(found)
     if role not in _ROLES or hidden or not (for_canvas or text_at(found, "recipient") in _SAID_TO_ALL):
@@ -108,7 +108,7 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
         thinking=said.thinking,
         thinking_s=said.thinking_s,
         main_name=name_at(metadata, "model_slug") if role == "assistant" else "",
-        attachments=said.attachments,
+        parts=said.attachments,
         created_at=time_at(found, "create_time") or began,
     )
 

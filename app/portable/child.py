@@ -20,8 +20,9 @@ from app.portable.beside import Beside, is_wanted
 from app.portable.json_stream import Reader, loads
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import LIMITS, Source, chunks, note, sources
-from app.storage.attachments import Attachment
-from app.storage.portable import PortableChat
+from app.storage.codec import storable
+from app.storage.parts import Attachment
+from app.storage.portable import PortableChat, with_files
 from app.system.limited_child import set_limits
 
 _MOST_SPOOLED = 4 << 30  # characters
@@ -117,8 +118,7 @@ class Filling:
 
     def of(self, chat: PortableChat) -> PortableChat:
         """Of another app: ours has none to look for."""
-        messages = (replace(each, attachments=tuple(map(self._whole, each.attachments))) for each in chat.messages)
-        return replace(chat, messages=tuple(messages))
+        return replace(chat, messages=tuple(with_files(each, self._whole) for each in chat.messages))
 
     def _whole(self, attachment: Attachment) -> Attachment:
         if not is_wanted(attachment):
@@ -140,7 +140,7 @@ class Filling:
 
 
 def _short(title: object) -> str:
-    return own.storable(title)[:_TITLE] if isinstance(title, str) else ""
+    return storable(title)[:_TITLE] if isinstance(title, str) else ""
 
 
 def understood(found: Any, folder: tuple[str, ...] = ()) -> Iterator[PortableChat]:

@@ -10,7 +10,7 @@ from app.portable.beside import wanted
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.trees import MOST_NODES
-from app.storage.attachments import Attachment
+from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage
 
 _MS = 0.001
@@ -102,7 +102,7 @@ def _message(version: Any, number: int, parent: int | None, began: float) -> Por
         text=text,
         thinking=thinking,
         main_name=said.model if role == "assistant" else "",
-        attachments=tuple(said.attachments),
+        parts=tuple(said.attachments),
         created_at=began,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.storage.attachments import Attachment
+from app.storage.parts import Attachment, Call, Part, Result, Text, Thinking, all_parts
 from app.storage.portable import PortableChat, PortableMessage
 
 _FENCES = re.compile("`{3,}")
@@ -25,6 +25,8 @@ class MarkdownWords:
     attachment: str
     pasted: str
     picture: str
+    tool: str
+    result: str
     stats_line: Callable[[PortableMessage], str]
     when: Callable[[float], str]
 
@@ -53,13 +55,26 @@ def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[s
     name = words.you if from_user else _line(message.main_name) or words.reply
     when = words.when(message.created_at)
     parts = [f"## {name}" + (f" · {when}" if when else "")]
-    if message.thinking:
-        parts.append("\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in message.thinking.split("\n"))]))
-    parts += [_attachment(each, words, pictures.get(each.digest, "")) for each in message.attachments]
-    if message.text:
-        parts.append(message.text.rstrip("\n"))
+    parts += filter(None, (_part(each, words, pictures) for each in all_parts(message)))
     stats = words.stats_line(message)
     return [*parts, f"*{stats}*"] if stats else parts
+
+
+def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str]) -> str:
+    """Empty: it is of a kind that only a newer version shows."""
+    match part:
+        case Text(text):
+            return text.rstrip("\n")
+        case Thinking(text):
+            return "\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in text.split("\n"))])
+        case Attachment():
+            return _attachment(part, words, pictures.get(part.digest, ""))
+        case Call(_, name, arguments):
+            return f"**{words.tool}: {_line(name)}**\n\n{fenced(arguments, 'json')}"
+        case Result(_, name, text):
+            return f"**{words.result}: {_line(name)}**\n\n{fenced(text)}"
+        case _:
+            return ""
 
 
 def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
-from app.storage.attachments import Attachment, Attachments, attachments_of
-from app.storage.codec import LATEST_S, LONGEST_TITLE, as_name, as_title
-from app.storage.portable import ROLES, Json, PortableChat, PortableMessage
-from app.storage.records import ReplyStatus
+from app.storage.codec import LONGEST_TITLE, as_name, as_title, storable
+from app.storage.columns import COLUMNS, object_from_file, time_from_file
+from app.storage.parts import Attachment
+from app.storage.portable import PortableChat, PortableMessage, with_files
 
 FORMAT = "hunch.chats"
-VERSION = 1
+VERSION = 2  # 1: a message has "attachments" and no other parts
 _BEGIN = f'{{"format": "{FORMAT}"'.encode()
 
 MOST_PRESETS = 500
@@ -47,11 +46,15 @@ def is_export(path: Path) -> bool:
 
 def line_of(chat: PortableChat) -> str:
     """Every field, in one line of JSON."""
-    values = asdict(chat)
+    values = asdict(replace(chat, messages=()))
     values["id"] = values.pop("origin")
-    for message in values["messages"]:
-        message["id"] = message.pop("number")
+    values["messages"] = [_to_file(each) for each in chat.messages]
     return json.dumps(values, ensure_ascii=False, allow_nan=False)
+
+
+def _to_file(message: PortableMessage) -> dict[str, Any]:
+    values = {name: column.to_file(getattr(message, name)) for name, column in COLUMNS.items()}
+    return {"id": message.number, "parent": message.parent} | values
 
 
 def check_head(found: dict[str, Any]) -> None:
@@ -67,10 +70,11 @@ def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
     presets = found.get("presets") if found.get("format") == FORMAT else None
     for each in presets[:MOST_PRESETS] if isinstance(presets, list) else ():
         if isinstance(each, dict) and isinstance(each.get("values"), dict):
-            number, name = each.get("id"), each.get("name")
+            number = each.get("id")
+            name = each.get("name")
             if isinstance(number, str) and isinstance(name, str) and 0 < len(number) <= _LONGEST_NAME and name.strip():
                 name = as_title(" ".join(as_name(storable(name)).split())[:_LONGEST_NAME])
-                yield {"id": storable(number), "name": name, "values": _object(each, "values")}
+                yield {"id": storable(number), "name": name, "values": object_from_file(each["values"])}
 
 
 def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
@@ -80,21 +84,24 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
     """
     messages = tuple(_messages(_of(found.get("messages"), list)))
     if not ours:
-        messages = tuple(map(_without_thumbnails, messages))
+        messages = tuple(with_files(each, _without_thumbnail) for each in messages)
     numbers = {message.number for message in messages}
     shown = found.get("shown")
-    return PortableChat(
-        origin=_text(found, "id")[:500],
-        title=_text(found, "title")[:LONGEST_TITLE],
-        messages=messages,
-        shown=shown if type(shown) is int and shown in numbers else None,
-        renamed=found.get("renamed") is True,
-        pinned=found.get("pinned") is True,
-        created_at=_time(found, "created_at"),
-        updated_at=_time(found, "updated_at"),
-        folder=tuple(storable(_of(name, str))[:LONGEST_TITLE] for name in _of(found.get("folder", []), list)[:50]),
-        options=_object(found, "options"),
-    )
+    try:
+        return PortableChat(
+            origin=storable(_of(found.get("id", ""), str))[:500],
+            title=storable(_of(found.get("title", ""), str))[:LONGEST_TITLE],
+            messages=messages,
+            shown=shown if type(shown) is int and shown in numbers else None,
+            renamed=found.get("renamed") is True,
+            pinned=found.get("pinned") is True,
+            created_at=time_from_file(found.get("created_at", 0.0)),
+            updated_at=time_from_file(found.get("updated_at", 0.0)),
+            folder=tuple(storable(_of(name, str))[:LONGEST_TITLE] for name in _of(found.get("folder", []), list)[:50]),
+            options=object_from_file(found.get("options")),
+        )
+    except ValueError:
+        raise Unreadable(WhyNotRead.WRONG) from None
 
 
 def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
@@ -114,8 +121,7 @@ def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> P
         text = attachment.text if data is None else base64.b64encode(data).decode()
         return replace(attachment, text=text, thumbnail="")
 
-    messages = (replace(each, attachments=tuple(map(whole, each.attachments))) for each in chat.messages)
-    return replace(chat, messages=tuple(messages))
+    return replace(chat, messages=tuple(with_files(each, whole) for each in chat.messages))
 
 
 def without_bytes(chat: PortableChat) -> set[str]:
@@ -124,9 +130,8 @@ def without_bytes(chat: PortableChat) -> set[str]:
     return {each.digest for each in pictures} - {each.digest for each in pictures if each.text}
 
 
-def _without_thumbnails(message: PortableMessage) -> PortableMessage:
-    attachments = tuple(replace(each, thumbnail="") for each in message.attachments)
-    return replace(message, attachments=attachments) if attachments else message
+def _without_thumbnail(attachment: Attachment) -> Attachment:
+    return replace(attachment, thumbnail="")
 
 
 def _messages(found: list[Any]) -> Iterator[PortableMessage]:
@@ -138,73 +143,21 @@ def _messages(found: list[Any]) -> Iterator[PortableMessage]:
 
 
 def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
-    number, parent, role = _of(found.get("id"), int), found.get("parent"), found.get("role")
-    if number in known or role not in ROLES:
+    number = _of(found.get("id"), int)
+    parent = found.get("parent")
+    if number in known:
         raise Unreadable(WhyNotRead.WRONG)
     if parent is not None and (type(parent) is not int or parent not in known):
         raise Unreadable(WhyNotRead.CIRCLE)
-    return PortableMessage(
-        number=number,
-        parent=parent,
-        role=role,
-        text=_text(found, "text"),
-        thinking=_text(found, "thinking"),
-        thinking_s=_number(found, "thinking_s"),
-        status=_status(found.get("status")),
-        main_name=_text(found, "main_name"),
-        draft_name=_text(found, "draft_name"),
-        stats=_object(found, "stats"),
-        error=_object(found, "error"),
-        drafting=_object(found, "drafting"),
-        attachments=_attachments(found.get("attachments")),
-        created_at=_time(found, "created_at"),
-    )
-
-
-def _status(value: object) -> str:
-    status = ReplyStatus.stored(value) if isinstance(value, str) else ReplyStatus.DONE
-    return ReplyStatus.DONE if status is ReplyStatus.STREAMING else status
-
-
-def _attachments(found: object) -> Attachments:
-    """MEASURED: by way of JSON, as other values are made storable, they would take twice the memory."""
-    attachments = attachments_of(_of(found, list)) if found else ()
-    return tuple(replace(each, name=storable(each.name), text=storable(each.text)) for each in attachments)
+    stored = {"parts": found.get("attachments")} | found
+    try:
+        values = {name: column.from_file(stored.get(name, column.usual)) for name, column in COLUMNS.items()}
+    except ValueError:
+        raise Unreadable(WhyNotRead.WRONG) from None
+    return PortableMessage(number, parent, **values)
 
 
 def _of(value: Any, kind: type) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise Unreadable(WhyNotRead.WRONG)
     return value
-
-
-def _text(found: dict[str, Any], name: str) -> str:
-    return storable(_of(found.get(name, ""), str))
-
-
-def _number(found: dict[str, Any], name: str) -> float:
-    value = found.get(name, 0.0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > LATEST_S or math.isnan(value):
-        raise Unreadable(WhyNotRead.WRONG)
-    return float(value)
-
-
-def _time(found: dict[str, Any], name: str) -> float:
-    return max(0.0, _number(found, name))
-
-
-def _object(found: dict[str, Any], name: str) -> Json:
-    value = found.get(name)
-    if value is None:
-        return None
-    cleaned: dict[str, Any] = json.loads(storable(json.dumps(_of(value, dict), ensure_ascii=False)))
-    return cleaned
-
-
-def storable(text: str) -> str:
-    """Without halves of surrogate pairs, which are no characters."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text

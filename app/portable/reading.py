@@ -17,10 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from app.portable.beside import USER_FILES, Beside, Named, Open, beside
-from app.portable.own import storable
 from app.portable.problems import NotImported, Unreadable, WhyNotRead, why_not_read
-from app.storage.attachments import Attachment, AttachmentKind
-from app.storage.codec import LATEST_S
+from app.storage.codec import LATEST_S, storable
+from app.storage.parts import Attachment, AttachmentKind
 from app.system.limited_child import ChildFailed, Limits, Stop, lines_of
 
 LIMITS = Limits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)

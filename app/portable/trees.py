@@ -109,5 +109,5 @@ def _merged(first: PortableMessage, second: PortableMessage) -> PortableMessage:
         thinking="\n\n".join(filter(None, (first.thinking, second.thinking))),
         thinking_s=first.thinking_s + second.thinking_s,
         main_name=second.main_name or first.main_name,
-        attachments=first.attachments + second.attachments,
+        parts=first.parts + second.parts,
     )

@@ -1,6 +1,5 @@
 """Chats and messages in SQLite. No Qt, no engine calls, no translated text."""
 
-from app.storage.attachments import Attachment, AttachmentKind, Attachments
 from app.storage.chats import ChatStore
 from app.storage.database import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.edits import Edit, EditKind
@@ -8,6 +7,7 @@ from app.storage.exchange import Asked, Question
 from app.storage.folders import DeletedFolder
 from app.storage.messages import MessageStore
 from app.storage.opening import Database
+from app.storage.parts import Attachment, AttachmentKind, Attachments
 from app.storage.pictures import Pictures
 from app.storage.records import (
     ChatSummary,

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from app.storage.codec import as_json_object
+from app.storage.columns import COLUMNS, insert_message
 from app.storage.database import Connection
 from app.storage.folders import FolderStore
 from app.storage.records import ChatSummary, Listing
@@ -118,11 +119,8 @@ class ChatStore:
             new_ids: dict[int | None, int | None] = {None: None}
             sql = "SELECT * FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id"
             for row in self._db.rows(sql, (chat_id,)):
-                values = dict(row) | {"chat_id": copy_id, "parent_id": None}
-                del values["id"]
-                names, marks = ", ".join(values), ", ".join("?" * len(values))
-                insert = f"INSERT INTO messages ({names}) VALUES ({marks})"
-                new_ids[row["id"]] = self._db.execute(insert, list(values.values()))
+                values = {name: row[name] for name in COLUMNS}
+                new_ids[row["id"]] = insert_message(self._db, copy_id, None, values)
             for number, parent in read_tree(self._db, chat_id).parents.items():
                 pair = new_ids.get(parent), new_ids[number]
                 self._db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", pair)

@@ -7,10 +7,11 @@ impossible ones take their defaults. Reading never raises.
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, Never
 
 import engine
 from engine import DraftingState, EngineError, InternalError, RequestStats
@@ -24,6 +25,7 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f")  # letters and 
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 LARGEST = 1e15  # of the counters and times of a reply; no sum of them is without end
 _MOST_PLACES = 1000  # of what is counted by position, or over time
+_MOST_DEPTH = 100  # of an object that goes with a chat or message
 
 
 def stats_to_json(stats: RequestStats) -> str:
@@ -100,6 +102,55 @@ def as_json_object(text: object) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return stored if isinstance(stored, dict) else None
+
+
+def exportable_object(text: object) -> dict[str, Any] | None:
+    """Only an object that can be written as JSON again, and read again from a file of chats."""
+    try:
+        value = None if text is None else json.loads(as_text(text), parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and is_shallow(value) else None
+
+
+def object_to_json(value: dict[str, Any] | None) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def is_shallow(value: object) -> bool:
+    """No deeper than what is read again."""
+    layer = [value]
+    for _ in range(_MOST_DEPTH):
+        inner = [each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list)]
+        layer = [each for some in inner for each in some]
+        if not layer:
+            return True
+    return False
+
+
+def _refuse(_constant: str) -> Never:
+    raise ValueError
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def as_time(value: object) -> float:
+    """A moment or a duration in seconds; 0.0 where it can be none."""
+    return value if isinstance(value, float) and 0 <= value < LATEST_S else 0.0
+
+
+def storable(text: str) -> str:
+    """Without halves of surrogate pairs, which are no characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
 def _like(usual: Any, value: Any) -> Any:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.storage.attachments import Attachment, AttachmentKind, Attachments, attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
 from app.storage.database import LARGEST_NUMBER, Connection
+from app.storage.parts import Attachment, AttachmentKind, Attachments, attachments_from_json, parts_to_json
 from engine import MessageRole
 
 NEW_CHAT = 0  # the one that has no message
@@ -66,7 +66,7 @@ class EditStore:
 
     def put_with_attachments(self, edit: Edit) -> None:
         self.put(edit)
-        attached = None if edit.attachments is None else attachments_to_json(edit.attachments) or "[]"
+        attached = None if edit.attachments is None else parts_to_json(edit.attachments) or "[]"
         self._db.execute("UPDATE edits SET attachments = ? WHERE message_id = ?", (attached, edit.message_id))
 
     def drop(self, message_id: int) -> None:
@@ -106,7 +106,7 @@ class UnsentStore:
         self._put(chat_id, "text", text)
 
     def put_attachments(self, chat_id: int, attachments: Attachments) -> None:
-        self._put(chat_id, "attachments", attachments_to_json(attachments))
+        self._put(chat_id, "attachments", parts_to_json(attachments))
 
     def add(self, text: str) -> None:
         """After what waits in the new chat."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.storage.attachments import Attachments
+from app.storage.parts import Attachments
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
 from app.storage.storage import Stores
 from engine import EngineError, MessageRole, RequestStats
@@ -73,18 +73,13 @@ def insert(
     """A message that the user writes, before or after another one; what follows stays joined after it."""
     with stores.database.transaction():
         parent_id = beside.id if after else beside.parent_id
-        number = stores.messages.insert(beside.chat_id, parent_id, role, text)
-        stores.messages.attach(number, attachments)
-    return number
+        return stores.messages.insert(beside.chat_id, parent_id, role, text, attachments)
 
 
 def replace(stores: Stores, original: StoredMessage, text: str, attachments: Attachments | None = None) -> int:
     """Other words or attachments (None: the same) for a message; the former ones are a version of it."""
     with stores.database.transaction():
-        number = stores.messages.replace(original, text)
-        if attachments is not None:
-            stores.messages.attach(number, attachments)
-    return number
+        return stores.messages.replace(original, text, attachments)
 
 
 def delete_messages(stores: Stores, message: StoredMessage, *, following: bool) -> float:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.database import LARGEST_NUMBER
 from app.storage.edits import QUICK_ASK, Edit, EditKind
+from app.storage.parts import Attachments, attachments_from_json, parts_to_json
 from app.storage.records import ReplyText
 from app.storage.storage import Stores
 from app.system.small_file import is_in_the_way, read_small
@@ -110,7 +110,7 @@ def _to_json(left: Left) -> bytes:
     content = {
         "number": secrets.token_hex(8),
         "unsent": list(left.unsent.items()),
-        "attachments": [(chat_id, attachments_to_json(each)) for chat_id, each in left.attachments.items()],
+        "attachments": [(chat_id, parts_to_json(each)) for chat_id, each in left.attachments.items()],
         "edits": [
             (edit.message_id, edit.kind, edit.role, edit.text, _attached_to_json(edit.attachments))
             for edit in left.edits.values()
@@ -165,7 +165,7 @@ def _id(value: Any) -> int:
 
 
 def _attached_to_json(attachments: Attachments | None) -> str | None:
-    return None if attachments is None else attachments_to_json(attachments) or "[]"
+    return None if attachments is None else parts_to_json(attachments) or "[]"
 
 
 def _attached_from_json(attached: str | None) -> Attachments | None:

@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.chats import ChatStore
-from app.storage.codec import as_name, as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.codec import as_name, as_text, as_time, error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.columns import insert_message
 from app.storage.database import Connection
+from app.storage.parts import Attachment, Attachments, Part, Parts, content_of, parts_from_json, parts_to_json
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
 from app.storage.trash import new_mark
 from app.storage.tree import Tree, is_long, read_tree, read_up_to
@@ -42,34 +43,41 @@ class MessageStore:
 
     def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
         place = self._place(chat_id, parent_id)
-        return self._add(chat_id, place, MessageRole.USER, text, ReplyStatus.DONE, attachments=attachments)
+        return self._add(chat_id, place, MessageRole.USER, text, ReplyStatus.DONE, parts=attachments)
 
-    def attach(self, message_id: int, attachments: Attachments) -> None:
-        """In the transaction that adds the message: what is attached later no search would know of."""
-        sql = "UPDATE messages SET attachments = ? WHERE id = ?"
-        self._db.execute(sql, (attachments_to_json(attachments), message_id))
+    def put_parts(self, message_id: int, whole: Sequence[Part]) -> None:
+        """All parts of a message, in order."""
+        content = content_of(whole)
+        sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ?, parts = ? WHERE id = ?"
+        stored = parts_to_json(content.parts)
+        self._db.execute(sql, (content.text, content.thinking, content.thinking_s, stored, message_id))
 
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
         place = self._place(chat_id, parent_id)
         return self._add(chat_id, place, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, (main_name, draft_name))
 
-    def insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str) -> int:
+    def insert(
+        self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, attachments: Attachments = ()
+    ) -> int:
         """A message that the user puts after another one (None: at the start); what followed now follows it."""
-        goes_on, leaf = bool(self._tree(chat_id).versions.get(parent_id)), self._chats.leaf(chat_id)
-        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE)
+        goes_on = bool(self._tree(chat_id).versions.get(parent_id))
+        leaf = self._chats.leaf(chat_id)
+        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, parts=attachments)
         self._move(chat_id, parent_id, message_id)
         if goes_on:
             self._chats.set_leaf(chat_id, leaf)
         return message_id
 
-    def replace(self, original: StoredMessage, text: str) -> int:
-        """A version with other words, which what followed now follows."""
+    def replace(self, original: StoredMessage, text: str, attachments: Attachments | None = None) -> int:
+        """A version with other words and files (None: the same), which what followed now follows."""
         goes_on = bool(self._tree(original.chat_id).versions.get(original.id))
         leaf = self._chats.leaf(original.chat_id)
-        name, done, place = original.main_name, ReplyStatus.DONE, self._place(original.chat_id, original.parent_id)
-        message_id = self._add(original.chat_id, place, original.role, text, done, (name, ""))
-        sql = "UPDATE messages SET attachments = (SELECT attachments FROM messages WHERE id = ?) WHERE id = ?"
-        self._db.execute(sql, (original.id, message_id))
+        place = self._place(original.chat_id, original.parent_id)
+        parts = original.parts
+        if attachments is not None:
+            parts = (*attachments, *(each for each in parts if not isinstance(each, Attachment)))
+        names = (original.main_name, "")
+        message_id = self._add(original.chat_id, place, original.role, text, ReplyStatus.DONE, names, parts)
         self._move(original.chat_id, original.id, message_id)
         if goes_on:
             self._chats.set_leaf(original.chat_id, leaf)
@@ -132,16 +140,19 @@ class MessageStore:
         text: str,
         status: ReplyStatus,
         names: tuple[str, str] = ("", ""),  # of the models that write it
-        attachments: Attachments = (),
+        parts: Parts = (),
     ) -> int:
-        sql = (
-            "INSERT INTO messages"
-            " (chat_id, parent_id, role, text, status, main_name, draft_name, attachments, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
-        attached = attachments_to_json(attachments)
-        values = (chat_id, parent_id, role, text, status, *names, attached, time.time())
-        message_id = self._db.execute(sql, values)
+        main_name, draft_name = names
+        values = {
+            "role": role.value,
+            "text": text,
+            "status": status.value,
+            "main_name": main_name,
+            "draft_name": draft_name,
+            "parts": parts_to_json(parts),
+            "created_at": time.time(),
+        }
+        message_id = insert_message(self._db, chat_id, parent_id, values)
         self._chats.touch(chat_id, message_id)
         return message_id
 
@@ -281,13 +292,13 @@ def _stored(message_id: int, row: sqlite3.Row | None, tree: Tree) -> StoredMessa
         role=role,
         text=as_text(row["text"]),
         thinking=as_text(row["thinking"]),
-        thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
+        thinking_s=as_time(row["thinking_s"]),
         status=ReplyStatus.stored(row["status"]),
         main_name=as_name(row["main_name"]),
         draft_name=as_name(row["draft_name"]),
         stats=stats_from_json(row["stats"]),
         error=error_from_json(row["error"]),
-        attachments=attachments_from_json(row["attachments"]),
+        parts=parts_from_json(row["parts"]),
         drafting=as_text(row["drafting"]),
         sibling=sibling,
         siblings=siblings,

@@ -16,16 +16,16 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from app.storage.attachments import digests_in
 from app.storage.copies import all_copies
 from app.storage.database import Connection
+from app.storage.parts import digests_in
 from app.storage.rescue import damaged_files
 from engine import write_atomically
 
 _FOLDER = "pictures"
 _MOST_BYTES = 32 << 20
 _NAME = re.compile(r"[0-9a-f]{64}\.png(\.[0-9a-f]+\.new)?")  # ours, and what a kill has left of one
-_TABLES = ("messages", "unsent", "edits")
+_COLUMNS = (("messages", "parts"), ("messages", "attachments"), ("unsent", "attachments"), ("edits", "attachments"))
 
 _log = logging.getLogger(__name__)
 
@@ -126,10 +126,10 @@ def _without(named: set[str], files: Iterable[Path]) -> list[Path]:
 
 
 def _named(rows: Callable[[str], Iterable[Any]]) -> set[str]:
-    """Those of the Trash too, as long as they can be brought back. Copies of earlier versions lack columns."""
+    """Those of the Trash too, as long as they can be brought back. Copies of earlier versions have other columns."""
     named: set[str] = set()
-    for table in _TABLES:
-        if any(column[1] == "attachments" for column in rows(f"PRAGMA table_info({table})")):
-            sql = f"SELECT attachments FROM {table} WHERE instr(attachments, '\"digest\"')"
+    for table, column in _COLUMNS:
+        if any(each[1] == column for each in rows(f"PRAGMA table_info({table})")):
+            sql = f"SELECT {column} FROM {table} WHERE instr({column}, '\"digest\"')"
             named.update(*(digests_in(row[0]) for row in rows(sql)))
     return named

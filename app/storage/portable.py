@@ -6,26 +6,23 @@ An import goes through a file step by step, and knows by their origins the chats
 from __future__ import annotations
 
 import heapq
-import json
-import math
 import sqlite3
 import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
-from app.storage.codec import LATEST_S, as_json_object, as_text
+from app.storage.codec import as_json_object, as_text, as_time, exportable_object, object_to_json
+from app.storage.columns import COLUMNS, ROLES, insert_message
 from app.storage.database import Connection
+from app.storage.parts import Attachment, Attachments, Parts, of_kind
 from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
 
-ROLES = ("user", "assistant", "system")
 _IDENTITY = "identity"
-_MOST_DEPTH = 100  # of an object that goes with a chat or message
 _SOME = 500  # values that one statement takes
 
 Json = dict[str, Any] | None
@@ -273,8 +270,18 @@ class PortableMessage:
     stats: Json = None
     error: Json = None
     drafting: Json = None
-    attachments: Attachments = ()
+    parts: Parts = ()
     created_at: float = 0.0
+
+    @property
+    def attachments(self) -> Attachments:
+        return of_kind(Attachment, self.parts)
+
+
+def with_files(message: PortableMessage, changed: Callable[[Attachment], Attachment]) -> PortableMessage:
+    """The message with each of its files changed."""
+    parts = tuple(changed(each) if isinstance(each, Attachment) else each for each in message.parts)
+    return replace(message, parts=parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,10 +349,10 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str
         shown=shown if shown in numbers else None,
         renamed=row["renamed"] == 1,
         pinned=row["pinned"] == 1,
-        created_at=_time(row["created_at"]),
-        updated_at=_time(row["updated_at"]),
+        created_at=as_time(row["created_at"]),
+        updated_at=as_time(row["updated_at"]),
         folder=folder,
-        options=_without_origin(_json(row["options"])),
+        options=_without_origin(exportable_object(row["options"])),
     )
 
 
@@ -389,64 +396,15 @@ def _parents_first(tree: Tree) -> Iterator[tuple[int, int | None]]:
 
 
 def _message(row: sqlite3.Row, parent: int | None) -> PortableMessage:
-    status = as_text(row["status"])
-    return PortableMessage(
-        number=row["id"],
-        parent=parent,
-        role=row["role"],
-        text=as_text(row["text"]),
-        thinking=as_text(row["thinking"]),
-        thinking_s=_time(row["thinking_s"]),
-        status="interrupted" if status == "streaming" else status,
-        main_name=as_text(row["main_name"]),
-        draft_name=as_text(row["draft_name"]),
-        stats=_json(row["stats"]),
-        error=_json(row["error"]),
-        drafting=_json(row["drafting"]),
-        attachments=attachments_from_json(row["attachments"]),
-        created_at=_time(row["created_at"]),
-    )
-
-
-def _json(text: object) -> Json:
-    """Only what is an object, and can be written as JSON again."""
-    try:
-        value = None if text is None else json.loads(as_text(text), parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and _is_shallow(value) else None
-
-
-def _is_shallow(value: object) -> bool:
-    """No deeper than what is read again."""
-    layer = [value]
-    for _ in range(_MOST_DEPTH):
-        inner = [each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list)]
-        layer = [each for some in inner for each in some]
-        if not layer:
-            return True
-    return False
-
-
-def _refuse(_constant: str) -> None:
-    raise ValueError
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
-
-
-def _time(value: object) -> float:
-    return value if isinstance(value, float) and 0 <= value < LATEST_S else 0.0
+    values = {name: column.from_row(row[name]) for name, column in COLUMNS.items()}
+    return PortableMessage(row["id"], parent, **values)
 
 
 def add(stores: Stores, chat: PortableChat) -> int:
     """Within a transaction of the caller's. Returns the id of the chat."""
     now = time.time()
-    folder, options = _folder(stores.database, chat.folder), _text((chat.options or {}) | imported_from(chat))
+    folder = _folder(stores.database, chat.folder)
+    options = object_to_json((chat.options or {}) | imported_from(chat))
     sql = (
         "INSERT INTO chats (title, renamed, pinned, created_at, updated_at, folder_id, options)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -462,28 +420,9 @@ def add(stores: Stores, chat: PortableChat) -> int:
 
 
 def add_message(database: Connection, chat_id: int, message: PortableMessage, ids: dict[int, int]) -> int:
-    values = {
-        "chat_id": chat_id,
-        "parent_id": None if message.parent is None else ids[message.parent],
-        "role": message.role,
-        "text": message.text,
-        "thinking": message.thinking,
-        "thinking_s": message.thinking_s,
-        "status": message.status,
-        "main_name": message.main_name,
-        "draft_name": message.draft_name,
-        "stats": _text(message.stats),
-        "error": _text(message.error),
-        "drafting": _text(message.drafting),
-        "attachments": attachments_to_json(message.attachments),
-        "created_at": message.created_at,
-    }
-    sql = f"INSERT INTO messages ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
-    return database.execute(sql, list(values.values()))
-
-
-def _text(value: Json) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    parent_id = None if message.parent is None else ids[message.parent]
+    values = {name: column.to_row(getattr(message, name)) for name, column in COLUMNS.items()}
+    return insert_message(database, chat_id, parent_id, values)
 
 
 def _folder(database: Connection, path: Sequence[str]) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.storage.attachments import Attachments
+from app.storage.parts import Attachment, Attachments, Parts, of_kind
 from engine import EngineError, MessageRole, RequestStats
 
 _ONLY_SHOWN = ("QUEUED", "READING", "STOPPING", "UNSAVED", "UNREADABLE")
@@ -109,7 +109,11 @@ class StoredMessage:
     drafting: str = ""  # JSON: which of its text was drafted, see DraftedText
     sibling: int = 1
     siblings: int = 1
-    attachments: Attachments = ()
+    parts: Parts = ()  # what comes before its thinking and text, see `parts`
+
+    @property
+    def attachments(self) -> Attachments:
+        return of_kind(Attachment, self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,8 @@ def markdown_words() -> MarkdownWords:
         thinking=QCoreApplication.translate("Portable", "Thinking"),
         attachment=QCoreApplication.translate("Portable", "Attachment"),
         picture=QCoreApplication.translate("AttachmentChip", "Picture"),
+        tool=QCoreApplication.translate("Portable", "Tool", "that a reply has called"),
+        result=QCoreApplication.translate("Portable", "Result", "of a tool"),
         pasted=QCoreApplication.translate("AttachmentChip", "Pasted text"),
         stats_line=_stats_line,
         when=_when,

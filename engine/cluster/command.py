@@ -18,7 +18,7 @@ from engine.api.errors import InvalidRequest, MachineUnavailable
 from engine.api.events import InstalledModel
 from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
 from engine.api.types import AddressProblem
-from engine.cluster.discovery import announce
+from engine.cluster.discovery import END_S, announce
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import DEFAULT_PORT, host_and_port, machine_offer, pair_machines
@@ -146,12 +146,14 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     say(f"{identity.name} lends its memory at {f'[{host}]' if ':' in host else host}:{port} (experimental)")
-    announce(identity, host, port)
+    announcement = announce(identity, host, port)
     if options.invite:
         code = lender.invite()
         say(f"Digits for the other machine: {code[:4]} {code[4:]}, for {INVITED_S / 60:.0f} minutes")
     while not ended.wait(0.5):  # a wait without end would not let a signal's handler run everywhere
         pass
+    if announcement is not None:
+        announcement.stop(END_S)
     lender.stop()
     return 0
 

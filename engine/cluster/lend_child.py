@@ -26,7 +26,7 @@ from urllib.parse import unquote, urlsplit
 from engine.api.errors import InvalidRequest
 from engine.api.ranks import HubSource, LendingPhase, LendingState
 from engine.api.types import AddressProblem
-from engine.cluster.discovery import announce
+from engine.cluster.discovery import END_S, Announcement, announce
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import host_and_port
@@ -54,6 +54,8 @@ def run(identity: str, address: str) -> int:
     with suppress(OSError):  # nothing reads the states any more
         child.post_states()
     threading.Timer(_END_S, os._exit, (0,)).start()
+    if child.announcement is not None:
+        child.announcement.stop(END_S)
     child.lender.stop()
     os._exit(0)  # the thread that reads may still wait for its input
 
@@ -68,11 +70,12 @@ class _Child:
         self._code = ""
         self._known = self._identity.machines()
         self._paired = 0
+        self.announcement: Announcement | None = None
         self.lender = Lender(self._identity, lambda: self._models, self._changed.set, memory_bytes=0, fetches=True)
 
     def start(self, host: str, port: int) -> None:
         self.lender.start(host, port)
-        announce(self._identity, host, port)
+        self.announcement = announce(self._identity, host, port)
         threading.Thread(target=self._obey, daemon=True).start()
 
     def post_states(self) -> None:

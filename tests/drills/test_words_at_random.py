@@ -27,8 +27,8 @@ _STEPS, _RUNS = 60, 2
 _LONG = "x" * 6000  # more than the free pages that SQLite may still have
 _KEPT = tuple(
     f"SELECT ifnull({column}, '') FROM {table}"
-    for table in ("messages", "unsent", "edits")
-    for column in ("text", "attachments")
+    for table, files in (("messages", "parts"), ("unsent", "attachments"), ("edits", "attachments"))
+    for column in ("text", files)
 )
 
 

@@ -13,6 +13,8 @@ WORDS = MarkdownWords(
     "Attachment",
     "Pasted text",
     "Picture",
+    "Tool",
+    "Result",
     lambda message: "fast" if message.stats else "",
     lambda _s: "",
 )
@@ -26,7 +28,7 @@ CHAT = PortableChat(
     "x:1",
     "Ducks & <b>geese</b>",
     (
-        say(1, None, "How many?", attachments=(Attachment("a.md", AttachmentKind.TEXT, "```\nx\n```", 9),)),
+        say(1, None, "How many?", parts=(Attachment("a.md", AttachmentKind.TEXT, "```\nx\n```", 9),)),
         say(2, 1, "Three.", "assistant", thinking="I count.\nSlowly.", main_name="Qwen3", stats={"rounds": 3}),
         say(3, 1, "Four.", "assistant"),
         say(4, 2, "Sure?"),

@@ -39,7 +39,7 @@ from engine import (
     SuppliedModel,
     Way,
 )
-from engine.cluster.discovery import announced_text
+from engine.cluster.discovery import announced
 from engine.cluster.operations import PROTOCOL
 from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
@@ -55,7 +55,7 @@ COMMIT = "c" * 40
 
 
 def is_found(name: str, *addresses: str, fingerprint: str = "e" * 64, protocol: int = PROTOCOL) -> FoundMachine:
-    return FoundMachine(name, announced_text(fingerprint)[-32:].decode(), protocol, addresses)
+    return FoundMachine(name, announced(fingerprint)["id"], protocol, addresses)
 
 
 class Others:

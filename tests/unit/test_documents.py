@@ -18,8 +18,8 @@ from app.documents.pictures import MOST_BYTES
 from app.documents.problems import Refused, WhyNot
 from app.documents.reading import MOST_FILE_BYTES, name_of, read_file
 from app.storage import Attachment, AttachmentKind
-from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.codec import as_name, as_title
+from app.storage.parts import attachments_from_json, parts_to_json
 from app.system.limited_child import Limits, Stop, Stopped
 from tests.helpers.pdf_files import pdf_bytes, with_password
 from tests.helpers.picture_files import rgb_png
@@ -246,7 +246,7 @@ attachments = pictures | st.builds(
 @hypothesis_settings(max_examples=40)
 @given(st.lists(attachments, max_size=2).map(tuple))
 def test_attachments_are_stored_as_they_are(several: tuple[Attachment, ...]) -> None:
-    assert attachments_from_json(attachments_to_json(several)) == several
+    assert attachments_from_json(parts_to_json(several)) == several
 
 
 @pytest.mark.parametrize(
@@ -295,5 +295,5 @@ def test_a_large_file_of_nothing_is_refused_at_once(tmp_path: Path) -> None:
 def test_any_name_can_be_shown(name: str, shown: str) -> None:
     """On one line, in its own order, and all of it; also a name that an imported chat or another version brought."""
     assert name_of(Path("/tmp", name)) == shown
-    stored = attachments_to_json([Attachment(name.replace("\ud800", "?"), AttachmentKind.TEXT, "", 0)])
+    stored = parts_to_json([Attachment(name.replace("\ud800", "?"), AttachmentKind.TEXT, "", 0)])
     assert [as_title(each.name) for each in attachments_from_json(stored)] == [shown]

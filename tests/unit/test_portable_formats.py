@@ -18,6 +18,7 @@ from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.writing import Names, safe_name
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_name
+from app.storage.parts import Call, Result, Text, Thinking, Unknown
 from app.storage.portable import PortableChat, PortableMessage
 from tests.helpers.foreign_chats import HIDDEN, chatgpt, drawing, lm_studio, node, pointer, replied, said, slot, step
 
@@ -285,6 +286,31 @@ attached = st.builds(
     st.integers(0, 10**15),
     st.integers(0, 10**15),
 )
+digests = st.integers(0, 2**256 - 1).map(lambda number: f"{number:064x}")
+pictures = st.builds(
+    Attachment,
+    names,
+    st.just(AttachmentKind.PICTURE),
+    texts,
+    st.integers(0, 10**15),
+    digest=digests,
+    width=st.integers(1, 10**4),
+    height=st.integers(1, 10**4),
+)
+unknown = st.builds(
+    lambda values, kind: Unknown(json.dumps(values | {"part": kind}, ensure_ascii=False)),
+    objects,
+    st.sampled_from(["hologram", 3, None, "", ["text"]]),
+)
+parts = st.one_of(
+    st.builds(Text, texts),
+    st.builds(Thinking, texts, times),
+    st.builds(Call, texts, texts, texts),
+    st.builds(Result, texts, texts, texts, st.booleans()),
+    attached,
+    pictures,
+    unknown,
+)
 
 
 @st.composite
@@ -305,7 +331,7 @@ def chats(draw: st.DrawFn) -> PortableChat:
             stats=draw(st.none() | objects),
             error=draw(st.none() | objects),
             drafting=draw(st.none() | objects),
-            attachments=tuple(draw(st.lists(attached, max_size=1))),
+            parts=tuple(draw(st.lists(parts, max_size=3))),
             created_at=draw(times),
         )
         for at, number in enumerate(numbers)

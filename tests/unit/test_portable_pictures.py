@@ -39,7 +39,7 @@ def a_chat(pictures: Pictures) -> PortableChat:
     made = as_stored(image(30, 20))
     digest, size = pictures.put(made.png), len(made.png)
     picture = Attachment("sea.png", AttachmentKind.PICTURE, "", size, 0, digest, 30, 20, made.thumbnail)
-    return PortableChat("x:1", "Sea", (PortableMessage(1, None, "user", "What is it?", attachments=(picture,)),))
+    return PortableChat("x:1", "Sea", (PortableMessage(1, None, "user", "What is it?", parts=(picture,)),))
 
 
 def spool_of(folder: Path, line: str) -> Path:
@@ -78,7 +78,7 @@ def test_a_picture_of_several_versions_of_a_message_is_written_once_and_comes_ba
     chat = a_chat(here)
     (message,) = chat.messages
     (picture,) = message.attachments
-    again = replace(message, number=2, attachments=(replace(picture, name="again.png"),))
+    again = replace(message, number=2, parts=(replace(picture, name="again.png"),))
     line = own.line_of(own.with_bytes(replace(chat, messages=(message, again)), here.get))
     assert line.count(base64.b64encode(here.get(picture.digest) or b"").decode()) == 1
     spool = spool_of(tmp_path, line)
@@ -96,11 +96,11 @@ def test_of_too_many_pictures_for_an_import_the_words_come_back(
     chat = a_chat(here)
     (message,) = chat.messages
     monkeypatch.setattr(own, "MOST_PICTURE_BYTES", message.attachments[0].size_bytes - 1)
-    (attached,) = json.loads(own.line_of(own.with_bytes(chat, here.get)))["messages"][0]["attachments"]
+    (attached,) = json.loads(own.line_of(own.with_bytes(chat, here.get)))["messages"][0]["parts"]
     assert attached["text"] == ""
     spool = spool_of(tmp_path, own.line_of(own.with_bytes(chat, here.get)))
     keep_pictures(spool, here.put, Stop())
-    assert chat_of(spool.read_bytes()).messages == (replace(message, attachments=(NOTE,)),)
+    assert chat_of(spool.read_bytes()).messages == (replace(message, parts=(NOTE,)),)
 
 
 def test_an_export_says_how_many_pictures_are_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_an_export_says_how_many_pictures_are_not_in_it(tmp_path: Path, monkeypa
 def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_stranger_is_shown(tmp_path: Path) -> None:
     pictures = Pictures(tmp_path / "chats.db")
     found = json.loads(own.line_of(own.with_bytes(a_chat(Pictures(tmp_path / "a" / "chats.db")), lambda _digest: None)))
-    (attached,) = found["messages"][0]["attachments"]
+    (attached,) = found["messages"][0]["parts"]
     attached["thumbnail"] = base64.b64encode(b"\xff\xd8\xff stranger").decode()
     for text in ("", "no base64", base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(50)).decode()):
         attached["text"] = text
@@ -169,7 +169,7 @@ def test_a_picture_that_an_app_has_drawn_is_a_word_to_a_model(tmp_path: Path, ro
     """No template has a place for one in a reply, and the engine refuses it there."""
     attached = a_chat(Pictures(tmp_path / "chats.db")).messages[0].attachments
     pixels = Picture(1, 1, b"rgb", "x")
-    stored = StoredMessage(1, 1, None, role, "Here.", attachments=attached)
+    stored = StoredMessage(1, 1, None, role, "Here.", parts=attached)
     (message,) = request_messages([stored], "", lambda _picture: pixels)
     shown = role is MessageRole.USER
     assert message.pictures == ((pixels,) if shown else ())
@@ -203,7 +203,7 @@ def test_pictures_are_files_beside_the_markdown(tmp_path: Path) -> None:
     assert "![sea.png](The%20sea%202/1.png)" in target.read_text(encoding="utf-8")
     (digest,) = (each.digest for each in chat.messages[0].attachments)
     assert (tmp_path / "The sea 2" / "1.png").read_bytes() == pictures.get(digest)
-    bare = replace(chat, messages=(replace(chat.messages[0], attachments=()),))
+    bare = replace(chat, messages=(replace(chat.messages[0], parts=()),))
     write_markdown(bare, WORDS, tmp_path / "Bare.md", Unfinished(tmp_path), pictures.get)
     assert not (tmp_path / "Bare").exists()
 
@@ -235,6 +235,6 @@ def test_the_name_of_a_picture_is_no_html_in_markdown(tmp_path: Path) -> None:
     pictures = Pictures(tmp_path / "a" / "chats.db")
     chat = a_chat(pictures)
     (message,) = chat.messages
-    named = replace(message, attachments=(replace(message.attachments[0], name="\\<img src=x>](y"),))
+    named = replace(message, parts=(replace(message.attachments[0], name="\\<img src=x>](y"),))
     write_markdown(replace(chat, messages=(named,)), WORDS, tmp_path / "Sea.md", Unfinished(tmp_path), pictures.get)
     assert "![\\<img src=x\\> (y](Sea/1.png)" in (tmp_path / "Sea.md").read_text(encoding="utf-8")

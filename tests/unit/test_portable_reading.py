@@ -21,7 +21,7 @@ from app.portable.problems import WhyNotRead
 from app.portable.reading import Found, find_chats
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
-from app.storage.attachments import Attachment, AttachmentKind
+from app.storage.parts import Attachment, AttachmentKind
 from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import ChildFailed, Limits, Stop, Stopped
 from tests.helpers.foreign_chats import chatgpt, drawing, lm_studio, node, pointer, said, slot
@@ -114,7 +114,7 @@ def with_pictures() -> str:
 def shown(found: Found) -> list[list[tuple[str, str]]]:
     """Of each message's attachments the name and what is packed in it."""
     (chat,) = (json.loads(line) for line in found.spool.read_text(encoding="utf-8").splitlines())
-    attached = [[(each["name"], each["text"]) for each in message["attachments"]] for message in chat["messages"]]
+    attached = [[(each["name"], each["text"]) for each in message["parts"]] for message in chat["messages"]]
     return [[(name, base64.b64decode(text).decode()) for name, text in each] for each in attached]
 
 
@@ -292,7 +292,7 @@ def test_presets_beyond_every_measure_cost_no_chat(tmp_path: Path, monkeypatch: 
 def test_a_message_with_all_the_attachments_that_it_can_have_is_read(tmp_path: Path) -> None:
     """Also versions of it: each has them."""
     files = tuple(Attachment("a", AttachmentKind.TEXT, sign * MOST_CHARACTERS, 0) for sign in "x각" * 10)
-    messages = tuple(PortableMessage(number, None, "user", "Why?", attachments=files) for number in (1, 2))
+    messages = tuple(PortableMessage(number, None, "user", "Why?", parts=files) for number in (1, 2))
     found = find(tmp_path, exported(tmp_path, [PortableChat("x:1", "T", messages)], []))
     assert (found.origins, found.messages, found.problems) == (("x:1",), 2, ())
     assert [len(each.text) for each in spooled(found)[0].messages[1].attachments] == [MOST_CHARACTERS] * 20

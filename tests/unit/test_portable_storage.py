@@ -264,7 +264,7 @@ def test_damaged_rows_do_not_stop_an_export(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         portable.add(stores, CHAT)
         stores.database.execute("UPDATE messages SET role = 'nobody' WHERE text = 'Three.'")
-        stores.database.execute("UPDATE messages SET stats = '{\"a\": NaN}', attachments = '[' WHERE text = 'Four.'")
+        stores.database.execute("UPDATE messages SET stats = '{\"a\": NaN}', parts = '[' WHERE text = 'Four.'")
         (found,) = all_chats(stores)
         first = found.messages[0].number
         assert [(each.text, each.parent) for each in found.messages] == [

@@ -140,7 +140,7 @@ def test_what_a_copy_names_stays_and_goes_with_it(path: Path, damaged: bool) -> 
     digest = pictures.put(b"picture")
     pictures.give_up(digest)
     with closing(Database(path)) as database:
-        change = "UPDATE messages SET attachments = ? WHERE id = 7"
+        change = "UPDATE messages SET parts = ? WHERE id = 7"
         database.execute(change, (f'[{{"digest": "{digest}"}}]',))
         copy_if_due(path)
         (copy,) = copies_of(path)

@@ -178,7 +178,7 @@ def test_a_rescue_keeps_what_version_4_brought(path: Path) -> None:
         database.execute("INSERT INTO folders (name, created_at) VALUES ('Work', 2)")
         chat = "INSERT INTO chats (title, created_at, updated_at, folder_id, options) VALUES ('new', 3, 3, 1, '{}')"
         database.execute(chat)
-        words = "INSERT INTO messages (chat_id, role, text, created_at, attachments) VALUES (2, 'user', 'new', 3, '[]')"
+        words = "INSERT INTO messages (chat_id, role, text, created_at, parts) VALUES (2, 'user', 'new', 3, '[]')"
         database.execute(words)
         root = "SELECT rootpage FROM sqlite_master WHERE name = 'messages_by_parent'"
         page = database.rows(root)[0]["rootpage"]
@@ -189,7 +189,7 @@ def test_a_rescue_keeps_what_version_4_brought(path: Path) -> None:
         assert database.rescued is not None
         chats = database.rows("SELECT title, folder_id, options FROM chats ORDER BY id")
         assert [tuple(row) for row in chats] == [("old", None, None), ("new", 1, "{}")]
-        messages = database.rows("SELECT text, attachments FROM messages ORDER BY id")
+        messages = database.rows("SELECT text, parts FROM messages ORDER BY id")
         assert [tuple(row) for row in messages] == [("old words", None), ("new", "[]")]
         assert [row["name"] for row in database.rows("SELECT name FROM folders")] == ["Work"]
 
@@ -213,6 +213,7 @@ def test_words_are_for_their_owner_only(path: Path) -> None:
         assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 4
 
 
+@DAMAGED
 @pytest.mark.parametrize("noted", [2**31, 2**62, "text"])
 def test_a_damaged_last_number_does_not_make_the_next_one_too_large(tmp_path: Path, noted: object) -> None:
     path = tmp_path / "chats.db"
@@ -221,7 +222,6 @@ def test_a_damaged_last_number_does_not_make_the_next_one_too_large(tmp_path: Pa
         database.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'chats'", (noted,))
     with closing(Database(path)) as database:
         assert Stores(database).chats.create("second") == first + 1
-        assert database.rescued is None
 
 
 def test_a_change_by_itself_is_on_disk_also_after_text_was_saved(database: Database) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.settings import Settings
-from app.system.file_manager import reveal
 from app.theme import COLUMN_PX, Theme
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown, starter_as_one
 from app.view_models.model_list import ModelEntry
@@ -36,7 +35,7 @@ _TEMPLATE_WIDTH_PX = 720
 _TEMPLATE_HEIGHT_PX = 420
 
 
-class ModelsPage(Translated, Page):
+class YoursPage(Translated, Page):
     most_px = COLUMN_PX
 
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
@@ -114,7 +113,7 @@ class ModelsPage(Translated, Page):
 
     def _folder_row(self, path: str) -> FolderRow:
         row = FolderRow(self.theme, path)
-        row.remove_requested.connect(lambda: self._models.sources.remove_folder(path))
+        row.remove_button.clicked.connect(lambda: self._models.sources.remove_folder(path))
         return row
 
     def _ask_for_folder(self) -> None:
@@ -239,20 +238,12 @@ class InstalledCard(Translated, QWidget):
         next((row for row in self.rows if row.folder == folder), nearest).focus_button(button)
 
     def _row(self, entry: ModelEntry) -> ModelRow:
-        row = ModelRow(self._theme, entry, self._models.library.context_tokens)
+        row = ModelRow(self._theme, entry, self._models)
         if entry.folder in self._open:
             row.show_facts(True)
         row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))
-        row.use_requested.connect(lambda: self._models.use(entry.folder))
-        row.reload_requested.connect(lambda: self._models.reload(entry.folder))
         row.machines_button.clicked.connect(self.machines_requested)
         row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
-        row.reveal_requested.connect(lambda: reveal(entry.folder))
-        row.template_requested.connect(lambda: self._models.library.read_template(entry.folder))
-        row.verify_requested.connect(lambda: self._models.library.verify(entry.folder))
-        row.verify_stop_requested.connect(lambda: self._models.library.stop_verifying(entry.folder))
-        row.update_requested.connect(lambda: self._models.library.check_for_update(entry.folder))
-        row.mend_requested.connect(lambda: self._models.library.mend(entry.folder))
         return row
 
     def _rest(self, number: int) -> PillButton:

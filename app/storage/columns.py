@@ -1,0 +1,116 @@
+"""The columns of a message beside its number and its place in the tree: one list.
+
+What makes a row, copies it, writes it to a file of chats, or takes it from one goes by it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.storage.codec import LATEST_S, as_text, as_time, exportable_object, object_to_json, storable
+from app.storage.database import Connection
+from app.storage.parts import Parts, part_to_json, parts_from_json, parts_of, parts_to_json
+from app.storage.records import ReplyStatus
+
+ROLES = ("user", "assistant", "system")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Between four forms: a row's, `PortableMessage`'s, and JSON of a file, which is not trusted."""
+
+    from_row: Callable[[object], Any]
+    to_row: Callable[[Any], object]
+    from_file: Callable[[object], Any]  # raises ValueError
+    to_file: Callable[[Any], object]
+    usual: object = None  # where a file says nothing
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _text_from_file(value: object) -> str:
+    return storable(_of(value, str))
+
+
+def _role_from_file(value: object) -> str:
+    if value not in ROLES:
+        raise ValueError
+    return str(value)
+
+
+def number_from_file(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LATEST_S:
+        raise ValueError
+    return float(value)
+
+
+def time_from_file(value: object) -> float:
+    return max(0.0, number_from_file(value))
+
+
+def object_from_file(value: object) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    cleaned: dict[str, Any] = json.loads(storable(json.dumps(_of(value, dict), ensure_ascii=False)))
+    return cleaned
+
+
+def _status_from_row(value: object) -> str:
+    status = as_text(value)
+    return ReplyStatus.INTERRUPTED if status == ReplyStatus.STREAMING else status
+
+
+def _status_from_file(value: object) -> str:
+    status = ReplyStatus.stored(value) if isinstance(value, str) else ReplyStatus.DONE
+    return ReplyStatus.DONE if status is ReplyStatus.STREAMING else status
+
+
+def _parts_from_file(value: object) -> Parts:
+    """MEASURED: by way of JSON, as other values are made storable, they would take twice the memory."""
+    return tuple(map(_storable_part, parts_of(_of(value, list)))) if value else ()
+
+
+def _storable_part(part: Any) -> Any:
+    texts = {name: getattr(part, name) for name in part.__slots__}
+    return replace(part, **{name: storable(each) for name, each in texts.items() if type(each) is str})
+
+
+def _parts_to_file(parts: Parts) -> list[dict[str, object]]:
+    return [part_to_json(each) for each in parts]
+
+
+def _of(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError
+    return value
+
+
+_TEXT = Column(as_text, _same, _text_from_file, _same, usual="")
+_OBJECT = Column(exportable_object, object_to_json, object_from_file, _same)
+
+COLUMNS: Mapping[str, Column] = {
+    "role": Column(as_text, _same, _role_from_file, _same),
+    "text": _TEXT,
+    "thinking": _TEXT,
+    "thinking_s": Column(as_time, _same, number_from_file, _same, usual=0.0),
+    "status": Column(_status_from_row, _same, _status_from_file, _same),
+    "main_name": _TEXT,
+    "draft_name": _TEXT,
+    "stats": _OBJECT,
+    "error": _OBJECT,
+    "drafting": _OBJECT,
+    "parts": Column(parts_from_json, parts_to_json, _parts_from_file, _parts_to_file),
+    "created_at": Column(as_time, _same, time_from_file, _same, usual=0.0),
+}
+
+
+def insert_message(database: Connection, chat_id: int, parent_id: int | None, values: Mapping[str, object]) -> int:
+    """A row of `COLUMNS` as the database has them. Returns its number."""
+    names = ("chat_id", "parent_id", *values)
+    sql = f"INSERT INTO messages ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    return database.execute(sql, (chat_id, parent_id, *values.values()))

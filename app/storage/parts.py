@@ -1,0 +1,274 @@
+"""What a message consists of: texts, thinking, files, and calls of tools with their results, in order. One schema.
+
+Storage, search, export, import, rescue and copies read it here. A message's last thinking and its last text are columns
+of their own: they grow while a reply streams. The column `parts` has all that comes before these, as a list in JSON. A
+part says what it is in `part`; one that says nothing is a file. What a newer version wrote is kept as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Protocol, TypeVar
+
+from app.storage.codec import LARGEST, as_name, as_text, is_shallow
+
+_OF_PICTURES = ("digest", "width", "height", "thumbnail")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_MOST_THUMBNAIL = 64_000
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+    @property
+    def searched(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """It is not searched."""
+
+    text: str
+    seconds: float = 0.0
+
+    @property
+    def searched(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Of a tool, by the model."""
+
+    id: str
+    name: str
+    arguments: str  # a JSON object
+
+    @property
+    def searched(self) -> str:
+        return f"{self.name}\n{self.arguments}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool answered."""
+
+    id: str  # of the call
+    name: str
+    text: str
+    failed: bool = False
+
+    @property
+    def searched(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A part of a kind that a newer version has: it is kept, copied and exported, and not shown."""
+
+    json: str
+
+    @property
+    def searched(self) -> str:
+        return ""
+
+
+class AttachmentKind(StrEnum):
+    TEXT = "text"  # text or code, from a file
+    PDF = "pdf"  # the text of one
+    PASTED = "pasted"  # has no name
+    PICTURE = "picture"  # its bytes are in a file of their own, see `pictures`
+    NOTE = "note"  # of an imported chat: only the name of what was there
+
+    @classmethod
+    def _missing_(cls, value: object) -> AttachmentKind:
+        return cls.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file, a picture or a long text."""
+
+    name: str
+    kind: AttachmentKind
+    text: str
+    size_bytes: int  # of the file, or of the pasted text
+    tokens: int = 0  # as the main model counted them; 0: not known
+    digest: str = ""  # of a picture: which file has its bytes
+    width: int = 0  # likewise, in pixels
+    height: int = 0
+    thumbnail: str = ""  # likewise: a small square JPEG of ours, as base64
+
+    @property
+    def is_picture(self) -> bool:
+        return self.kind is AttachmentKind.PICTURE
+
+    @property
+    def searched(self) -> str:
+        return f"{self.name}\n{self.text}"
+
+
+Part = Text | Thinking | Attachment | Call | Result | Unknown
+Parts = tuple[Part, ...]
+Attachments = tuple[Attachment, ...]
+
+_FILE = "file"
+_KINDS: dict[str, type[Part]] = {
+    "text": Text,
+    "thinking": Thinking,
+    _FILE: Attachment,
+    "call": Call,
+    "result": Result,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_EMPTY: dict[str, object] = {"str": "", "int": 0, "float": 0.0, "bool": False, "AttachmentKind": AttachmentKind.TEXT}
+_USUAL = {kind: {each.name: _EMPTY[str(each.type)] for each in fields(kind)} for kind in _NAMES}
+
+P = TypeVar("P", bound=Part)
+
+
+class Kept(Protocol):
+    """A message as its row has it."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def thinking(self) -> str: ...
+    @property
+    def thinking_s(self) -> float: ...
+    @property
+    def parts(self) -> Parts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a row has of a message's parts."""
+
+    text: str = ""
+    thinking: str = ""
+    thinking_s: float = 0.0
+    parts: Parts = ()
+
+
+def content_of(whole: Sequence[Part]) -> Content:
+    """Of all parts in order; `all_parts` gives exactly these again."""
+    rest = list(whole)
+    text = ""
+    thinking = Thinking("")
+    if rest and isinstance(last := rest[-1], Text) and last.text:
+        text = last.text
+        rest.pop()
+    if rest and isinstance(last := rest[-1], Thinking) and last.text:
+        thinking = last
+        rest.pop()
+    return Content(text, thinking.text, thinking.seconds, tuple(rest))
+
+
+def all_parts(message: Kept) -> Parts:
+    """In order."""
+    thinking = (Thinking(message.thinking, message.thinking_s),) if message.thinking else ()
+    text = (Text(message.text),) if message.text else ()
+    return (*message.parts, *thinking, *text)
+
+
+def of_kind(kind: type[P], parts: Iterable[Part]) -> tuple[P, ...]:
+    return tuple(each for each in parts if isinstance(each, kind))
+
+
+def searched_texts(text: str, stored: object) -> list[str]:
+    """The words of a message, then the name and text of each of its files. `stored`: its column `parts`."""
+    if stored is None:
+        return [text]
+    parts = parts_from_json(stored)
+    words = [each.searched for each in parts if not isinstance(each, Attachment)]
+    return ["\n\n".join(filter(None, (*words, text))), *(each.searched for each in of_kind(Attachment, parts))]
+
+
+def digests_in(stored: object) -> set[str]:
+    """Those that a row may name, also one that is damaged: what else looks like one keeps a file, and harms nothing."""
+    return set(_DIGEST.findall(as_text(stored)))
+
+
+# As JSON
+
+
+def parts_to_json(parts: Sequence[Part]) -> str | None:
+    return json.dumps([part_to_json(each) for each in parts], ensure_ascii=False) if parts else None
+
+
+def part_to_json(part: Part) -> dict[str, object]:
+    if isinstance(part, Unknown):
+        values: dict[str, object] = json.loads(part.json)
+        return values
+    if not isinstance(part, Attachment):
+        return {"part": _NAMES[type(part)]} | asdict(part)
+    values = asdict(part)
+    return values if part.is_picture else {key: each for key, each in values.items() if key not in _OF_PICTURES}
+
+
+def parts_from_json(text: object) -> Parts:
+    """Of what cannot be read, nothing; never raises."""
+    if text is None:
+        return ()
+    try:
+        stored = json.loads(as_text(text))
+    except (ValueError, RecursionError):
+        return ()
+    return parts_of(stored) if isinstance(stored, list) else ()
+
+
+def attachments_from_json(text: object) -> Attachments:
+    """Likewise, of unsent text and of an edit, which have files only."""
+    return of_kind(Attachment, parts_from_json(text))
+
+
+def parts_of(stored: Sequence[object]) -> Parts:
+    read = (_part(each) for each in stored if isinstance(each, dict))
+    return tuple(each for each in read if each is not None)
+
+
+def _part(stored: dict[str, object]) -> Part | None:
+    name = stored.get("part", _FILE)
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        return _unknown(stored)
+    values = {key: _like(usual, stored.get(key)) for key, usual in _USUAL[kind].items()}
+    made = kind(**values)  # type: ignore[arg-type]
+    return _checked(made) if isinstance(made, Attachment) else made
+
+
+def _checked(read: Attachment) -> Attachment:
+    made = replace(read, name=as_name(read.name), kind=AttachmentKind(read.kind))
+    whole = _DIGEST.fullmatch(made.digest) and made.width and made.height and len(made.thumbnail) <= _MOST_THUMBNAIL
+    if made.is_picture and not whole:  # its digest, size or thumbnail is not valid
+        return replace(made, kind=AttachmentKind.NOTE, digest="", width=0, height=0, thumbnail="")
+    return made if made.is_picture else replace(made, digest="", width=0, height=0, thumbnail="")
+
+
+def _unknown(stored: dict[str, object]) -> Unknown | None:
+    """None: it could not be written as JSON again."""
+    try:
+        written = json.dumps(stored, ensure_ascii=False, allow_nan=False) if is_shallow(stored) else ""
+    except ValueError:
+        return None
+    return Unknown(written.encode("utf-8", "replace").decode()) if written else None
+
+
+def _like(usual: object, value: object) -> object:
+    if isinstance(usual, str):
+        return value if isinstance(value, str) else usual
+    if isinstance(usual, bool):
+        return value if isinstance(value, bool) else usual
+    if isinstance(usual, int):
+        return value if type(value) is int and 0 <= value <= LARGEST else usual
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value) if 0 <= value <= LARGEST else usual
+    return usual
