@@ -321,7 +321,7 @@ class _Merge:
         for number, *values in file.rows(table):
             if number not in numbers and len(values) == len(columns):
                 values[key] = number
-                with suppress(sqlite3.IntegrityError, sqlite3.DataError):  # what damage has made of a value
+                with suppress(sqlite3.IntegrityError, sqlite3.DataError):  # a damaged value
                     self._fresh.execute(sql, values)
                     numbers.add(number)
         return len(numbers) - before
