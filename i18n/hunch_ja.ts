@@ -3734,6 +3734,29 @@
     </message>
 </context>
 <context>
+    <name>ModelLinksPage</name>
+    <message>
+        <source>Your models</source>
+        <translation>マイモデル</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>モデルはメインウインドウのサイドバーにあります。</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>モデルを探す</translation>
+    </message>
+    <message>
+        <source>Recommended models and search.</source>
+        <translation>おすすめのモデルと検索。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>開く</translation>
+    </message>
+</context>
+<context>
     <name>ModelPage</name>
     <message>
         <source>Contacting hub…</source>
@@ -4132,69 +4155,6 @@
     <message>
         <source>has a draft</source>
         <translation>ドラフトあり</translation>
-    </message>
-</context>
-<context>
-    <name>ModelsPage</name>
-    <message>
-        <source>Delete %1?</source>
-        <translation>%1 を削除しますか？</translation>
-    </message>
-    <message>
-        <source>Frees %1.</source>
-        <translation>ディスクの空きが %1 増えます。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>削除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
-    </message>
-    <message>
-        <source>Models folder</source>
-        <translation>モデルのあるフォルダ</translation>
-    </message>
-    <message>
-        <source>Installed</source>
-        <translation>インストール済み</translation>
-    </message>
-    <message>
-        <source>Refresh</source>
-        <translation>一覧を更新</translation>
-    </message>
-    <message>
-        <source>More folders</source>
-        <translation>その他のフォルダ</translation>
-    </message>
-    <message>
-        <source>Their models are listed, never changed.</source>
-        <translation>これらのフォルダのモデルも表示します。中身は変更しません。</translation>
-    </message>
-    <message>
-        <source>Add folder…</source>
-        <translation>フォルダを追加…</translation>
-    </message>
-    <message>
-        <source>Your models</source>
-        <translation>マイモデル</translation>
-    </message>
-    <message>
-        <source>Models are in the sidebar of the main window.</source>
-        <translation>モデルはメインウインドウのサイドバーにあります。</translation>
-    </message>
-    <message>
-        <source>Find models</source>
-        <translation>モデルを探す</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>おすすめのモデルと検索。</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>開く</translation>
     </message>
 </context>
 <context>
@@ -6502,6 +6462,49 @@
     <message>
         <source>Quit Hunch</source>
         <translation>Hunch を終了</translation>
+    </message>
+</context>
+<context>
+    <name>YoursPage</name>
+    <message>
+        <source>Frees %1.</source>
+        <translation>ディスクの空きが %1 増えます。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>モデルのあるフォルダ</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>一覧を更新</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>その他のフォルダ</translation>
+    </message>
+    <message>
+        <source>Their models are listed, never changed.</source>
+        <translation>これらのフォルダのモデルも表示します。中身は変更しません。</translation>
+    </message>
+    <message>
+        <source>Add folder…</source>
+        <translation>フォルダを追加…</translation>
     </message>
 </context>
 <context>

@@ -3734,6 +3734,29 @@
     </message>
 </context>
 <context>
+    <name>ModelLinksPage</name>
+    <message>
+        <source>Your models</source>
+        <translation>내 모델</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>모델은 메인 창의 사이드바에 있어요.</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>모델 찾기</translation>
+    </message>
+    <message>
+        <source>Recommended models and search.</source>
+        <translation>추천 모델과 검색.</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>열기</translation>
+    </message>
+</context>
+<context>
     <name>ModelPage</name>
     <message>
         <source>Contacting hub…</source>
@@ -4132,69 +4155,6 @@
     <message>
         <source>has a draft</source>
         <translation>초안 모델 있음</translation>
-    </message>
-</context>
-<context>
-    <name>ModelsPage</name>
-    <message>
-        <source>Delete %1?</source>
-        <translation>%1 모델을 삭제할까요?</translation>
-    </message>
-    <message>
-        <source>Frees %1.</source>
-        <translation>디스크 공간이 %1 생겨요.</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>삭제</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
-    </message>
-    <message>
-        <source>Models folder</source>
-        <translation>모델이 있는 폴더</translation>
-    </message>
-    <message>
-        <source>Installed</source>
-        <translation>설치됨</translation>
-    </message>
-    <message>
-        <source>Refresh</source>
-        <translation>새로 고침</translation>
-    </message>
-    <message>
-        <source>More folders</source>
-        <translation>다른 폴더</translation>
-    </message>
-    <message>
-        <source>Their models are listed, never changed.</source>
-        <translation>이 폴더의 모델도 목록에 나와요. 내용은 바꾸지 않아요.</translation>
-    </message>
-    <message>
-        <source>Add folder…</source>
-        <translation>폴더 추가…</translation>
-    </message>
-    <message>
-        <source>Your models</source>
-        <translation>내 모델</translation>
-    </message>
-    <message>
-        <source>Models are in the sidebar of the main window.</source>
-        <translation>모델은 메인 창의 사이드바에 있어요.</translation>
-    </message>
-    <message>
-        <source>Find models</source>
-        <translation>모델 찾기</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>추천 모델과 검색.</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>열기</translation>
     </message>
 </context>
 <context>
@@ -6502,6 +6462,49 @@
     <message>
         <source>Quit Hunch</source>
         <translation>Hunch 종료</translation>
+    </message>
+</context>
+<context>
+    <name>YoursPage</name>
+    <message>
+        <source>Frees %1.</source>
+        <translation>디스크 공간이 %1 생겨요.</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 모델을 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>모델이 있는 폴더</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>새로 고침</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>다른 폴더</translation>
+    </message>
+    <message>
+        <source>Their models are listed, never changed.</source>
+        <translation>이 폴더의 모델도 목록에 나와요. 내용은 바꾸지 않아요.</translation>
+    </message>
+    <message>
+        <source>Add folder…</source>
+        <translation>폴더 추가…</translation>
     </message>
 </context>
 <context>

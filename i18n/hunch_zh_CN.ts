@@ -3734,6 +3734,29 @@
     </message>
 </context>
 <context>
+    <name>ModelLinksPage</name>
+    <message>
+        <source>Your models</source>
+        <translation>我的模型</translation>
+    </message>
+    <message>
+        <source>Models are in the sidebar of the main window.</source>
+        <translation>模型在主窗口的侧边栏中。</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>查找模型</translation>
+    </message>
+    <message>
+        <source>Recommended models and search.</source>
+        <translation>推荐模型与搜索。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+</context>
+<context>
     <name>ModelPage</name>
     <message>
         <source>Contacting hub…</source>
@@ -4132,69 +4155,6 @@
     <message>
         <source>has a draft</source>
         <translation>有草稿模型</translation>
-    </message>
-</context>
-<context>
-    <name>ModelsPage</name>
-    <message>
-        <source>Delete %1?</source>
-        <translation>要删除 %1 吗？</translation>
-    </message>
-    <message>
-        <source>Frees %1.</source>
-        <translation>将释放 %1。</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Models folder</source>
-        <translation>存放模型的文件夹</translation>
-    </message>
-    <message>
-        <source>Installed</source>
-        <translation>已安装</translation>
-    </message>
-    <message>
-        <source>Refresh</source>
-        <translation>刷新</translation>
-    </message>
-    <message>
-        <source>More folders</source>
-        <translation>其他文件夹</translation>
-    </message>
-    <message>
-        <source>Their models are listed, never changed.</source>
-        <translation>也列出这些文件夹中的模型，不会改动其内容。</translation>
-    </message>
-    <message>
-        <source>Add folder…</source>
-        <translation>添加文件夹…</translation>
-    </message>
-    <message>
-        <source>Your models</source>
-        <translation>我的模型</translation>
-    </message>
-    <message>
-        <source>Models are in the sidebar of the main window.</source>
-        <translation>模型在主窗口的侧边栏中。</translation>
-    </message>
-    <message>
-        <source>Find models</source>
-        <translation>查找模型</translation>
-    </message>
-    <message>
-        <source>Recommended models and search.</source>
-        <translation>推荐模型与搜索。</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>打开</translation>
     </message>
 </context>
 <context>
@@ -6502,6 +6462,49 @@
     <message>
         <source>Quit Hunch</source>
         <translation>退出 Hunch</translation>
+    </message>
+</context>
+<context>
+    <name>YoursPage</name>
+    <message>
+        <source>Frees %1.</source>
+        <translation>将释放 %1。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>要删除 %1 吗？</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>存放模型的文件夹</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>刷新</translation>
+    </message>
+    <message>
+        <source>More folders</source>
+        <translation>其他文件夹</translation>
+    </message>
+    <message>
+        <source>Their models are listed, never changed.</source>
+        <translation>也列出这些文件夹中的模型，不会改动其内容。</translation>
+    </message>
+    <message>
+        <source>Add folder…</source>
+        <translation>添加文件夹…</translation>
     </message>
 </context>
 <context>

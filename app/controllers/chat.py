@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.asking import Asking
-from app.controllers.changes import Changes, Keeping
-from app.controllers.chat_lists import Folders, Places, Sight, Unseen, folder_of, list_chats
+from app.controllers.changes import Keeping, StorageChanges
+from app.controllers.chat_lists import Folders, ScrollPlaces, Unseen, Visibility, folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions, TrashReading
 from app.controllers.message_changes import MessageChanges
@@ -22,7 +22,7 @@ from app.controllers.messages import storable
 from app.controllers.models import ModelController
 from app.controllers.open_chat import OpenChat
 from app.controllers.quick_ask import Asides
-from app.controllers.replies import Replies
+from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
 from app.settings import Settings
 from app.storage import ChatSummary, Storage, StoredMessage
@@ -51,7 +51,7 @@ class ChatController(OpenChat):
         settings: Settings,
         models: ModelController,
         parent: QObject | None = None,
-        sight: Callable[[], Sight] = Sight,
+        sight: Callable[[], Visibility] = Visibility,
     ) -> None:
         super().__init__(storage, parent)
         self.generating = False
@@ -59,8 +59,8 @@ class ChatController(OpenChat):
             partial(list_chats, storage), self, folder_of=partial(folder_of, storage)
         )
         self.requests = RequestTableModel(self)
-        self.replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
-        self.changes = Changes(storage, self)
+        self.replies = RunningReplies(engine, bridge, storage, self.transcript, self.requests, self)
+        self.changes = StorageChanges(storage, self)
         self.keeping = Keeping(storage, self)
         self.deletions = Deletions(storage, self.changes, self)
         self.reading = TrashReading(self, storage, self.deletions)
@@ -70,7 +70,7 @@ class ChatController(OpenChat):
         self.asking = Asking(self, storage, self.changes, models, self.options, self.replies)
         self.asides = Asides(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(self, self.asking, storage, self.changes, self.keeping, self.deletions)
-        self.places = Places(storage)
+        self.places = ScrollPlaces(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
         self._connect()
         self.conversations.refresh()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.changes import Changes
+from app.controllers.changes import StorageChanges
 from app.controllers.messages import conversation_of
 from app.controllers.open_chat import OpenChat
 from app.storage import (
@@ -46,7 +46,7 @@ class Deletions(QObject):
     emptied = Signal(object)  # the chats that are forgotten for good
     chats_gone = Signal(object)  # to the Trash, with their folder
 
-    def __init__(self, storage: Storage, changes: Changes, parent: QObject) -> None:
+    def __init__(self, storage: Storage, changes: StorageChanges, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
         self._changes = changes

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from app.storage import rescue, schema
@@ -34,17 +34,6 @@ _PRAGMAS = (
     "PRAGMA cell_size_check = ON",
     "PRAGMA synchronous = FULL",
 )
-
-# Of this connection alone, and undone with what it undoes.
-_WATCH = """
-CREATE TEMP TABLE IF NOT EXISTS changed_chats (id INTEGER PRIMARY KEY);
-CREATE TEMP TRIGGER IF NOT EXISTS chat_made AFTER INSERT ON main.chats
-    BEGIN INSERT OR IGNORE INTO changed_chats VALUES (NEW.id); END;
-CREATE TEMP TRIGGER IF NOT EXISTS chat_changed AFTER UPDATE OF title, pinned, updated_at, deleted_at ON main.chats
-    BEGIN INSERT OR IGNORE INTO changed_chats VALUES (NEW.id); END;
-CREATE TEMP TRIGGER IF NOT EXISTS chat_gone AFTER DELETE ON main.chats
-    BEGIN INSERT OR IGNORE INTO changed_chats VALUES (OLD.id); END;
-"""
 
 
 class Database(Connection):
@@ -72,17 +61,6 @@ class Database(Connection):
             yield
         finally:
             self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-
-    def watch_chats(self) -> None:
-        """From now on `changed_chats` says which chats this connection has changed in what a search knows of them."""
-        self.connection.executescript(_WATCH)
-
-    def changed_chats(self) -> list[int]:
-        """Since the last time."""
-        numbers = [row["id"] for row in self.rows("SELECT id FROM temp.changed_chats")]
-        if numbers:
-            self.execute("DELETE FROM temp.changed_chats")
-        return numbers
 
     def checkpoint(self) -> None:
         """Moves what was written from the log to the database itself, as far as no connection reads."""
@@ -167,11 +145,10 @@ def _ends_within_a_page(path: Path, connection: sqlite3.Connection) -> bool:
 
 
 def _has_possible_numbers(connection: sqlite3.Connection) -> bool:
-    """No program gives such numbers, and Qt's signals cannot name them; a rescue gives the rows others."""
-    numbered = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'"
-    for (table,) in connection.execute(numbered).fetchall():
+    """No program gives other numbers, and Qt's signals cannot name them; a rescue has none of them."""
+    for table, last in connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
         ends = f'SELECT (SELECT min(id) FROM "{table}") < 0 OR (SELECT max(id) FROM "{table}") > {LARGEST_NUMBER}'
-        if connection.execute(ends).fetchone()[0]:
+        if type(last) is not int or last > LARGEST_NUMBER or connection.execute(ends).fetchone()[0]:
             return False
     return True
 
@@ -225,18 +202,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         schema.migrate(connection, file=path)
-        with suppress(sqlite3.OperationalError):  # its own schema may be damaged, and chats can do without it
-            _mend_numbers(connection)
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _mend_numbers(connection: sqlite3.Connection) -> None:
-    """No bit of what SQLite notes as the last number makes the next row one that Qt's signals cannot name."""
-    wrong = connection.execute("SELECT name FROM sqlite_sequence WHERE seq > ?", (LARGEST_NUMBER,)).fetchall()
-    for (table,) in wrong:
-        if connection.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone():
-            last = f'(SELECT ifnull(max(id), 0) FROM "{table}")'
-            connection.execute(f"UPDATE sqlite_sequence SET seq = {last} WHERE name = ?", (table,))

@@ -4,16 +4,11 @@ It says which chats may have a word, in any script and anywhere inside of words.
 from the messages, a few at a time, and one that is lost, damaged or too old is made again. Only the searcher's thread
 uses it. Here: keeping it, and asking it. Not here: looking into the messages that it names (`searching`).
 
-SQLite does not notice when a letter of a piece turns into another one. So the index is sealed with a sum over its
-bytes, and a run takes only one that agrees with its seal. What is written goes to SQLite's log, which has sums of its
-own, and from there to the file itself when much of it has come together, and at a run's end. Then it is sealed again:
-one that was killed in between has lost nothing of it.
-
 A piece is one or two characters of Chinese, Japanese and Korean, and up to three of kana and of all else. Messages of a
 chat that were written one after another are a block of some thousand characters. Pieces are kept by block: a third of
 the room.
 MEASURED among a million messages of 700 bytes, beside busy cores: 0.45 ms of CPU for each, and a quarter of the
-database. 0.03 s for the sum over 100 MB.
+database.
 """
 
 from __future__ import annotations
@@ -24,7 +19,6 @@ import math
 import os
 import re
 import sqlite3
-import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,7 +32,6 @@ from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.parts import searched_texts
 from app.system.small_file import make_way
-from engine import write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -52,11 +45,8 @@ _FEW = 2000  # messages: more are counted without reading them
 _SAMPLE = 2000  # blocks with a word, from which its frequency is estimated
 _COMMON = 2  # of so many blocks one has it: then they are not counted, where only rare words are asked for
 _LONGEST_KEPT = 32  # characters of a word whose pieces are remembered
-_SEAL = ".seal"
-_SUFFIXES = (_SEAL, "-wal", "-shm", "-journal", "")
+_SUFFIXES = ("-wal", "-shm", "-journal", "")
 _PAGE_BYTES = 16384  # a page of pieces is one of the file's, not five in a chain
-_PART_BYTES = 1 << 20
-_LOG_BYTES = 32 << 20
 _BUSY_S = 0.1  # a search waits no longer for what it can do without
 _NO_DAMAGE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
@@ -106,28 +96,6 @@ def forget_index(database: Path) -> None:
         _beside(database, suffix).unlink(missing_ok=True)
 
 
-def take_index(database: Path) -> None:
-    """For a run's first use: forgets an index that is not what an earlier run has sealed."""
-    seal = _beside(database, _SEAL)
-    try:
-        for suffix in _SUFFIXES:
-            make_way(_beside(database, suffix))
-        sealed = seal.read_bytes() if seal.exists() else b""
-        if index_path(database).exists() and sealed != _sum_over(database):
-            log.info("the search index is made anew: it is not as it was left")
-            forget_index(database)
-    except OSError as error:
-        log.warning("the search index cannot be examined: %s", error.strerror)
-
-
-def _sum_over(database: Path) -> bytes:
-    total = 0
-    with index_path(database).open("rb") as file:
-        while part := file.read(_PART_BYTES):
-            total = zlib.crc32(part, total)
-    return b"%08x" % total
-
-
 def _beside(database: Path, suffix: str) -> Path:
     path = index_path(database)
     return path.with_name(path.name + suffix)
@@ -144,31 +112,19 @@ class KeptIndex:
 
     def __init__(self, database: Path) -> None:
         self._path = database
-        self._is_taken = False
         self._index: SearchIndex | None = None
 
     def get(self) -> SearchIndex | None:
         """None: there can be none here, or not now."""
-        if not self._is_taken:
-            take_index(self._path)
-            self._is_taken = True
-        if self._index is not None and not self._index.is_in_its_place():
-            self._close()
         if self._index is None:
             self._index = open_index(self._path)
         return self._index
 
     def drop(self) -> None:
-        self._close()
+        self.close()
         forget_index(self._path)
 
-    def leave(self) -> None:
-        """At the end of the run."""
-        if self._index is not None and self._index.is_in_its_place():
-            self._index.seal()
-        self._close()
-
-    def _close(self) -> None:
+    def close(self) -> None:
         if self._index is not None:
             self._index.close()
             self._index = None
@@ -196,56 +152,36 @@ def open_index(database: Path) -> SearchIndex | None:
 
 def _opened(database: Path) -> SearchIndex:
     path = index_path(database)
+    for suffix in _SUFFIXES:
+        make_way(_beside(database, suffix))
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
     try:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == 0:
             connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         elif version != _VERSION:
             raise sqlite3.DatabaseError("an index of another version")
-        index = SearchIndex(connection, database)
-        if version == 0:
-            index.seal()
-        return index
+        return SearchIndex(connection)
     except BaseException:
         connection.close()
         raise
 
 
 class SearchIndex:
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """`path`: of the database that it indexes."""
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self.database = Connection(connection)
-        self._path = path
-        self._file = index_path(path).stat()
         rows = connection.execute("SELECT read_to FROM state WHERE typeof(read_to) = 'integer'").fetchall()
         if len(rows) != 1 or rows[0][0] < 0:
             raise sqlite3.DatabaseError("an index that does not say what it has read")
         self._read_to: int = rows[0][0]
-        self._firsts, self._chats = list[int](), list[int]()  # the first message of each block, and its chat
+        self._firsts: list[int] = []  # the first message of each block
+        self._chats: list[int] = []  # and its chat
 
     def close(self) -> None:
         self.database.close()
-
-    def is_in_its_place(self) -> bool:
-        """False: its file was deleted, or is another one now."""
-        try:
-            return os.path.samestat(self._file, index_path(self._path).stat())
-        except OSError:
-            return False
-
-    def seal(self) -> None:
-        """Moves what is in the log to the file. One that is killed meanwhile has no seal, and is made again."""
-        try:
-            _beside(self._path, _SEAL).unlink(missing_ok=True)
-            self.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-            write_atomically(_beside(self._path, _SEAL), _sum_over(self._path))
-        except (OSError, sqlite3.Error) as error:
-            log.info("the search index is not sealed: %s", error.__class__.__name__)
 
     def catch_up(self, reader: Connection, batch: int = BATCH) -> Progress:
         """Reads some of the messages that it does not know yet, or that have changed since."""
@@ -262,9 +198,6 @@ class SearchIndex:
             self._add(self._new(fresh))
             self.database.execute("UPDATE state SET read_to = ?", (known_to,))
         self._read_to = known_to
-        log_file = _beside(self._path, "-wal")
-        if log_file.exists() and log_file.stat().st_size > _LOG_BYTES:
-            self.seal()
         covered = tuple((row["id"], row["times"]) for row in changed if row["id"] <= known_to)
         return Progress(bool(fresh) or len(changed) == batch, covered)
 

@@ -28,7 +28,7 @@ from app.storage.pictures import Pictures
 from app.storage.records import ChatSummary, Purged
 from app.storage.requests import RequestStore
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, can_be_damage
-from app.storage.searching import ChangedChats, KnownChats, Searching
+from app.storage.searching import KnownChats, Searching
 from app.storage.trash import KEPT_S, Ages, Trash
 from app.system.worker import Deliver, Worker, ignore
 
@@ -79,15 +79,13 @@ class Storage:
     def __init__(self, path: Path, deliver: Deliver) -> None:
         self._address, self._deliver = address_of(path), deliver
         self.path, self.pictures = path, Pictures(path)
-        self._copies = _Copies(path)
         self._writer = Worker("storage writer", deliver)
         self._searcher = Worker("storage reader", deliver)
         self._copier = Worker("storage copier", deliver)
         self._database: Database | None = None  # the writer's
         self._searching: _Search | None = None
-        self._changed = ChangedChats()
-        self._index = KeptIndex(path)  # this and the next are the searcher's
-        self._known = KnownChats(self._changed)
+        self._index = KeptIndex(path)  # the searcher's
+        self._known = KnownChats()  # likewise
         self._read: Stores | None = None
 
     # Start and end
@@ -135,7 +133,7 @@ class Storage:
             self._read.database.close()
             self._read = None
         self._writer.ask(self._close_database, ignore, ignore)
-        self._searcher.ask(self._index.leave, ignore, ignore)
+        self._searcher.ask(self._index.close, ignore, ignore)
         workers = (self._searcher, self._copier, self._writer)
         ended = [worker.close(max(0.0, deadline - time.monotonic())) for worker in workers]
         return all(ended)
@@ -143,27 +141,27 @@ class Storage:
     def _open(self) -> Opened:
         if self._database is None:
             self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
-        self._database.watch_chats()
         stores = Stores(self._database)
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
             stores.unsent.attach_long()
             _forget_old(stores, self.path if self.keeps else None)
-        self._changed.add_all()
+        self._known.note_change()
         return Opened(self._database.rescued, stores.trash.leaves_traces)
 
     def forget_traces(self) -> None:
         """What was forgotten for good leaves the copies. For a start, once it has left all else that is kept."""
 
-        def note(are_clean: bool) -> None:
-            if are_clean:
-                self.write(lambda stores: stores.trash.forget_traces(), ignore, ignore)
+        def cleaned(_outcome: None) -> None:
+            self.write(lambda stores: stores.trash.forget_traces(), ignore, ignore)
 
-        self._copier.ask(self._clean_copies, note, ignore)
+        self._copier.ask(self._clean_copies, cleaned, _warn_of_copies)
 
-    def _clean_copies(self) -> bool:
+    def _clean_copies(self) -> None:
         """By the thread that makes them, so that none is being made."""
-        return not self.keeps or self._copies.clean(self._address)
+        if self.keeps:
+            with closing(Reader(self._address)) as reader:
+                copies.forget_in_copies(self.path, Trash(reader).traces)
 
     def _close_database(self) -> None:
         if self._database is not None:
@@ -271,7 +269,7 @@ class Storage:
             try:
                 return change(Stores(self._database))
             finally:
-                self._changed.note(self._database.changed_chats)
+                self._known.note_change()
 
         def failed(error: Exception) -> None:
             log.warning("a change was not stored: %s", _name(error))
@@ -293,11 +291,17 @@ class Storage:
             return purged
 
         def forgotten(purged: Purged) -> None:
-            def sweep(_are_clean: bool) -> None:
+            def sweep(_outcome: object) -> None:
                 self._writer.ask(lambda: self.pictures.sweep(self._database), lambda _: done(purged), ignore)
 
-            clean = partial(self._copier.ask, self._clean_copies, sweep, ignore)
-            self._searcher.ask(self._index.drop, lambda _dropped: clean(), lambda _error: clean())
+            def warn(error: Exception) -> None:
+                _warn_of_copies(error)
+                sweep(error)
+
+            def clean(_outcome: object) -> None:
+                self._copier.ask(self._clean_copies, sweep, warn)
+
+            self._searcher.ask(self._index.drop, clean, clean)
 
         self.write(change, forgotten, refused)
 
@@ -307,7 +311,11 @@ class Storage:
         if self.keeps:
             self._searcher.ask(self._know_chats, ignore, ignore)
             self._read_for_index()
-            self._copier.ask(self._copies.make, ignore, ignore)
+            self._copier.ask(
+                partial(copies.copy_if_due, self.path),
+                ignore,
+                lambda error: log.warning("a copy could not be made: %s", _name(error)),
+            )
 
     def _checkpoint(self) -> None:
         if self._database is not None:
@@ -322,33 +330,6 @@ def _forget_old(stores: Stores, path: Path | None) -> None:
             rescue.forget_old(path, lambda moments: Ages(stores.database, "damaged").overdue(moments, KEPT_S))
     except (OSError, sqlite3.OperationalError) as error:
         log.warning("what was kept for its time stays until the next start: %s", _name(error))
-
-
-class _Copies:
-    """The copies of the database. Where one cannot be made or changed, the log says so, and a later run tries."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def make(self) -> bool:
-        return self._done(lambda: copies.copy_if_due(self._path), "a copy could not be made: %s")
-
-    def clean(self, address: str) -> bool:
-        """Takes what was deleted for good out of them."""
-
-        def clean() -> None:
-            with closing(Reader(address)) as reader:
-                copies.forget_in_copies(self._path, Trash(reader).traces)
-
-        return self._done(clean, "what was deleted for good may still be in a copy: %s")
-
-    def _done(self, act: Callable[[], None], failed: str) -> bool:
-        try:
-            act()
-        except Exception as error:  # noqa: BLE001  what was asked for is done all the same
-            log.warning(failed, _name(error))
-            return False
-        return True
 
 
 class _Search:
@@ -401,6 +382,10 @@ class _Search:
             # What it can do without was at fault.
             self.met_damage = index is not None and not self.cancelled and can_be_damage(error)
             return found
+
+
+def _warn_of_copies(error: Exception) -> None:
+    log.warning("what was deleted for good may still be in a copy: %s", _name(error))
 
 
 def _name(error: Exception) -> str:

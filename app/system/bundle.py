@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from app.system import bundle_files
 from app.system.build import ROOT, own_version
 
 APPLICATIONS = Path("/Applications")
@@ -110,7 +111,6 @@ def is_in_applications() -> bool:
 
 def write_app(folder: Path, python: str = sys.executable) -> Path:
     """One that starts this Hunch, whichever version is installed then. Raises OSError, also in place of another app."""
-    from app.system import bundle_files
 
     def fill(new: Path) -> None:
         launcher = new / "Contents" / "MacOS" / "Hunch"
@@ -131,7 +131,5 @@ def write_app(folder: Path, python: str = sys.executable) -> Path:
 
 
 def _is_hunch(app: Path) -> bool:
-    from app.system.bundle_files import IDENTIFIER
-
     info = app / "Contents" / "Info.plist"
-    return info.is_file() and IDENTIFIER.encode() in info.read_bytes()
+    return info.is_file() and bundle_files.IDENTIFIER.encode() in info.read_bytes()

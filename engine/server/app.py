@@ -1,4 +1,4 @@
-"""The routes, and how a request becomes an answer."""
+"""The dialects, the routes, and how a request becomes an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,68 +15,72 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
-from engine.api.protocols import ChatEngine
 from engine.api.types import EngineState, ModelInfo
-from engine.server import listings
-from engine.server.anthropic_messages import AnthropicMessage
-from engine.server.asked import model_name
-from engine.server.discovery import discovery_routes
-from engine.server.fields import Fields, fields_of
+from engine.server.anthropic import ANTHROPIC
+from engine.server.dialect import ApiCall, CallContext, Dialect
+from engine.server.fields import fields_of
+from engine.server.gemini import GEMINI
 from engine.server.guard import Guard
-from engine.server.ollama import OllamaChat, OllamaGenerate
-from engine.server.openai_chat import ChatCompletion, Completion
-from engine.server.openai_responses import OpenAIResponse
-from engine.server.options import ServedModel, ServerOptions
-from engine.server.pictures import PictureReader, SentPictures
-from engine.server.problems import Dialect, Problem
-from engine.server.replies import Client, ClientLeft, Desk, Replies
-from engine.server.shapes import House, Shape
+from engine.server.lm_studio import LM_STUDIO
+from engine.server.metrics import CONTENT_TYPE
+from engine.server.ollama import OLLAMA
+from engine.server.openai import OPENAI
+from engine.server.options import ServedModel
+from engine.server.pictures import SentPictures
+from engine.server.problems import Problem
+from engine.server.replies import Client, ClientLeft, Replies, SharedEngine
 
 _log = logging.getLogger(__name__)
 
+# The first that owns a request answers it; the last one owns all.
+DIALECTS = (ANTHROPIC, GEMINI, LM_STUDIO, OLLAMA, OPENAI)
+
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.:-]")
 
-_SHAPES: dict[str, Callable[[Fields, House], Shape]] = {
-    "/v1/chat/completions": ChatCompletion,
-    "/api/v0/chat/completions": ChatCompletion,
-    "/v1/completions": Completion,
-    "/v1/messages": AnthropicMessage,
-    "/v1/responses": OpenAIResponse,
-    "/api/chat": OllamaChat,
-    "/api/generate": OllamaGenerate,
-}
+
+def make_app(shared: SharedEngine) -> Starlette:
+    routers = {dialect: Router(_routes_of(dialect, shared)) for dialect in DIALECTS}
+
+    async def in_its_dialect(scope: Scope, receive: Receive, send: Send) -> None:
+        await routers[scope["dialect"]](scope, receive, send)
+
+    async def health(_request: HttpRequest) -> Response:
+        if (why := await shared.unwell()) is None:
+            return JSONResponse({"status": "ok"})
+        return JSONResponse({"error": {"code": 503, "message": why, "type": "unavailable_error"}}, 503)
+
+    async def metrics(_request: HttpRequest) -> Response:
+        return Response(shared.metrics.text(), media_type=CONTENT_TYPE)
+
+    handlers: dict[Any, Any] = {
+        Problem: _refuse,
+        HTTPException: _refuse_route,
+        ClientDisconnect: _leave,
+        ClientLeft: _leave,
+        Exception: _fail,
+    }
+    return Starlette(
+        routes=[Route("/health", health), Route("/metrics", metrics), Mount("/", in_its_dialect)],
+        middleware=[Middleware(Guard, options=shared.options, dialects=DIALECTS)],
+        exception_handlers=handlers,
+    )
 
 
-def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk, pictures: PictureReader) -> Starlette:
-    listing = listings.Listings(engine, desk, pictures)
-    routes = [
-        *(Route(path, _Writing(shape, options, desk, pictures), methods=["POST"]) for path, shape in _SHAPES.items()),
-        Route("/v1/messages/count_tokens", listing.count_tokens, methods=["POST"]),
-        *discovery_routes(desk.offer, desk.supply, pictures),
-        Route("/health", listing.health),
-        Route("/metrics", listing.metrics),
-        Route("/v1/models", listing.models),
-        Route("/v1/models/{model:path}", listing.model),
-    ]
-    handlers: dict[Any, Any] = {Problem: _refuse, HTTPException: _refuse_route}
-    handlers |= {ClientDisconnect: _leave, ClientLeft: _leave}
-    handlers |= {Exception: _fail}
-    return Starlette(routes=routes, middleware=[Middleware(Guard, options=options)], exception_handlers=handlers)
+def _routes_of(dialect: Dialect, shared: SharedEngine) -> list[Route]:
+    calls = [Route(path, _Calling(path, call, shared), methods=["POST"]) for path, call in dialect.calls.items()]
+    return [*calls, *dialect.lookups(shared)]
 
 
-class _Writing:
+class _Calling:
     """An endpoint that has the engine write."""
 
-    def __init__(
-        self, shape: Callable[[Fields, House], Shape], options: ServerOptions, desk: Desk, pictures: PictureReader
-    ) -> None:
-        self._shape = shape
-        self._options = options
-        self._desk = desk
-        self._pictures = pictures
+    def __init__(self, path: str, call: type[ApiCall], shared: SharedEngine) -> None:
+        self._path = path
+        self._call = call
+        self._shared = shared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -85,45 +89,48 @@ class _Writing:
             _log.debug("a client has left before its answer was complete")
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = HttpRequest(scope, receive)
-        fields = await fields_of(request)
-        model = self._desk.offer.find(model_name(fields))
+        http = HttpRequest(scope, receive)
+        fields = await fields_of(http)
+        name = self._call.named_model(http, fields)
+        model = self._shared.models.find(name)
         if isinstance(draft := fields.any("draft_model"), str):
-            model = self._desk.offer.with_draft(model, draft)
-        with self._pictures.sent(model.main) as sent:
-            shape = self._shape(fields, House(self._options, EngineState(model.main, model.draft), sent))
-            if shape.requests:
-                await self._write(shape, model, sent, scope, receive, send)
+            model = self._shared.models.with_draft(model, draft)
+        with self._shared.pictures.sent(model.main) as sent:
+            state = EngineState(model.main, model.draft)
+            context = CallContext(scope["dialect"], self._shared.options, state, sent, http.query_params)
+            call = self._call(fields, context, name)
+            if call.requests:
+                await self._write(call, model, sent, scope, receive, send)
                 return
             async with Client(receive) as client:
-                await client.unless_left(self._desk.supply.visit(model, shape.keep_s))
-            await JSONResponse(shape.without_reply(), headers=_headers(shape))(scope, receive, send)
+                await client.unless_left(self._shared.queue.visit(model, call.keep_s))
+            await JSONResponse(call.without_reply(), headers=_headers(call))(scope, receive, send)
 
     async def _write(
-        self, shape: Shape, model: ServedModel, sent: SentPictures, scope: Scope, receive: Receive, send: Send
+        self, call: ApiCall, model: ServedModel, sent: SentPictures, scope: Scope, receive: Receive, send: Send
     ) -> None:
         async with Client(receive) as client:
-            requests = shape.requests
+            requests = call.requests
             if sent.texts:
-                with self._desk.expecting(len(requests)):
-                    requests = await client.unless_left(self._pictures.read(sent, requests))
-            async with self._desk.replies(scope["path"], requests, client, model, shape.keep_s) as replies:
-                if shape.stream:
+                with self._shared.expecting(len(requests)):
+                    requests = await client.unless_left(self._shared.pictures.read(sent, requests))
+            async with self._shared.replies(self._path, requests, client, model, call.keep_s) as replies:
+                if call.stream:
                     await replies.judged()
-                    await _Stream(shape, replies, self._options, send).run(scope["request_id"])
+                    await _Stream(call, replies, send).run(scope["request_id"])
                 else:
-                    content = shape.whole(await replies.whole())
-                    answer = JSONResponse(content, headers=_headers(shape, replies.model))
+                    content = call.whole(await replies.whole())
+                    answer = JSONResponse(content, headers=_headers(call, replies.model))
                     await answer(scope, receive, send)
 
 
 class _Stream:
     """An answer piece by piece: its head at once, the first piece when the prompt's length is known."""
 
-    def __init__(self, shape: Shape, replies: Replies, options: ServerOptions, send: Send) -> None:
-        self._shape = shape
+    def __init__(self, call: ApiCall, replies: Replies, send: Send) -> None:
+        self._call = call
         self._replies = replies
-        self._options = options
+        self._options = call.context.options
         self._send = send
         self._time = asyncio.get_running_loop().time
         self._written = self._time()
@@ -134,26 +141,26 @@ class _Stream:
         stream_headers = {
             "cache-control": "no-store",
             "x-accel-buffering": "no",
-            **_headers(self._shape, self._replies.model),
+            **_headers(self._call, self._replies.model),
         }
-        head = Response(media_type=self._shape.media_type, headers=stream_headers)
+        head = Response(media_type=self._call.media_type, headers=stream_headers)
         del head.headers["content-length"]
         await self._send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
         try:
-            async for heard in self._replies.events(self._patience_s):
+            async for found in self._replies.events(self._patience_s):
                 await self._open()
-                await self._write([] if heard is None else self._shape.pieces(*heard))
+                await self._write([] if found is None else self._call.pieces(*found))
                 if self._patience_s() <= 0:
-                    await self._write([self._shape.alive(*self._replies.progress)])
-            await self._write(self._shape.closing(self._replies.outcomes), more=False)
+                    await self._write([self._call.alive(*self._replies.progress)])
+            await self._write(self._call.closing(self._replies.outcomes), more=False)
         except Problem as problem:
             await self._open()
-            await self._write([self._shape.failure(problem, request_id)], more=False)
+            await self._write([self._call.failure(problem, request_id)], more=False)
 
     async def _open(self) -> None:
         if not self._opened:
             self._opened = True
-            await self._write(self._shape.opening(*self._replies.progress))
+            await self._write(self._call.opening(*self._replies.progress))
 
     async def _write(self, pieces: Iterable[bytes], *, more: bool = True) -> None:
         body = b"".join(pieces)
@@ -170,13 +177,13 @@ class _Stream:
         return self._written + self._options.silence_s - self._time()
 
 
-def _headers(shape: Shape, model: ModelInfo | None = None) -> dict[str, str]:
+def _headers(call: ApiCall, model: ModelInfo | None = None) -> dict[str, str]:
     """Which fields had no effect. Their names are the client's, so only what a name may consist of is repeated.
 
     `model`: the one that answers; None: it is not known yet.
     """
-    ignored = [*shape.fields.ignored, *(f"tools:{kind}" for kind in shape.dropped_tools)]
-    in_doubt = any(each.strict_tools and not (each.must_call or each.constraint) for each in shape.requests)
+    ignored = [*call.fields.ignored, *(f"tools:{kind}" for kind in call.dropped_tools)]
+    in_doubt = any(each.strict_tools and not (each.must_call or each.constraint) for each in call.requests)
     if in_doubt and not (model is not None and model.holds_calls):
         ignored.append("tools:strict")
     names = ", ".join(_NO_NAME.sub("?", name[:40]) for name in ignored[:20])
@@ -184,8 +191,8 @@ def _headers(shape: Shape, model: ModelInfo | None = None) -> dict[str, str]:
 
 
 async def _refuse(request: HttpRequest, problem: Problem) -> Response:
-    dialect = Dialect.of(request.url.path)
-    return JSONResponse(problem.body(dialect, request.scope["request_id"]), problem.status, problem.headers)
+    body = request.scope["dialect"].error(problem, request.scope["request_id"])
+    return JSONResponse(body, problem.status, problem.headers)
 
 
 async def _refuse_route(request: HttpRequest, error: HTTPException) -> Response:

@@ -44,7 +44,8 @@ def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple
 
 def _url(part: Fields) -> tuple[str, PictureDetail | None]:
     """OpenAI's, with its detail: in the part, or in an object of both."""
-    value, said = part.any("image_url"), part
+    value = part.any("image_url")
+    said = part
     if isinstance(value, dict):
         said = part.object("image_url") or part
         value = said.any("url")

@@ -116,7 +116,7 @@ class Fields:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 64:
-            raise self.wrong(next(name for name in names if name in self), "an integer")
+            raise self.wrong(next((name for name in names if name in self), names[0]), "an integer")
         return value
 
     def items(self, name: str) -> list[Any]:
@@ -154,4 +154,4 @@ class Fields:
     def _object(self, value: Any, place: str) -> Fields:
         if not isinstance(value, dict):
             raise self.wrong(place, "an object")
-        return Fields(value, f"{self._at}{place}.")
+        return type(self)(value, f"{self._at}{place}.")

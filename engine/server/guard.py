@@ -9,32 +9,30 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engine.server.dialect import Dialect
 from engine.server.options import ServerOptions
-from engine.server.problems import Dialect, Problem, full
+from engine.server.problems import Problem, full
 
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1", "host.docker.internal"}
 _OPEN_PATHS = {"/health"}
-_ALLOWED_HEADERS = (
-    "authorization, content-type, x-api-key, x-request-id, anthropic-version, anthropic-beta, "
-    "anthropic-dangerous-direct-browser-access, openai-organization, openai-project, x-stainless-arch, "
-    "x-stainless-helper-method, x-stainless-lang, x-stainless-os, x-stainless-package-version, "
-    "x-stainless-retry-count, x-stainless-runtime, x-stainless-runtime-version, x-stainless-timeout"
-)
+_HEADERS = ("authorization", "content-type", "x-request-id")  # that pages may send in every dialect
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, options: ServerOptions) -> None:
+    def __init__(self, app: ASGIApp, options: ServerOptions, dialects: Sequence[Dialect]) -> None:
+        """The first dialect that owns a request has it: `scope["dialect"]`."""
         self._app = app
         self._options = options
+        self._dialects = dialects
         self._held = _Held()
         self._hosts = _LOCAL_HOSTS | {host.casefold() for host in (*options.hosts, options.host) if host}
 
@@ -43,6 +41,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        scope["dialect"] = dialect = next(each for each in self._dialects if each.owns(scope["path"], headers))
         scope["request_id"] = request_id = f"req_{secrets.token_hex(12)}"
         origin = headers.get("origin")
         answers = {"x-request-id": request_id, "x-content-type-options": "nosniff", "vary": "Origin"}
@@ -54,12 +53,12 @@ class Guard:
                     "access-control-expose-headers": "x-request-id, x-hunch-ignored, retry-after",
                 }
             if scope["method"] == "OPTIONS":
-                await _preflight()(scope, receive, _with(send, answers))
+                await self._preflight()(scope, receive, _with(send, answers))
                 return
-            self._check_key(headers, scope["path"])
+            self._check_key(headers, scope)
             self._check_body(headers, scope["method"])
         except Problem as problem:
-            body = problem.body(Dialect.of(scope["path"]), request_id)
+            body = dialect.error(problem, request_id)
             refusal = JSONResponse(body, problem.status, {**problem.headers, "connection": "close"})
             await refusal(scope, receive, _with(send, answers))
             return
@@ -96,13 +95,17 @@ class Guard:
             for allowed in self._options.origins
         )
 
-    def _check_key(self, headers: Headers, path: str) -> None:
+    def _check_key(self, headers: Headers, scope: Scope) -> None:
         key = self._options.key
-        if key is None or path in _OPEN_PATHS:
+        if key is None or scope["path"] in _OPEN_PATHS:
             return
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        given = bearer.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")
-        if not hmac.compare_digest(given.encode(), key.encode()):
+        found = [bearer.strip()] if scheme.casefold() == "bearer" else []
+        found += [headers.get(each.key_header, "") for each in self._dialects if each.key_header]
+        if name := scope["dialect"].key_parameter:
+            found.append(QueryParams(scope["query_string"]).get(name, ""))
+        sent = next(filter(None, found), "")
+        if not hmac.compare_digest(sent.encode(), key.encode()):
             raise Problem(401, "The key is missing or wrong.", "authentication_error", "invalid_api_key")
 
     def _check_body(self, headers: Headers, method: str) -> None:
@@ -114,6 +117,16 @@ class Guard:
         kind = headers.get("content-type", "").partition(";")[0].strip().casefold()
         if kind != "application/json" and (kind or _is_of_a_page(headers)):
             raise Problem(415, "The body must be application/json.", code="unsupported_media_type")
+
+    def _preflight(self) -> Response:
+        keys = [each.key_header for each in self._dialects if each.key_header]
+        further = [name for each in self._dialects for name in each.headers]
+        allowed = {
+            "access-control-allow-methods": "GET, POST, OPTIONS",
+            "access-control-allow-headers": ", ".join([*_HEADERS, *keys, *further]),
+            "access-control-max-age": "600",
+        }
+        return Response(status_code=204, headers=allowed)
 
 
 @dataclass(slots=True)
@@ -158,15 +171,6 @@ def _with(send: Send, headers: Mapping[str, str]) -> Send:
         await send(message)
 
     return sending
-
-
-def _preflight() -> Response:
-    allowed = {
-        "access-control-allow-methods": "GET, POST, OPTIONS",
-        "access-control-allow-headers": _ALLOWED_HEADERS,
-        "access-control-max-age": "600",
-    }
-    return Response(status_code=204, headers=allowed)
 
 
 def _forbidden(message: str, code: str) -> Problem:

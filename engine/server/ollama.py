@@ -1,4 +1,4 @@
-"""Ollama's chat and generate, for programs that know no other: lines of JSON, a last one with figures."""
+"""Ollama's chat and generate, for programs that know no other: lines of JSON, the last with figures; and its lists."""
 
 from __future__ import annotations
 
@@ -7,40 +7,48 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
-from engine.api.types import Message, MessageRole, Picture, Request, SpanKind, ToolCall
-from engine.server.asked import (
+from engine.api.types import Message, MessageRole, ModelInfo, Picture, Request, SpanKind, ToolCall
+from engine.server.contents import settled
+from engine.server.dialect import CUT, ApiCall, CallContext, Dialect, get, packed
+from engine.server.fields import Fields, fields_of
+from engine.server.options import ServedModel
+from engine.server.parameters import (
+    identifier,
     keep_alive_of,
-    model_of,
     ollama_constraint,
+    quantization_of,
     sampling_of,
     speculation_of,
     stops_of,
     thinking_of,
 )
-from engine.server.contents import settled
-from engine.server.fields import Fields
 from engine.server.pictures import SentPictures
-from engine.server.problems import Dialect, Problem, invalid, unsupported
-from engine.server.replies import Outcome
-from engine.server.shapes import CUT, House, Shape, packed
+from engine.server.problems import Problem, invalid, unsupported
+from engine.server.replies import Outcome, SharedEngine
 from engine.server.tools import arguments_of, openai_tools
 
 _OPTIONS = {"repeat_penalty": "repetition_penalty"}  # its name for ours
 _NANOSECONDS = 1_000_000_000
+_VERSION = "0.13.0"  # whose answers these are; clients look whether it is new enough for tools and thinking
+_NEVER = "2318-01-01T00:00:00Z"
+_LATEST = 1e10  # seconds that are still a date
+_CHANGING = ("pull", "push", "create", "copy", "delete")
 
 
-class OllamaShape(Shape):
+class OllamaCall(ApiCall):
     """`stream` is what it does where a request says nothing."""
 
-    dialect = Dialect.OLLAMA
     media_type = "application/x-ndjson"
 
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         self.stream = fields.flag("stream", True)
         self.keep_s = keep_alive_of(fields)
-        self.model = model_of(fields, house.state)
         for name in ("truncate", "shift"):
             fields.has(name)
         fields.refuse("logprobs", "suffix", "raw")
@@ -54,8 +62,8 @@ class OllamaShape(Shape):
         context = self._options.integer("num_ctx")
         return Request(
             **prompt,
-            sampling=sampling_of(self._options, self.house.options.sampling),
-            speculation=speculation_of(self.fields, self.house.state),
+            sampling=sampling_of(self._options, self.context.options.sampling),
+            speculation=speculation_of(self.fields, self.context.state),
             max_tokens=most if most is not None and most > 0 else None,
             context_tokens=context if context is not None and context > 0 else None,
             stop=stops_of(self._options),
@@ -67,7 +75,7 @@ class OllamaShape(Shape):
         think: bool | str | None = self.fields.any("think")
         if not (think is None or isinstance(think, bool) or think in ("low", "medium", "high")):
             raise self.fields.wrong("think", 'true, false, "low", "medium" or "high"')
-        main = self.house.state.main
+        main = self.context.state.main
         if think and main is not None and not main.about.thinking:
             raise invalid(f'"{self.model}" does not support thinking', "think")
         return think
@@ -99,7 +107,7 @@ class OllamaShape(Shape):
         return _line(self.head() | self.text(SpanKind.ANSWER, "") | {"done": False})
 
     def failure(self, problem: Problem, request_id: str) -> bytes:
-        return _line(problem.body(self.dialect))
+        return _line(self.context.dialect.error(problem, request_id))
 
     def head(self) -> dict[str, Any]:
         return {"model": self.model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
@@ -118,14 +126,14 @@ class OllamaShape(Shape):
         }
 
 
-class OllamaChat(OllamaShape):
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
+class OllamaChat(OllamaCall):
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         fields.refuse("images")
         tools = openai_tools(fields)
         if not fields.items("messages"):
             return  # the model alone is wanted
-        messages = settled([_message(each, house.pictures) for each in fields.objects("messages")])
+        messages = settled([_message(each, context.pictures) for each in fields.objects("messages")])
         self.requests = [self.asked(messages=messages, **tools.asked)]
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
@@ -147,12 +155,12 @@ class OllamaChat(OllamaShape):
         return self.head() | {"message": message} | end
 
 
-class OllamaGenerate(OllamaShape):
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
+class OllamaGenerate(OllamaCall):
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         system = fields.text("system")
         messages = [Message(MessageRole.SYSTEM, system)] if system else []
-        marks = _pictures(fields, house.pictures)
+        marks = _pictures(fields, context.pictures)
         prompt = fields.text("prompt") or ""
         messages.append(Message(MessageRole.USER, prompt, pictures=marks))
         fields.refuse("template", "context")
@@ -170,7 +178,8 @@ class OllamaGenerate(OllamaShape):
 
 
 def _message(fields: Fields, pictures: SentPictures) -> Message:
-    role, content = fields.text("role"), fields.text("content") or ""
+    role = fields.text("role")
+    content = fields.text("content") or ""
     if role not in {"user", "tool"}:
         fields.refuse("images")
     match role:
@@ -182,8 +191,10 @@ def _message(fields: Fields, pictures: SentPictures) -> Message:
             return Message(MessageRole.ASSISTANT, content, fields.text("thinking") or "", _calls(fields))
         case "tool":
             name = fields.text("tool_name") or fields.text("name") or ""
-            call, marks = fields.text("tool_call_id") or "", _pictures(fields, pictures)
-            return Message(MessageRole.TOOL, content, tool_call_id=call, name=name, pictures=marks)
+            call = fields.text("tool_call_id") or ""
+            return Message(
+                MessageRole.TOOL, content, tool_call_id=call, name=name, pictures=_pictures(fields, pictures)
+            )
     raise unsupported("messages", f": the role '{role}'")
 
 
@@ -206,3 +217,98 @@ def _calls(fields: Fields) -> tuple[ToolCall, ...]:
 
 def _line(data: dict[str, Any]) -> bytes:
     return packed(data) + b"\n"
+
+
+def _error(problem: Problem, request_id: str) -> dict[str, Any]:
+    return {"error": problem.message}
+
+
+async def _refuse(_http: HttpRequest) -> Response:
+    raise Problem(403, "Models are not changed over HTTP.", "permission_error", "not_allowed")
+
+
+class _Lists:
+    """What its clients ask for before they chat."""
+
+    def __init__(self, shared: SharedEngine) -> None:
+        self._shared = shared
+        self._started = _time(shared.started)
+
+    def routes(self) -> list[Route]:
+        async def root(_http: HttpRequest) -> Response:
+            return PlainTextResponse("Ollama is running")
+
+        async def show(http: HttpRequest) -> Response:
+            fields = await fields_of(http)
+            name = fields.text("model") or fields.text("name") or ""
+            return JSONResponse(self._shown(self._shared.models.named(name).main))
+
+        return [
+            Route("/", root),
+            get("/api/version", lambda _: {"version": _VERSION}),
+            get("/api/tags", lambda _: {"models": [self._tag(each.main) for each in self._shared.models.all()]}),
+            get("/api/ps", lambda _: {"models": [self._running(each) for each in self._loaded()]}),
+            Route("/api/show", show, methods=["POST"]),
+            *(Route(f"/api/{name}", _refuse, methods=["POST", "DELETE"]) for name in _CHANGING),
+        ]
+
+    def _loaded(self) -> list[ServedModel]:
+        """One or none."""
+        return [model for model in self._shared.models.all() if self._shared.models.is_loaded(model.main)]
+
+    def _running(self, model: ServedModel) -> dict[str, Any]:
+        at = self._shared.queue.expires_at(model)
+        return self._tag(model.main) | {
+            "expires_at": _time(at) if at < _LATEST else _NEVER,
+            "size_vram": model.main.weight_bytes,
+            "context_length": model.main.context_tokens,
+        }
+
+    def _tag(self, info: ModelInfo) -> dict[str, Any]:
+        name = f"{identifier(info.name)}:latest"
+        return {
+            "name": name,
+            "model": name,
+            "modified_at": self._started,
+            "size": info.weight_bytes,
+            "digest": info.vocabulary_digest,
+            "details": _details(info),
+        }
+
+    def _shown(self, info: ModelInfo) -> dict[str, Any]:
+        family = info.model_type
+        able = {"tools": info.about.tools, "thinking": info.about.thinking, "vision": self._shared.pictures.shows(info)}
+        return {
+            "modified_at": self._started,
+            "details": _details(info),
+            "model_info": {
+                "general.architecture": family,
+                "general.parameter_count": info.parameters,
+                f"{family}.context_length": info.context_tokens,
+                f"{family}.embedding_length": info.width,
+            },
+            "capabilities": ["completion", *(name for name, is_able in able.items() if is_able)],
+        }
+
+
+def _details(info: ModelInfo) -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "mlx",
+        "family": info.model_type,
+        "families": [info.model_type],
+        "parameter_size": f"{info.parameters / 1e9:.1f}B",
+        "quantization_level": quantization_of(info),
+    }
+
+
+def _time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+OLLAMA = Dialect(
+    owns=lambda path, headers: path == "/" or path.startswith("/api/"),
+    calls={"/api/chat": OllamaChat, "/api/generate": OllamaGenerate},
+    lookups=lambda shared: _Lists(shared).routes(),
+    error=_error,
+)

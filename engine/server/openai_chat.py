@@ -10,10 +10,14 @@ from typing import Any
 
 from engine.api.events import Event, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
 from engine.api.types import MOST_LOGPROBS, Message, MessageRole, Request, SpanKind, TokenScore
-from engine.server.asked import (
+from engine.server.contents import seen, settled, text_of
+from engine.server.dialect import CUT, ApiCall, CallContext, sse
+from engine.server.fields import Fields
+from engine.server.figures import hunch_of, predicted_of, timings_of, usage_of
+from engine.server.figures import speculation_of as measured_speculation
+from engine.server.parameters import (
     choices_of,
     constraint_of,
-    model_of,
     most_tokens_of,
     prediction_of,
     sampling_of,
@@ -22,14 +26,9 @@ from engine.server.asked import (
     stops_of,
     thinking_of,
 )
-from engine.server.contents import seen, settled, text_of
-from engine.server.fields import Fields
-from engine.server.figures import hunch_of, predicted_of, timings_of, usage_of
-from engine.server.figures import speculation_of as measured_speculation
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
 from engine.server.replies import Outcome
-from engine.server.shapes import CUT, House, Shape, sse
 from engine.server.tools import as_openai, openai_calls, openai_tools
 
 _ROLES = {
@@ -45,15 +44,14 @@ _MOST_OF_COMPLETIONS = 5  # log-probabilities of each place
 _LEAST = -9999.0  # OpenAI's; -inf, of a token that a model cannot say, is no JSON
 
 
-class OpenAIShape(Shape):
+class OpenAICall(ApiCall):
     """What both endpoints share: one id, choices, usage at the end."""
 
     id_prefix = ""
     whole_object = piece_object = ""
 
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
-        self.model = model_of(fields, house.state)
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         self.choices = choices_of(fields)  # of each prompt
         options = fields.object("stream_options")
         self._usage = options is not None and options.flag("include_usage")
@@ -104,16 +102,17 @@ class OpenAIShape(Shape):
         return usage | {
             "timings": timings_of(end.stats),
             "metrics": measured_speculation(end.stats),
-            "hunch": hunch_of(end, self.house.draft),
+            "hunch": hunch_of(end, self.context.draft),
         }
 
 
-class ChatCompletion(OpenAIShape):
+class ChatCompletion(OpenAICall):
     id_prefix = "chatcmpl"
-    whole_object, piece_object = "chat.completion", "chat.completion.chunk"
+    whole_object = "chat.completion"
+    piece_object = "chat.completion.chunk"
 
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         fields.refuse("audio", "functions", "function_call")
         for name in _WITHOUT_EFFECT:
             fields.has(name)
@@ -124,10 +123,10 @@ class ChatCompletion(OpenAIShape):
         self._logprobs = chat_logprobs_of(fields)
         self._scored: list[list[TokenScore]] = [[] for _ in self._calls]  # that no piece has had yet
         request = Request(
-            messages=settled([_message(each, house.pictures) for each in fields.objects("messages")]),
+            messages=settled([_message(each, context.pictures) for each in fields.objects("messages")]),
             constraint=constraint_of(fields.object("response_format"), "response_format"),
-            sampling=sampling_of(fields, house.options.sampling),
-            speculation=speculation_of(fields, house.state),
+            sampling=sampling_of(fields, context.options.sampling),
+            speculation=speculation_of(fields, context.state),
             max_tokens=most_tokens_of(fields, "max_completion_tokens", "max_tokens"),
             stop=stops_of(fields),
             logprobs=self._logprobs,
@@ -179,16 +178,17 @@ class ChatCompletion(OpenAIShape):
 
     def _new_logprobs(self, index: int) -> dict[str, Any] | None:
         """Of the tokens up to now that are in no piece yet."""
-        scores, self._scored[index] = self._scored[index], []
+        scores = self._scored[index]
+        self._scored[index] = []
         return chat_logprobs(scores) if any(score.text for score in scores) else None
 
 
-class Completion(OpenAIShape):
+class Completion(OpenAICall):
     id_prefix = "cmpl"
     whole_object = piece_object = "text_completion"
 
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         fields.refuse("suffix")
         if (fields.integer("best_of") or 1) > 1:
             fields.refuse("best_of")
@@ -196,16 +196,16 @@ class Completion(OpenAIShape):
         self._mute = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
         self._logprobs = completion_logprobs_of(fields)
         request = Request(
-            sampling=sampling_of(fields, house.options.sampling),
-            speculation=speculation_of(fields, house.state),
+            sampling=sampling_of(fields, context.options.sampling),
+            speculation=speculation_of(fields, context.state),
             max_tokens=1 if self._mute else most_tokens_of(fields, "max_tokens") or 16,
             stop=stops_of(fields),
             logprobs=(self._logprobs or 0) if self._echo else self._logprobs,
             prompt_logprobs=self._echo,
         )
         prompts = _prompts(fields)
-        if len(prompts) * self.choices > house.options.most_requests:
-            raise invalid(f"'prompt' and 'n' ask for more than {house.options.most_requests} replies.", "prompt")
+        if len(prompts) * self.choices > context.options.most_requests:
+            raise invalid(f"'prompt' and 'n' ask for more than {context.options.most_requests} replies.", "prompt")
         each_once = [replace(request, **_prompt(fields, prompt)) for prompt in prompts]
         self.requests = [choice for each in each_once for choice in several(each, self.choices)]
         self._scored: list[list[TokenScore]] = [[] for _ in self.requests]  # that no piece has had yet
@@ -239,7 +239,8 @@ class Completion(OpenAIShape):
         return text
 
     def _new_logprobs(self, index: int) -> dict[str, Any] | None:
-        scores, self._scored[index] = self._scored[index], []
+        scores = self._scored[index]
+        self._scored[index] = []
         if self._logprobs is None or not scores:
             return None
         entry = completion_logprobs(scores, self._offsets[index], self._logprobs)

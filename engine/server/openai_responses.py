@@ -11,14 +11,14 @@ from typing import Any
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.stats import RequestStats
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
-from engine.server.asked import constraint_of, model_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.contents import seen, settled, text_of
+from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.parameters import constraint_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import Outcome
-from engine.server.shapes import CUT, House, Shape, sse
 from engine.server.tools import responses_tools
 
 _ROLES = {
@@ -30,10 +30,9 @@ _ROLES = {
 _WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier", "include")
 
 
-class OpenAIResponse(Shape):
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
-        self.model = model_of(fields, house.state)
+class OpenAIResponse(ApiCall):
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         fields.refuse("previous_response_id", "conversation", "background", "prompt", "top_logprobs")
         for name in (*_WITHOUT_EFFECT, "truncation", "max_tool_calls", "stream_options"):
             fields.has(name)
@@ -47,12 +46,12 @@ class OpenAIResponse(Shape):
         self._tools = responses_tools(fields)
         self.dropped_tools = self._tools.dropped
         request = Request(
-            messages=_messages(fields, self._tools.spaces, house.pictures),
+            messages=_messages(fields, self._tools.spaces, context.pictures),
             constraint=constraint_of(form, "text.format"),
             **self._tools.asked,
             **thinking_of(fields, self._effort, "reasoning.effort"),
-            sampling=sampling_of(fields, house.options.sampling),
-            speculation=speculation_of(fields, house.state),
+            sampling=sampling_of(fields, context.options.sampling),
+            speculation=speculation_of(fields, context.state),
             max_tokens=most_tokens_of(fields, "max_output_tokens"),
         )
         self.requests = [request]
@@ -115,7 +114,8 @@ class OpenAIResponse(Shape):
             yield self._event(f"response.{item.part_kind}.delta", **place, **more)
 
     def _close(self) -> Iterable[bytes]:
-        item, self._open = self._open, None
+        item = self._open
+        self._open = None
         if item is None:
             return
         place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
@@ -145,9 +145,12 @@ class OpenAIResponse(Shape):
     def _response(self, outcome: Outcome | None) -> dict[str, Any]:
         """All fields that the vendor's schema requires; the usage is zero until the end."""
         end = outcome.finished if outcome is not None else None
-        asked, sampling = self.fields.values, self.requests[0].sampling
+        asked = self.fields.values
+        sampling = self.requests[0].sampling
         cut = end is not None and end.reason in CUT
-        status = "in_progress" if end is None else "incomplete" if cut else "completed"
+        status = "incomplete" if cut else "completed"
+        if end is None:
+            status = "in_progress"
         response: dict[str, Any] = {
             "id": self._id,
             "object": "response",
@@ -187,7 +190,7 @@ class OpenAIResponse(Shape):
         return {
             "usage": _usage([end.stats], thinking_tokens),
             "timings": timings_of(end.stats),
-            "hunch": hunch_of(end, self.house.draft),
+            "hunch": hunch_of(end, self.context.draft),
         }
 
 
@@ -264,7 +267,8 @@ def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str],
             turn = _assistants(messages)
             messages[-1] = replace(turn, reasoning=turn.reasoning + thoughts)
         case "function_call":
-            space, name = item.text("namespace") or "", item.text("name") or ""
+            space = item.text("namespace") or ""
+            name = item.text("name") or ""
             call = ToolCall(item.text("call_id") or "", flat.get((space, name), name), item.text("arguments") or "{}")
             turn = _assistants(messages)
             messages[-1] = replace(turn, tool_calls=(*turn.tool_calls, call))

@@ -36,12 +36,15 @@ class ServerOptions:
     guests: bool = False  # its requests pause while others of the engine are queued or running
     most_requests: int = 64  # waiting, queued and running; further ones are refused with Retry-After
     ttl_s: float = 3600.0  # without a request, until a model that was loaded for one is unloaded; inf: never
+    retry_s: float = 0.5  # until a model that cannot be loaded for now is asked for again
     stay_s: float = 30.0  # a model's requests go before those that wait for another, for so long after it came
     largest_body: int = 64 * MEGABYTE
     most_held: int = 512 * MEGABYTE  # of the bodies of all requests, and as much again of their pictures' pixels
     body_s: float = 60.0  # to receive a request's body
     header_s: float = 20.0  # to receive its header
+    begin_s: float = 10.0  # until a stream begins though its request still waits for its turn
     silence_s: float = 10.0  # without output, until a stream says that it is alive
+    stuck_s: float = 30.0  # for the engine to say that it works; no step of it takes so long
     send_s: float = 300.0  # for a client to take what it is sent
 
     @property

@@ -1,12 +1,10 @@
-"""Refusals and failures, in the shape of each dialect."""
+"""Refusals and failures; each dialect has its own form for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
-from typing import Any
 
 from engine.api.errors import (
     CannotSee,
@@ -27,42 +25,18 @@ from engine.api.errors import (
 from engine.api.types import FinishReason
 
 _MOST_NAMES = 20  # of models, in a sentence
-_ANTHROPIC_KINDS = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    409: "invalid_request_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    500: "api_error",
-    503: "overloaded_error",
-}
-
-
-class Dialect(StrEnum):
-    OPENAI = "openai"
-    ANTHROPIC = "anthropic"
-    OLLAMA = "ollama"
-
-    @classmethod
-    def of(cls, path: str) -> Dialect:
-        if path.startswith("/v1/messages"):
-            return cls.ANTHROPIC
-        ollama = path.startswith("/api/") and not path.startswith(("/api/v0", "/api/v1"))
-        return cls.OLLAMA if ollama else cls.OPENAI
 
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """`anthropic`: its message and type there, where they differ."""
+    """Why a request is refused, or has failed, as its client is to read it."""
 
     status: int
     message: str
     kind: str = "invalid_request_error"
     code: str | None = None
     param: str | None = None
-    anthropic: tuple[str, str] | None = None
+    cause: EngineError | None = None
     retry_after_s: int | None = None
     retry: bool = True  # False: clients that would try again by themselves must not
 
@@ -75,16 +49,6 @@ class Problem(Exception):
         if self.retry_after_s is not None:
             headers["retry-after"] = str(self.retry_after_s)
         return headers
-
-    def body(self, dialect: Dialect, request_id: str = "") -> dict[str, Any]:
-        match dialect:
-            case Dialect.ANTHROPIC:
-                message, kind = self.anthropic or (self.message, _ANTHROPIC_KINDS.get(self.status, self.kind))
-                return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
-            case Dialect.OLLAMA:
-                return {"error": self.message}
-        error = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
-        return {"error": error}
 
 
 def invalid(message: str, param: str | None = None, code: str = "invalid_value") -> Problem:
@@ -144,7 +108,7 @@ def problem_of(error: EngineError) -> Problem:
                 f"{actual} tokens.",
                 code="context_length_exceeded",
                 param="messages",
-                anthropic=(f"prompt is too long: {actual} tokens > {limit} maximum", "invalid_request_error"),
+                cause=error,
             )
         case InvalidRequest():
             return _invalid_field(error)
@@ -168,19 +132,14 @@ def _invalid_field(error: InvalidRequest) -> Problem:
     return invalid(f"'{error.field}' is {error.value}; allowed: {error.allowed}.", error.field)
 
 
-def _no_memory() -> Problem:
-    message = "There is not enough memory for this request."
-    return Problem(503, message, "server_error", "out_of_memory", anthropic=(message, "api_error"), retry=False)
-
-
-def _no_rank() -> Problem:
-    message = "A process with some of the model's layers is lost; the model has to be loaded again."
-    return Problem(503, message, "server_error", "rank_lost", anthropic=(message, "api_error"), retry=False)
-
-
 def no_sight() -> Problem:
     return invalid("The loaded model cannot see pictures.", "messages", "unsupported_content")
 
+
+_no_memory = partial(
+    Problem, 503, "There is not enough memory for this request.", "server_error", "out_of_memory", retry=False
+)
+_LOST = "A process with some of the model's layers is lost; the model has to be loaded again."
 
 _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     CannotSee: no_sight,
@@ -191,7 +150,7 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
     OutOfMemory: _no_memory,
     ModelTooLarge: _no_memory,
     PictureTooLarge: _no_memory,
-    RankLost: _no_rank,
+    RankLost: partial(Problem, 503, _LOST, "server_error", "rank_lost", retry=False),
 }
 
 

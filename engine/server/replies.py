@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, TypeVar
 
+from starlette.requests import Request as HttpRequest
 from starlette.types import Receive
 
 from engine.api.events import (
@@ -20,22 +22,21 @@ from engine.api.events import (
     PromptProgress,
     Queued,
     TextDelta,
+    TokensCounted,
     TokensScored,
     ToolCalled,
 )
 from engine.api.protocols import ChatEngine
-from engine.api.stats import RequestStats
 from engine.api.types import ModelInfo, Request, RequestId, SpanKind, TokenScore, ToolCall
-from engine.server.asked import check_limits
 from engine.server.metrics import Metrics
-from engine.server.offer import Offer
-from engine.server.options import ModelShelf, ServedModel, ServerOptions
-from engine.server.problems import overloaded, problem_of, problem_of_end, shutting_down
-from engine.server.supply import Supply, Turn
+from engine.server.model_queue import ModelQueue, Turn
+from engine.server.options import ModelShelf, PictureDecoder, ServedModel, ServerOptions
+from engine.server.parameters import check_limits
+from engine.server.pictures import PictureReader, SentPictures
+from engine.server.problems import Problem, overloaded, problem_of, problem_of_end, shutting_down
+from engine.server.served_models import ServedModels
 
 _T = TypeVar("_T")
-
-_BEGIN_S = 10.0  # until a stream begins though its request still waits for its turn
 
 Indexed = tuple[int, Event]  # which of the client's requests, from 0
 
@@ -97,8 +98,8 @@ class Client:
             pass
 
 
-class Desk:
-    """All requests that clients have in the engine."""
+class SharedEngine:
+    """The engine as clients share it: its models, their queue, pictures and figures, and all open requests."""
 
     def __init__(
         self,
@@ -106,14 +107,17 @@ class Desk:
         options: ServerOptions,
         on_change: Callable[[int], None],
         shelf: ModelShelf | None = None,
+        decode: PictureDecoder | None = None,
     ) -> None:
         """Inside a running loop."""
         self.engine = engine
-        self._options = options
+        self.options = options
         self._on_change = on_change
         self.metrics = Metrics(engine.state, options.vllm_names)
-        self.offer = Offer(engine, shelf, any_name=options.any_name)
-        self.supply = Supply(engine, shelf, self.offer, options, self.metrics.loaded)
+        self.models = ServedModels(engine, shelf, any_name=options.any_name)
+        self.queue = ModelQueue(engine, shelf, self.models, options, self.metrics.loaded)
+        self.pictures = PictureReader(decode, options.most_held)
+        self.started = int(time.time())
         self._open: set[Replies] = set()
         self.requests = 0  # that the engine has not ended yet
         self._expected = 0  # whose pictures are read first
@@ -124,10 +128,8 @@ class Desk:
     ) -> Replies:
         """Raises Problem when there are too many. The requests begin with `async with`."""
         self._check_room(len(requests))
-        return Replies(self, endpoint, [self._of_program(each, model) for each in requests], client, model, keep_s)
-
-    def _of_program(self, request: Request, model: ServedModel) -> Request:
-        return replace(request, guest=self._options.guests, model=model.main.folder)
+        own = [replace(each, guest=self.options.guests, model=model.main.folder) for each in requests]
+        return Replies(self, endpoint, own, client, model, keep_s)
 
     @contextmanager
     def expecting(self, requests: int) -> Iterator[None]:
@@ -142,8 +144,8 @@ class Desk:
     def _check_room(self, requests: int) -> None:
         if self.is_closed:
             raise shutting_down()
-        if self.requests + self._expected + requests > self._options.most_requests:
-            raise overloaded(self._options.most_requests)
+        if self.requests + self._expected + requests > self.options.most_requests:
+            raise overloaded(self.options.most_requests)
 
     def opened(self, replies: Replies) -> None:
         self._open.add(replies)
@@ -155,12 +157,66 @@ class Desk:
         self.requests += change
         self._on_change(self.requests)
 
-    def close(self) -> None:
-        """End every request; later ones are refused."""
+    def end_requests(self) -> None:
+        """Those that are open, and every later one."""
         self.is_closed = True
-        self.supply.close()
+        self.queue.close()
+        self.pictures.stop()
         for replies in self._open:
             replies.cancel()
+
+    def close(self) -> None:
+        self.end_requests()
+        self.pictures.close()
+
+    async def unwell(self) -> str | None:
+        """Why clients get no answers now; None: they do."""
+        loading = self.engine.state().loading_main is not None
+        with suppress(Problem):  # which is an answer
+            try:
+                async with asyncio.timeout(self.options.stuck_s):
+                    await self._counted("")  # between any two steps; an empty text waits for no others
+            except TimeoutError:
+                return "The engine does not answer"
+        if self.engine.state().main is not None or (self.models.all() and not loading):
+            return None
+        return "Loading model" if loading else "No model is loaded"
+
+    async def count_tokens(self, http: HttpRequest, name: str, prompt_of: Callable[[SentPictures], Request]) -> int:
+        """Of the whole prompt, as the template of the model of that name makes it. Raises Problem, ClientLeft."""
+        model = self.models.find(name)
+        with self.pictures.sent(model.main) as sent:
+            (prompt,) = await self.pictures.read(sent, [prompt_of(sent)])
+            async with Client(http.receive) as client:
+                return await client.unless_left(self._counted_in_turn(model, prompt))
+
+    async def _counted_in_turn(self, model: ServedModel, prompt: Request) -> int:
+        turn = self.queue.join(model)
+        try:
+            await turn.admitted
+            return await self._counted(prompt)
+        finally:
+            self.queue.leave(turn)
+
+    async def _counted(self, prompt: Request | str) -> int:
+        """Raises Problem."""
+        loop = asyncio.get_running_loop()
+        counted: asyncio.Future[TokensCounted] = loop.create_future()
+
+        def take(event: TokensCounted) -> None:
+            if not counted.done():
+                counted.set_result(event)
+
+        def on_event(event: Event) -> None:
+            if isinstance(event, TokensCounted):
+                with suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(take, event)
+
+        self.engine.count_tokens(prompt, on_event)
+        answer = await counted
+        if answer.error is not None:
+            raise problem_of(answer.error)
+        return answer.tokens
 
 
 class Replies(AbstractAsyncContextManager["Replies"]):
@@ -168,14 +224,14 @@ class Replies(AbstractAsyncContextManager["Replies"]):
 
     def __init__(
         self,
-        desk: Desk,
+        shared: SharedEngine,
         endpoint: str,
         requests: Sequence[Request],
         client: Client,
         model: ServedModel,
         keep_s: float | None,
     ) -> None:
-        self._desk = desk
+        self._shared = shared
         self._endpoint = endpoint
         self._requests = requests
         self._client = client
@@ -186,7 +242,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._events: asyncio.Queue[Indexed | Exception | None] = asyncio.Queue()  # None: the client has left
         self._early: deque[Indexed] = deque()  # came before the answer began
         self._ended: set[int] = set()  # in the engine
-        self._unheard = set(range(len(requests)))  # whose end `events` has not given yet
+        self._awaited = set(range(len(requests)))  # whose end `events` has not given yet
         self.ids: list[RequestId] = []
         self.model: ModelInfo | None = None  # that answers, once the turn has come
         self.outcomes = [Outcome() for _ in requests]
@@ -194,12 +250,12 @@ class Replies(AbstractAsyncContextManager["Replies"]):
 
     async def __aenter__(self) -> Replies:
         self._client.left.add_done_callback(self._on_left)
-        self._desk.opened(self)
-        self._desk.count(len(self._requests))
-        self._turn = self._desk.supply.join(self._model)
+        self._shared.opened(self)
+        self._shared.count(len(self._requests))
+        self._turn = self._shared.queue.join(self._model)
         try:
-            if self._turn.come.done():
-                self._turn.come.result()
+            if self._turn.admitted.done():
+                self._turn.admitted.result()
                 self._submit()
             else:
                 self._start = asyncio.create_task(self._submit_in_turn(self._turn))
@@ -210,19 +266,19 @@ class Replies(AbstractAsyncContextManager["Replies"]):
 
     async def _submit_in_turn(self, turn: Turn) -> None:
         try:
-            await turn.come
+            await turn.admitted
             self._submit()
         except Exception as error:  # noqa: BLE001  it is the next event
             self._events.put_nowait(error)
 
     def _submit(self) -> None:
         """Raises Problem for what only the loaded model shows."""
-        state = self._desk.engine.state()
+        state = self._shared.engine.state()
         self.model = state.main
         check_limits(self._requests, state)
         loop = asyncio.get_running_loop()
         for index, request in enumerate(self._requests):
-            self.ids.append(self._desk.engine.submit(request, self._sink(loop, index)))
+            self.ids.append(self._shared.engine.submit(request, self._sink(loop, index)))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -232,7 +288,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
     def cancel(self) -> None:
         for index, request in enumerate(self.ids):
             if index not in self._ended:
-                self._desk.engine.cancel(request)
+                self._shared.engine.cancel(request)
 
     def _close(self) -> None:
         self._client.left.remove_done_callback(self._on_left)
@@ -240,13 +296,13 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             self._start.cancel()
         self.cancel()
         if unsent := len(self._requests) - len(self.ids):
-            self._desk.count(-unsent)
+            self._shared.count(-unsent)
         if self._turn is not None:
-            self._desk.supply.leave(self._turn, self._keep_s)
-        self._desk.closed(self)
+            self._shared.queue.leave(self._turn, self._keep_s)
+        self._shared.closed(self)
 
     def _on_left(self, _: asyncio.Task[None]) -> None:
-        self._desk.metrics.left()
+        self._shared.metrics.left()
         self._events.put_nowait(None)
 
     def _sink(self, loop: asyncio.AbstractEventLoop, index: int) -> Callable[[Event], None]:
@@ -259,16 +315,16 @@ class Replies(AbstractAsyncContextManager["Replies"]):
     def _arrive(self, index: int, event: Event) -> None:
         if isinstance(event, Finished | Failed):
             self._ended.add(index)
-            self._desk.metrics.ended(self._endpoint, event)
-            self._desk.count(-1)
+            self._shared.metrics.ended(self._endpoint, event)
+            self._shared.count(-1)
         elif isinstance(event, ToolCalled):
-            self._desk.metrics.called()
+            self._shared.metrics.called()
         self._events.put_nowait((index, event))
 
     async def judged(self) -> None:
         """Wait until every prompt is known to fit, so that a refusal can be a status. Raises Problem, ClientLeft."""
         waiting = set(range(len(self._requests)))
-        until = asyncio.get_running_loop().time() + _BEGIN_S
+        until = asyncio.get_running_loop().time() + self._shared.options.begin_s
         while waiting:
             patience_s = until - asyncio.get_running_loop().time()
             found = await self._next(patience_s)
@@ -286,10 +342,10 @@ class Replies(AbstractAsyncContextManager["Replies"]):
 
         Raises Problem, ClientLeft.
         """
-        while self._unheard:
+        while self._awaited:
             found = self._early.popleft() if self._early else await self._next(patience_s())
             if found is None or not isinstance(found[1], Queued | PromptFits):
-                yield None if found is None else self._heard(*found)
+                yield None if found is None else self._recorded(*found)
 
     async def whole(self) -> list[Outcome]:
         async for _ in self.events(lambda: 3600.0):
@@ -314,7 +370,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             raise found
         return found
 
-    def _heard(self, index: int, event: Event) -> Indexed:
+    def _recorded(self, index: int, event: Event) -> Indexed:
         outcome = self.outcomes[index]
         match event:
             case PromptProgress(done_tokens=done, total_tokens=total):
@@ -329,14 +385,10 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             case ToolCalled(call=call):
                 outcome.calls.append(call)
             case Finished(reason=reason):
-                self._unheard.discard(index)
+                self._awaited.discard(index)
                 outcome.finished = event
                 if (problem := problem_of_end(reason)) is not None:
-                    raise shutting_down() if self._desk.is_closed else problem
+                    raise shutting_down() if self._shared.is_closed else problem
             case Failed(error=error):
                 raise problem_of(error)
         return index, event
-
-    @property
-    def stats(self) -> list[RequestStats]:
-        return [outcome.finished.stats for outcome in self.outcomes if outcome.finished is not None]

@@ -21,8 +21,7 @@ from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, Ser
 if TYPE_CHECKING:
     import uvicorn
 
-    from engine.server.pictures import PictureReader
-    from engine.server.replies import Desk
+    from engine.server.replies import SharedEngine
 
 _log = logging.getLogger(__name__)
 
@@ -58,8 +57,7 @@ class Server:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
         self._uvicorn: uvicorn.Server | None = None
-        self._desk: Desk | None = None
-        self._pictures: PictureReader | None = None
+        self._shared: SharedEngine | None = None
 
     @property
     def state(self) -> ServerState:
@@ -79,7 +77,9 @@ class Server:
     def stop(self, timeout_s: float = 15.0) -> bool:
         """End every request of a client, then the server; True if all of it is done in time."""
         with self._lock:
-            thread, loop, self._stopping = self._thread, self._loop, True
+            thread = self._thread
+            loop = self._loop
+            self._stopping = True
         if thread is None:
             return True
         if loop is not None:
@@ -110,7 +110,7 @@ class Server:
             for each in sockets:
                 each.close()
             with self._lock:
-                self._loop = self._uvicorn = self._desk = self._pictures = None
+                self._loop = self._uvicorn = self._shared = None
             self._change(last)
 
     async def _serve(self, sockets: list[socket.socket]) -> None:
@@ -118,13 +118,11 @@ class Server:
 
         from engine.server.app import make_app
         from engine.server.connections import MOST_HEADER_BYTES, patient_protocol
-        from engine.server.pictures import PictureReader
-        from engine.server.replies import Desk
+        from engine.server.replies import SharedEngine
 
-        pictures = PictureReader(self._decode, self._options.most_held)
-        desk = Desk(self._engine, self._options, self._count, self._shelf)
+        shared = SharedEngine(self._engine, self._options, self._count, self._shelf, self._decode)
         config = uvicorn.Config(
-            make_app(self._engine, self._options, desk, pictures),
+            make_app(shared),
             http=patient_protocol(self._options.header_s),
             loop="asyncio",
             ws="none",
@@ -140,7 +138,8 @@ class Server:
         logging.getLogger("uvicorn.error").addFilter(_is_new)
         server = uvicorn.Server(config)
         with self._lock:
-            self._desk, self._pictures, self._uvicorn = desk, pictures, server
+            self._shared = shared
+            self._uvicorn = server
             self._loop = asyncio.get_running_loop()
             stopping = self._stopping
         try:
@@ -149,15 +148,12 @@ class Server:
                 self._change(ServerState(ServerPhase.RUNNING, addresses))
                 await server.serve(sockets)
         finally:
-            desk.close()
-            pictures.close()
+            shared.close()
 
     def _end(self) -> None:
         self._change(replace(self.state, phase=ServerPhase.STOPPING))
-        if self._desk is not None:
-            self._desk.close()
-        if self._pictures is not None:
-            self._pictures.stop()
+        if self._shared is not None:
+            self._shared.end_requests()
         if self._uvicorn is not None:
             self._uvicorn.should_exit = True
 

@@ -52,18 +52,18 @@ def _openai(
     if isinstance(choice, dict) and choice.get("type") == "function":
         within = choice.get("function", choice)  # the Responses have the name beside the type
         name = within.get("name") if isinstance(within, dict) else None
-        return Tools(tuple(tools), tuple(dropped), False, tuple(spaces), _demanded(tools, str(name)))
+        return Tools(tuple(tools), tuple(dropped), False, tuple(spaces), demanded(tools, str(name)))
     match choice:
         case None | "auto":
             return Tools(tuple(tools), tuple(dropped), several, tuple(spaces))
         case "none":
             return Tools((), tuple(dropped), several, tuple(spaces))
         case "required":
-            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces), _demanded(tools))
+            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces), demanded(tools))
     raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}")
 
 
-def _demanded(tools: Sequence[dict[str, Any]], name: object = None) -> tuple[str, ...]:
+def demanded(tools: Sequence[dict[str, Any]], name: object = None) -> tuple[str, ...]:
     """All tools, or the one of this name."""
     names: tuple[str, ...] = tuple(tool["function"]["name"] for tool in tools)
     if not names or (name is not None and name not in names):
@@ -93,7 +93,7 @@ def anthropic_tools(fields: Fields) -> Tools:
     if choice is None or kind not in {"any", "tool"}:
         return Tools(() if kind == "none" else tuple(tools), tuple(dropped), several)
     name = choice.text("name") or "" if kind == "tool" else None
-    return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=_demanded(tools, name))
+    return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=demanded(tools, name))
 
 
 def responses_tools(fields: Fields) -> Tools:

@@ -24,10 +24,12 @@ import zipfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from pathlib import Path
 
 import checks
 import icon
+import licence_texts
 import macho
 import pruning
 import udif
@@ -37,6 +39,7 @@ ROOT = HERE.parent.parent
 sys.path.append(str(ROOT))
 
 from app.system import bundle_files  # noqa: E402
+from app.system.licences import TEXTS  # noqa: E402
 from app.words.languages import compile_stale  # noqa: E402
 
 LOCK = ROOT / "packaging" / "requirements.lock"
@@ -75,6 +78,7 @@ def main() -> int:
     if options.python is not None:
         copy_python(options.python, resources / "python", target)
     note_commit(packages / "resources" / "build.txt")
+    write_licences(packages, options.python, target)
     write_launcher(options.tools, target, app / "Contents" / "MacOS" / "Hunch")
     no_catalog = icon.add_catalog(ROOT / "resources" / "app_icon.svg", resources)
     if no_catalog:
@@ -167,6 +171,15 @@ def note_commit(file: Path) -> None:
     done = subprocess.run(git, capture_output=True, check=False, text=True, timeout=_CHILD_S)
     if done.returncode == 0:
         file.write_text(done.stdout)
+
+
+def write_licences(packages: Path, python: Path | None, target: Target) -> None:
+    """For About."""
+    text = python / "lib" / f"python{target.python}" / "LICENSE.txt" if python is not None else None
+    python_text = text.read_text("utf-8") if text is not None and text.is_file() else sys.copyright
+    shipped = list(distributions(path=[str(packages)]))
+    document = licence_texts.document(shipped, target.python, python_text)
+    (packages / "resources" / TEXTS).write_text(document, "utf-8")
 
 
 def write_launcher(tools: Path, target: Target, path: Path) -> None:

@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
 
+import licence_texts
 import macho
 from packaging.utils import canonicalize_name
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from app.system import licences
 from app.system.build import DISTRIBUTION, project
 from app.system.bundle_files import IDENTIFIER, LANGUAGES, MINIMUM_MACOS
+from app.system.licences import TEXTS
 
 VERSION = str(project()["version"])
 ENTITLEMENTS = Path(__file__).with_name("entitlements.plist")
@@ -59,7 +60,7 @@ def beside_lock(app: Path, lock: Path) -> Iterator[str]:
             yield f"{name} {package.version}: not what the lock names"
         known.update(Path(str(package.locate_file(file))) for file in package.files or [])
     for path in folder.rglob("*"):
-        made_here = path.suffix in (".pyc", ".qm") or path.name in ("build.txt", "CodeResources")
+        made_here = path.suffix in (".pyc", ".qm") or path.name in ("build.txt", TEXTS, "CodeResources")
         if not path.is_dir() and not made_here and path not in known:
             yield f"{path.relative_to(folder)}: of no package"
 
@@ -142,11 +143,11 @@ def _of_description(app: Path) -> Iterator[str]:
 def _of_licences(app: Path) -> Iterator[str]:
     packages = [str(folder) for folder in app.rglob("site-packages")]
     for package in distributions(path=packages):
-        component = licences.component_of(package)
+        component = licence_texts.component_of(package)
         if not component.licence or not all(component.texts) or not component.texts:
             yield f"{component.name}: About has no licence of it"
-        for inside in licences.crates_in(package):
-            if not all(map(licences.text_of, licences.chosen(inside))):
+        for inside in component.crates:
+            if not all(map(licence_texts.text_of, licence_texts.chosen(inside))):
                 yield f"{component.name}: About has no text of {inside}, as which it names what is in it"
 
 

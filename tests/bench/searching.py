@@ -14,7 +14,7 @@ from pathlib import Path
 from app.storage.database import Reader, address_of
 from app.storage.opening import Database
 from app.storage.search_index import Progress, SearchIndex, index_path, open_index
-from app.storage.searching import ChangedChats, KnownChats, Searching
+from app.storage.searching import KnownChats, Searching
 from app.view_models.conversation_list import PAGE_FOUND
 from tests.bench.rows import Measure, Row
 from tests.bench.setup import GUIDE, BenchSetup
@@ -56,7 +56,7 @@ def search_1m_ms_p95(setup: BenchSetup, runs: int) -> Row:
 
 def _row(name: str, path: Path, chats: int, runs: int) -> Row:
     _write_chats(path, chats)
-    known = KnownChats(ChangedChats())
+    known = KnownChats()
     with closing(Reader(address_of(path))) as reader, closing(_opened(path)) as index:
         started = time.thread_time()
         slices = _index(index, reader)

@@ -33,6 +33,7 @@ PROGRAMS: dict[str, Callable[[Servers], str]] = {
     "openai-node": partial(node, "with_openai"),
     "anthropic": partial(python, "with_anthropic"),
     "anthropic-node": partial(node, "with_anthropic"),
+    "gemini": partial(python, "with_gemini"),
     "ollama": partial(python, "with_ollama"),
     "litellm": partial(python, "with_litellm"),
     "openai-agents": partial(python, "with_openai_agents"),

@@ -1,11 +1,10 @@
-"""Anthropic's messages, OpenAI's responses and tools in all three, over a scripted engine: what it was asked, and the
-order of what a client gets."""
+"""What every dialect has to do, and what is particular to Anthropic's and OpenAI's, over a scripted engine."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ PARAMETERS = {"type": "object", "properties": {"at": {"type": "string"}}}
 FUNCTION = {"name": "look", "description": "Looks.", "parameters": PARAMETERS}
 TOOL = {"type": "function", "function": FUNCTION}
 ASKED = {"model": "default", "max_tokens": 100}
+QUESTION: dict[str, Any] = {"messages": [{"role": "user", "content": "x"}], "contents": [{"parts": [{"text": "x"}]}]}
 USER, ASSISTANT, SYSTEM, ANSWER = MessageRole.USER, MessageRole.ASSISTANT, MessageRole.SYSTEM, MessageRole.TOOL
 
 
@@ -56,6 +56,231 @@ def asked(scripted: FakeEngine) -> Request:
     return scripted.requests[-1]
 
 
+# Every dialect: a new one is one more row
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer, whichever form it came in."""
+
+    thinking: str = ""
+    text: str = ""
+    calls: tuple[dict[str, Any], ...] = ()
+    end: str = ""
+
+
+def of_openai(answer: dict[str, Any]) -> Said:
+    (choice,) = answer["choices"]
+    message = choice["message"]
+    calls = tuple(json.loads(call["function"]["arguments"]) for call in message.get("tool_calls") or ())
+    return Said(message.get("reasoning_content") or "", message["content"] or "", calls, choice["finish_reason"])
+
+
+def of_anthropic(answer: dict[str, Any]) -> Said:
+    blocks = answer["content"]
+    calls = tuple(block["input"] for block in blocks if block["type"] == "tool_use")
+    thinking = "".join(each.get("thinking", "") for each in blocks)
+    return Said(thinking, "".join(each.get("text", "") for each in blocks), calls, answer["stop_reason"])
+
+
+def of_responses(answer: dict[str, Any]) -> Said:
+    texts = {item["type"]: item["content"][0]["text"] for item in answer["output"] if "content" in item}
+    calls = tuple(json.loads(item["arguments"]) for item in answer["output"] if item["type"] == "function_call")
+    return Said(texts.get("reasoning", ""), texts.get("message", ""), calls, answer["status"])
+
+
+def of_ollama(answer: dict[str, Any]) -> Said:
+    message = answer["message"]
+    calls = tuple(call["function"]["arguments"] for call in message.get("tool_calls") or ())
+    return Said(message.get("thinking", ""), message["content"], calls, answer["done_reason"])
+
+
+def of_gemini(answer: dict[str, Any]) -> Said:
+    (candidate,) = answer["candidates"]
+    parts = candidate["content"]["parts"]
+    calls = tuple(part["functionCall"]["args"] for part in parts if "functionCall" in part)
+    thinking = "".join(part["text"] for part in parts if part.get("thought"))
+    text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+    return Said(thinking, text, calls, candidate["finishReason"])
+
+
+FUNCTION_TURN = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": CALL.arguments}}
+USE = {"type": "tool_use", "id": "call_1", "name": "look", "input": {"at": "the sky"}}
+RESULT = {"type": "tool_result", "tool_use_id": "call_1", "content": [{"type": "text", "text": "no"}]}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A dialect: how the same conversation is sent, with its tool; and how its answers are read."""
+
+    path: str
+    body: dict[str, Any]
+    read: Callable[[dict[str, Any]], Said]
+    ends: tuple[str, str, str]  # by itself, for a call, at the limit
+    error: Callable[[dict[str, Any]], str]  # the sentence
+    limit: dict[str, Any]  # at most 9 tokens
+    missing: str = ""  # the path with a model that is not here, where the name is in it
+
+
+WAYS = {
+    "OpenAI": Way(
+        "/v1/chat/completions",
+        {
+            "model": "default",
+            "messages": [
+                {"role": "developer", "content": "Be brief."},
+                {"role": "system", "content": "Be kind."},
+                {"role": "user", "content": "x"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "reasoning_content": "Hm.",
+                    "tool_calls": [FUNCTION_TURN],
+                },
+                {"role": "tool", "tool_call_id": "call_1", "name": "look", "content": "no"},
+                {"role": "user", "content": [{"type": "text", "text": "So?"}]},
+            ],
+            "tools": [TOOL],
+        },
+        of_openai,
+        ("stop", "tool_calls", "length"),
+        lambda body: body["error"]["message"],
+        {"max_completion_tokens": 9},
+    ),
+    "Anthropic": Way(
+        "/v1/messages",
+        {
+            "model": "default",
+            "max_tokens": 100,
+            "system": [{"type": "text", "text": "Be brief."}, {"type": "text", "text": "Be kind."}],
+            "messages": [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": ""}, USE]},
+                {"role": "user", "content": [RESULT, {"type": "text", "text": "So?"}]},
+            ],
+            "tools": [{"name": "look", "description": "Looks.", "input_schema": PARAMETERS}],
+        },
+        of_anthropic,
+        ("end_turn", "tool_use", "max_tokens"),
+        lambda body: body["error"]["message"],
+        {"max_tokens": 9},
+    ),
+    "Responses": Way(
+        "/v1/responses",
+        {
+            "model": "default",
+            "instructions": "Be brief.",
+            "input": [
+                {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be kind."}]},
+                {"role": "user", "content": "x"},
+                {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]},
+                {"type": "function_call", "call_id": "call_1", "name": "look", "arguments": CALL.arguments},
+                {"type": "function_call_output", "call_id": "call_1", "output": "no"},
+                {"role": "user", "content": "So?"},
+            ],
+            "tools": [{"type": "function", **FUNCTION}],
+        },
+        of_responses,
+        ("completed", "completed", "incomplete"),
+        lambda body: body["error"]["message"],
+        {"max_output_tokens": 9},
+    ),
+    "Ollama": Way(
+        "/api/chat",
+        {
+            "model": "default",
+            "stream": False,
+            "messages": [
+                {"role": "system", "content": "Be brief.\n\nBe kind."},
+                {"role": "user", "content": "x"},
+                {
+                    "role": "assistant",
+                    "content": "",
+                    "thinking": "Hm.",
+                    "tool_calls": [{"id": "call_1", "function": {"name": "look", "arguments": {"at": "the sky"}}}],
+                },
+                {"role": "tool", "tool_call_id": "call_1", "tool_name": "look", "content": "no"},
+                {"role": "user", "content": "So?"},
+            ],
+            "tools": [TOOL],
+        },
+        of_ollama,
+        ("stop", "stop", "length"),
+        lambda body: body["error"],
+        {"options": {"num_predict": 9}},
+    ),
+    "Gemini": Way(
+        "/v1beta/models/default:generateContent",
+        {
+            "systemInstruction": {"parts": [{"text": "Be brief.\n\n"}, {"text": "Be kind."}]},
+            "contents": [
+                {"parts": [{"text": "x"}]},
+                {"role": "model", "parts": [{"text": "Hm.", "thought": True}]},
+                {
+                    "role": "model",
+                    "parts": [{"functionCall": {"id": "call_1", "name": "look", "args": {"at": "the sky"}}}],
+                },
+                {
+                    "role": "user",
+                    "parts": [{"functionResponse": {"id": "call_1", "name": "look", "response": {"result": "no"}}}],
+                },
+                {"role": "user", "parts": [{"text": "So?"}]},
+            ],
+            "tools": [{"functionDeclarations": [FUNCTION]}],
+            "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
+        },
+        of_gemini,
+        ("STOP", "STOP", "MAX_TOKENS"),
+        lambda body: body["error"]["message"],
+        {"generationConfig": {"maxOutputTokens": 9}},
+        "/v1beta/models/other:generateContent",
+    ),
+}
+ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+
+
+@ways
+def test_a_conversation_is_the_same_in_every_dialect(way: Way, served: Served, scripted: FakeEngine) -> None:
+    """With what a model thought, called and got."""
+    answer = served.post(way.path, way.body | way.limit)
+    assert answer.status_code == 200, answer.text
+    assert asked(scripted).tools == (TOOL,)
+    assert asked(scripted).max_tokens == 9
+    system, user, called, result, question = asked(scripted).messages
+    assert (system, user) == (Message(SYSTEM, "Be brief.\n\nBe kind."), Message(USER, "x"))
+    (call,) = called.tool_calls
+    assert (called.role, called.reasoning, call.id, call.name) == (ASSISTANT, "Hm.", "call_1", "look")
+    assert json.loads(call.arguments) == {"at": "the sky"}
+    assert (result.role, result.tool_call_id, "no" in result.content) == (ANSWER, "call_1", True)
+    assert question == Message(USER, "So?")
+
+
+@ways
+def test_thinking_text_and_calls_come_apart(way: Way, served: Served, scripted: FakeEngine) -> None:
+    scripted.scripts.append(Script(thinking=("Hm.",), pieces=("I ", "look."), calls=(CALL,)))
+    whole = way.read(served.post(way.path, way.body).json())
+    assert whole == Said("Hm.", "I look.", ({"at": "the sky"},), way.ends[1])
+
+
+@ways
+def test_why_an_answer_has_ended(way: Way, served: Served, scripted: FakeEngine) -> None:
+    for finish, end in ((FinishReason.STOP, way.ends[0]), (FinishReason.LENGTH, way.ends[2])):
+        scripted.scripts.append(Script(finish=finish))
+        assert way.read(served.post(way.path, way.body).json()).end == end
+
+
+@ways
+def test_an_error_has_the_dialects_form(way: Way, served: Served) -> None:
+    """A model that is not here, a broken body, a host that is not this one: each from another place."""
+    unknown = served.post(way.missing or way.path, way.body | {"model": "other"})
+    assert unknown.status_code == 404
+    assert "'other' does not exist here" in way.error(unknown.json())
+    broken = served.http.post(way.path, content=b"{", headers={"content-type": "application/json"})
+    assert (broken.status_code, way.error(broken.json())) == (400, "The body is not JSON.")
+    refused = served.post(way.path, way.body, {"host": "evil.example"})
+    assert (refused.status_code, way.error(refused.json())) == (403, "This server does not answer to that host name.")
+
+
 # Anthropic
 
 
@@ -83,24 +308,27 @@ def test_a_messages_blocks_follow_each_other(served: Served, scripted: FakeEngin
     assert heard[0]["message"]["usage"] | {"output_tokens": 0} == heard[0]["message"]["usage"]
 
 
-def test_a_whole_message_has_the_same_blocks(served: Served, scripted: FakeEngine) -> None:
-    scripted.scripts.append(Script(thinking=("Hm.",), pieces=("I ", "look."), calls=(CALL,)))
+def test_a_message_ends_where_the_context_does(served: Served, scripted: FakeEngine) -> None:
+    scripted.scripts.append(Script(finish=FinishReason.CONTEXT))
     answer = served.post("/v1/messages", ASKED | {"messages": [{"role": "user", "content": "x"}]}).json()
-    assert [block["type"] for block in answer["content"]] == ["thinking", "text", "tool_use"]
-    assert answer["content"][2]["input"] == {"at": "the sky"}
-    assert (answer["stop_reason"], answer["type"]) == ("tool_use", "message")
+    assert answer["stop_reason"] == "model_context_window_exceeded"
 
 
-def test_why_a_message_has_ended(served: Served, scripted: FakeEngine) -> None:
-    reasons = {
-        FinishReason.STOP: "end_turn",
-        FinishReason.LENGTH: "max_tokens",
-        FinishReason.CONTEXT: "model_context_window_exceeded",
-    }
-    for finish, reason in reasons.items():
-        scripted.scripts.append(Script(finish=finish))
-        answer = served.post("/v1/messages", ASKED | {"messages": [{"role": "user", "content": "x"}]}).json()
-        assert answer["stop_reason"] == reason
+def test_what_anthropics_clients_send_besides(served: Served, scripted: FakeEngine) -> None:
+    """Tools of its own service are dropped, reminders stay in place, and what failed says so."""
+    turns = [
+        {"role": "user", "content": "x"},
+        {"role": "assistant", "content": [USE]},
+        {"role": "user", "content": [RESULT | {"is_error": True}, {"type": "text", "text": "So?"}]},
+        {"role": "system", "content": "Be brief."},
+    ]
+    body = ASKED | {"messages": turns, "tools": [{"type": "web_search_20250305", "name": "web_search"}]}
+    answer = served.post("/v1/messages", body)
+    assert answer.headers["x-hunch-ignored"] == "tools:web_search_20250305"
+    assert asked(scripted).messages[2:] == (
+        Message(ANSWER, "Error: no", tool_call_id="call_1"),
+        Message(USER, "So?\n\n<system-reminder>\nBe brief.\n</system-reminder>"),
+    )
 
 
 def test_what_claude_code_sends_is_one_form_in_every_turn(served: Served, scripted: FakeEngine) -> None:
@@ -114,28 +342,6 @@ def test_what_claude_code_sends_is_one_form_in_every_turn(served: Served, script
     first, second = scripted.requests
     assert first.messages == second.messages == (Message(SYSTEM, "Be brief."), Message(USER, "x"))
     assert first.thinking
-
-
-def test_calls_and_results_of_anthropics(served: Served, scripted: FakeEngine) -> None:
-    use = {"type": "tool_use", "id": "call_1", "name": "look", "input": {"at": "the sky"}}
-    result = {"type": "tool_result", "tool_use_id": "call_1", "content": [{"type": "text", "text": "no"}]}
-    turns = [
-        {"role": "user", "content": "x"},
-        {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": ""}, use]},
-        {"role": "user", "content": [result | {"is_error": True}, {"type": "text", "text": "So?"}]},
-        {"role": "system", "content": "Be brief."},
-    ]
-    given = {"name": "look", "description": "Looks.", "input_schema": PARAMETERS}
-    body = ASKED | {"messages": turns, "tools": [given, {"type": "web_search_20250305", "name": "web_search"}]}
-    answer = served.post("/v1/messages", body)
-    assert answer.headers["x-hunch-ignored"] == "tools:web_search_20250305"
-    assert asked(scripted).tools == (TOOL,)
-    assert asked(scripted).messages == (
-        Message(USER, "x"),
-        Message(ASSISTANT, "", "Hm.", (CALL,)),
-        Message(ANSWER, "Error: no", tool_call_id="call_1"),
-        Message(USER, "So?\n\n<system-reminder>\nBe brief.\n</system-reminder>"),
-    )
 
 
 def test_a_prompt_is_counted_as_it_would_be_read(served: Served) -> None:
@@ -176,43 +382,15 @@ def test_a_call_is_one_chunk(served: Served, scripted: FakeEngine) -> None:
     assert asked(scripted).tools == (TOOL,)
 
 
-def test_a_whole_answer_with_a_call_has_no_text(served: Served, scripted: FakeEngine) -> None:
-    scripted.scripts.append(Script(pieces=(), thinking=("Hm.",), calls=(CALL,)))
-    (choice,) = served.chat("x", tools=[TOOL])["choices"]
-    assert (choice["message"]["content"], choice["finish_reason"]) == (None, "tool_calls")
-    assert choice["message"]["reasoning_content"] == "Hm."
-    assert choice["message"]["tool_calls"][0]["function"]["arguments"] == CALL.arguments
-
-
 def test_tokens_of_reasoning_are_those_up_to_its_end(served: Served, scripted: FakeEngine) -> None:
     scripted.scripts.append(Script(thinking=("Hm.",), pieces=("I ", "look.")))
     usage = served.chat("x")["usage"]
     assert usage["completion_tokens_details"]["reasoning_tokens"] * 3 == usage["completion_tokens"] > 0
 
 
-def test_calls_and_results_of_openais(served: Served, scripted: FakeEngine) -> None:
-    function = {"name": "look", "arguments": CALL.arguments}
-    turns = [
-        {"role": "developer", "content": "Be brief."},
-        {"role": "system", "content": "Be kind."},
-        {"role": "user", "content": "x"},
-        {
-            "role": "assistant",
-            "content": None,
-            "reasoning_content": "Hm.",
-            "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
-        },
-        {"role": "tool", "tool_call_id": "call_1", "content": "no"},
-    ]
-    body = {"model": "default", "messages": turns, "tools": [TOOL], "parallel_tool_calls": False}
-    assert served.post("/v1/chat/completions", body).status_code == 200
+def test_calls_may_have_to_come_one_by_one(served: Served, scripted: FakeEngine) -> None:
+    served.chat("x", tools=[TOOL], parallel_tool_calls=False)
     assert not asked(scripted).several_calls
-    assert asked(scripted).messages == (
-        Message(SYSTEM, "Be brief.\n\nBe kind."),
-        Message(USER, "x"),
-        Message(ASSISTANT, "", "Hm.", (CALL,)),
-        Message(ANSWER, "no", tool_call_id="call_1"),
-    )
 
 
 def test_tools_may_be_left_out(served: Served, scripted: FakeEngine) -> None:
@@ -228,6 +406,13 @@ def test_the_templates_variables_are_passed_on(served: Served, scripted: FakeEng
 
 
 THINKS = replace(model_info("/models/Thinks-8B"), about=ModelAbout(template=True, thinking=True), ends_thinking=True)
+
+
+GEMINI = "/v1beta/models/default:generateContent"
+
+
+def thinking_config(**config: object) -> dict[str, Any]:
+    return {"generationConfig": {"thinkingConfig": config}}
 
 
 def test_how_much_to_think_in_each_dialect(thinker: tuple[Served, FakeEngine]) -> None:
@@ -254,9 +439,15 @@ def test_how_much_to_think_in_each_dialect(thinker: tuple[Served, FakeEngine]) -
         ("/api/chat", {"think": True}, True, None, None),
         ("/api/chat", {"think": "high"}, True, None, "high"),
         ("/api/chat", {"think": False}, False, None, None),
+        (GEMINI, thinking_config(thinkingBudget=5), True, 5, None),
+        (GEMINI, thinking_config(thinkingBudget=0, includeThoughts=True), False, None, None),
+        (GEMINI, thinking_config(thinkingBudget=-1), True, None, None),
+        (GEMINI, thinking_config(thinkingLevel="HIGH"), True, None, "high"),
+        (GEMINI, thinking_config(includeThoughts=True), True, None, None),
+        (GEMINI, {}, False, None, None),
     ]
     for path, more, thinks, tokens, effort in ways:
-        answer = house.post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
+        answer = house.post(path, ASKED | QUESTION | more)
         assert answer.status_code == 200, answer.text
         request = asked(engine)
         given = request.template_variables.get("reasoning_effort")
@@ -273,9 +464,10 @@ def test_how_not_to_say_how_much_to_think(thinker: tuple[Served, FakeEngine]) ->
         ("/v1/chat/completions", {"thinking_token_budget": "5"}, "thinking_token_budget"),
         ("/v1/responses", {"input": "x", "reasoning": {"effort": "some"}}, "reasoning.effort"),
         ("/api/chat", {"think": "some"}, "think"),
+        (GEMINI, thinking_config(thinkingLevel="SOME"), "thinkingLevel"),
     ]
     for path, more, field in ways:
-        answer = thinker[0].post(path, ASKED | {"messages": [{"role": "user", "content": "x"}]} | more)
+        answer = thinker[0].post(path, ASKED | QUESTION | more)
         assert answer.status_code == 400, more
         assert field in answer.text
 
@@ -321,26 +513,6 @@ def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngi
     assert [item["type"] for item in output] == ["reasoning", "message", "function_call"]
     assert (output[2]["namespace"], output[2]["name"], output[2]["call_id"]) == ("eyes", "look", "call_1")
     assert asked(scripted).tools[0]["function"]["name"] == "eyes__look"
-
-
-def test_items_that_follow_each_other_are_one_turn(served: Served, scripted: FakeEngine) -> None:
-    items = [
-        {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be kind."}]},
-        {"role": "user", "content": "x"},
-        {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look."}]},
-        {"type": "function_call", "call_id": "call_1", "name": "look", "arguments": CALL.arguments},
-        {"type": "function_call_output", "call_id": "call_1", "output": "no"},
-    ]
-    body = {"model": "default", "instructions": "Be brief.", "input": items}
-    answer = served.post("/v1/responses", body)
-    assert (answer.status_code, answer.json()["status"]) == (200, "completed")
-    assert asked(scripted).messages == (
-        Message(SYSTEM, "Be brief.\n\nBe kind."),
-        Message(USER, "x"),
-        Message(ASSISTANT, "I look.", "Hm.", (CALL,)),
-        Message(ANSWER, "no", tool_call_id="call_1"),
-    )
 
 
 def test_a_response_needs_no_memory_of_others(served: Served) -> None:

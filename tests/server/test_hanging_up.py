@@ -15,7 +15,6 @@ import httpx2
 import pytest
 
 from engine import FinishReason, OutOfMemory, PromptFits, PromptProgress, Request, RequestId, Sink, TemplateFailed
-from engine.server import listings
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine, Script, _Counters, _Job
 from tests.helpers.served import PATIENCE_S, chat_body, post_bytes, serving
@@ -61,15 +60,13 @@ def running(engine: E) -> Iterator[E]:
         engine.close()
 
 
-def test_an_engine_that_does_not_answer_is_not_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(Counting()) as engine, serving(engine) as served, served.connect() as connection:
+def test_an_engine_that_does_not_answer_is_not_well() -> None:
+    with running(Counting()) as engine, serving(engine, stuck_s=1.0) as served, served.connect() as connection:
         assert served.http.get("/health").status_code == 200
-        monkeypatch.setattr(listings, "_STUCK_S", 0.05)
         connection.sendall(post_bytes(CHAT, json.dumps(chat_body("x")).encode()))
         served.wait_for_requests(1)
         stuck = served.http.get("/health")
         assert (stuck.status_code, stuck.json()["error"]["message"]) == (503, "The engine does not answer")
-        monkeypatch.undo()
         engine.go_on.set()
         assert served.http.get("/health").status_code == 200
 

@@ -11,11 +11,12 @@ import pytest
 
 from app.controllers.program_requests import WatchedEngine
 from engine import Engine, EngineState, Event, Request, Sampling, ServerOptions, TextDelta, TokenScore, TokensScored
+from engine.server.dialect import CallContext
 from engine.server.fields import Fields
+from engine.server.openai import OPENAI
 from engine.server.openai_chat import Completion, chat_logprobs, completion_logprobs
 from engine.server.pictures import SentPictures
 from engine.server.replies import Outcome as Brought
-from engine.server.shapes import House
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.served import Served, chat_body
 
@@ -95,9 +96,10 @@ def test_an_echo_alone_is_the_text_and_what_follows(house: Served) -> None:
 def test_offsets_are_those_of_the_text(text: str, tokens: list[bytes], offsets: list[int]) -> None:
     """In characters, each where it begins."""
     body = {"model": "default", "prompt": text, "echo": True, "logprobs": 0}
-    shape = Completion(Fields(body), House(ServerOptions(), EngineState(), SentPictures(None, decodes=False)))
+    context = CallContext(OPENAI, ServerOptions(), EngineState(), SentPictures(None, decodes=False))
+    call = Completion(Fields(body), context, "default")
     scores = [TokenScore(at, token, -1.0) for at, token in enumerate(tokens)]
-    (choice,) = shape.whole([Brought(prompt_scores=scores)])["choices"]
+    (choice,) = call.whole([Brought(prompt_scores=scores)])["choices"]
     assert choice["text"] == text
     assert choice["logprobs"]["text_offset"] == offsets
 

@@ -38,13 +38,6 @@ def test_a_chat_streams_lines_unless_told_otherwise(served: Served, scripted: Fa
     assert (heard[-1]["done_reason"], heard[-1]["prompt_eval_count"]) == ("stop", 20)
 
 
-def test_a_chat_in_one_piece(served: Served, scripted: FakeEngine) -> None:
-    scripted.scripts.append(Script(thinking=("Hm.",), calls=(CALL,)))
-    answer = served.post("/api/chat", BODY | {"stream": False}).json()
-    assert answer["message"]["content"] == "".join(Script().pieces)
-    assert (answer["message"]["thinking"], len(answer["message"]["tool_calls"])) == ("Hm.", 1)
-
-
 def test_options_have_ollamas_names(served: Served, scripted: FakeEngine) -> None:
     options = {"repeat_penalty": 1.2, "num_predict": 9, "num_ctx": 100, "stop": ["a"], "seed": 3, "top_k": 20}
     assert served.post("/api/generate", {"model": "", "prompt": "x", "system": "y", "options": options}).is_success
@@ -71,9 +64,3 @@ def test_nothing_is_changed_over_http(served: Served) -> None:
     for name in ("pull", "push", "create", "copy", "delete"):
         answer = served.post(f"/api/{name}", {"model": "other"})
         assert (answer.status_code, list(answer.json())) == (403, ["error"]), name
-
-
-def test_errors_are_one_text(served: Served) -> None:
-    assert served.post("/api/chat", {"model": "other", "messages": []}).json() == {
-        "error": "The model 'other' does not exist here. Installed: Main-8B."
-    }

@@ -35,11 +35,12 @@ from engine import (
     ServedModel,
     ServerOptions,
 )
-from engine.server import offer, replies, supply
-from engine.server.asked import keep_alive_of
 from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
+from engine.server.model_queue import ModelQueue
+from engine.server.parameters import keep_alive_of
 from engine.server.problems import Problem
+from engine.server.served_models import ServedModels
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
@@ -252,10 +253,9 @@ def test_a_draft_is_asked_for_again_where_its_main_model_came_with_another(
 ) -> None:
     """As where the user has asked for that one meanwhile."""
     two.models[LESSER.folder] = LESSER
-    monkeypatch.setattr(supply, "_AGAIN_S", 0.01)
     shelf = Late(two)
     shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
-    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
+    with serving(two, shelf=shelf, retry_s=0.01) as served, ThreadPoolExecutor(1) as asking:
         asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
         shelf.calls.get(timeout=PATIENCE_S)
         monkeypatch.setattr(shelf, "bring", lambda model, refuse: refuse(LoadAborted(OTHER.folder)))
@@ -266,12 +266,9 @@ def test_a_draft_is_asked_for_again_where_its_main_model_came_with_another(
         assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
 
 
-def test_who_waits_for_another_model_is_told_so_and_has_its_turn(
-    two: FakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(replies, "_BEGIN_S", 0.05)
+def test_who_waits_for_another_model_is_told_so_and_has_its_turn(two: FakeEngine) -> None:
     two.gate.hold()
-    with until_none_is_loaded(two), serving(two, shelf=shelf_of(two), silence_s=0.05) as served:
+    with until_none_is_loaded(two), serving(two, shelf=shelf_of(two), silence_s=0.05, begin_s=0.05) as served:
         first = begin(served, "Main-8B")
         served.wait_for_requests(1)
         second = begin(served, "Other-4B")
@@ -353,10 +350,9 @@ class Needed(EngineShelf):
             super().bring(model, refuse)
 
 
-def test_a_person_is_waited_for(two: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supply, "_AGAIN_S", 0.01)
+def test_a_person_is_waited_for(two: FakeEngine) -> None:
     shelf = Needed(two, shelf_of(two).models())
-    with serving(two, shelf=shelf) as served:
+    with serving(two, shelf=shelf, retry_s=0.01) as served:
         assert served.chat("x", model="Other-4B")["model"] == "Other-4B"
     assert shelf.times == 0
 
@@ -431,10 +427,7 @@ def test_who_waits_for_another_model_keeps_none_from_the_one_that_has_to_stay(tw
     assert "shutting_down" in rest(waits)
 
 
-def test_a_model_is_not_asked_for_twice_after_one_that_came_by_itself(
-    two: FakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supply, "_AGAIN_S", 0.2)
+def test_a_model_is_not_asked_for_twice_after_one_that_came_by_itself(two: FakeEngine) -> None:
     shelf = Late(two)
     refusals = [RepliesUnderWay(OTHER.folder)]
     late = shelf.bring
@@ -443,7 +436,7 @@ def test_a_model_is_not_asked_for_twice_after_one_that_came_by_itself(
         refuse(refusals.pop()) if refusals else late(model, refuse)
 
     shelf.bring = bring  # type: ignore[method-assign]
-    with serving(two, shelf=shelf) as served:
+    with serving(two, shelf=shelf, retry_s=0.2) as served:
         first = begin(served, "Other-4B", stream=False)
         served.wait_for_requests(1)
         while refusals:
@@ -478,14 +471,14 @@ def test_without_a_shelf_none_waits_for_a_model_that_was_unloaded(two: FakeEngin
     """As it was named, and before it was the client's turn."""
 
     async def wait() -> Problem:
-        models = offer.Offer(two, None, any_name=False)
-        line = supply.Supply(two, None, models, ServerOptions(), lambda: None)
+        models = ServedModels(two, None, any_name=False)
+        line = ModelQueue(two, None, models, ServerOptions(), lambda: None)
         model = models.find("Main-8B")
         with until_none_is_loaded(two):
             two.unload(lambda _: None)
         turn = line.join(model)
         with pytest.raises(Problem) as refused:
-            await asyncio.wait_for(turn.come, PATIENCE_S)
+            await asyncio.wait_for(turn.admitted, PATIENCE_S)
         line.leave(turn)
         line.close()
         return refused.value

@@ -265,7 +265,7 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
 
 
 def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
-    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = "mlx-community/Qwen3.8-27B-4bit"
     main, draft = model_info("/models/main"), model_info("/models/draft")
@@ -277,7 +277,7 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     wanted = ["Install", "Use", *["Install"] * (len(known) - 2)]
     qtbot.waitUntil(lambda: [row.button.text() for row in panel.page.drafts.rows] == wanted)
     used: list[tuple[str, str]] = []
-    panel.page.use_pair_requested.connect(lambda *folders: used.append(folders))
+    monkeypatch.setattr(harness.models, "use_pair", lambda *folders: used.append(folders))
     panel.page.drafts.rows[1].button.click()
     assert used == [(main.folder, draft.folder)]
     panel.page.drafts.rows[0].button.click()

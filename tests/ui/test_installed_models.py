@@ -17,7 +17,7 @@ from app.view_models.installed_list import ModelKind, ModelSort
 from app.views.models.badge import DraftBadge
 from app.views.models.find import OfferRow, Recommended
 from app.views.models.model_row import ModelRow
-from app.views.models.yours import ModelsPage, TemplateDialog
+from app.views.models.yours import TemplateDialog, YoursPage
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
 from engine import (
@@ -67,7 +67,7 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ModelsHarness]:
 
 
 @pytest.fixture
-def page(harness: ModelsHarness, qtbot: QtBot) -> ModelsPage:
+def page(harness: ModelsHarness, qtbot: QtBot) -> YoursPage:
     yours = harness.show("yours").yours
     qtbot.waitUntil(lambda: len(yours.installed.rows) == len(MODELS))
     return yours
@@ -82,7 +82,7 @@ def recommended(harness: ModelsHarness) -> Recommended:
     return harness.show("find").discover.recommended
 
 
-def row(page: ModelsPage, name: str) -> ModelRow:
+def row(page: YoursPage, name: str) -> ModelRow:
     QApplication.processEvents()  # a layout shows what was added to it a little later
     return next(row for row in page.installed.rows if row.folder.endswith(name))
 
@@ -93,16 +93,16 @@ def texts(row: ModelRow) -> str:
     return " ".join(label.text() for label in labels if label.isVisibleTo(row))
 
 
-def can_mend(page: ModelsPage, name: str) -> bool:
+def can_mend(page: YoursPage, name: str) -> bool:
     return row(page, name).mend_button.isVisible()
 
 
-def names(page: ModelsPage) -> list[str]:
+def names(page: YoursPage) -> list[str]:
     return [row.folder.rpartition("/")[2] for row in page.installed.rows]
 
 
 def test_the_list_is_sorted_and_filtered_and_all_that_is_known_of_a_model_is_one_click_away(
-    page: ModelsPage, harness: ModelsHarness
+    page: YoursPage, harness: ModelsHarness
 ) -> None:
     assert names(page) == ["Draft-1B", "Foreign-7B", "Head", "Main-8B", "Other-4B"]
     page.installed.sort.chosen.emit(ModelSort.SIZE)
@@ -149,7 +149,7 @@ def test_the_list_is_sorted_and_filtered_and_all_that_is_known_of_a_model_is_one
     assert {entry.name for entry in harness.models.models if entry.has_draft} == badges
 
 
-def test_a_model_and_a_drafter_are_used_with_one_click(harness: ModelsHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_model_and_a_drafter_are_used_with_one_click(harness: ModelsHarness, page: YoursPage, qtbot: QtBot) -> None:
     click(row(page, "Head").use_button)
     qtbot.waitUntil(lambda: harness.models.pair.draft_folder == HEAD.folder)
     assert harness.models.pair.main_folder == MAIN.folder
@@ -163,7 +163,7 @@ def test_a_model_and_a_drafter_are_used_with_one_click(harness: ModelsHarness, p
 
 
 def test_a_model_that_is_being_deleted_or_cannot_be_used_says_so(
-    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
+    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
 ) -> None:
     """Its files take seconds to go; one that stays can be used as before, and why it stays is told."""
     harness.store.gate.hold()
@@ -191,7 +191,7 @@ def test_a_model_that_is_being_deleted_or_cannot_be_used_says_so(
     assert "Add its config.json and tokenizer" in said
 
 
-def test_the_arrows_of_all_rows_are_below_one_another(harness: ModelsHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_the_arrows_of_all_rows_are_below_one_another(harness: ModelsHarness, page: YoursPage, qtbot: QtBot) -> None:
     """Also where there is room for the buttons of some beside the words, and not for those of others."""
     harness.theme.set_scale(2.0)
 
@@ -205,7 +205,7 @@ def test_the_arrows_of_all_rows_are_below_one_another(harness: ModelsHarness, pa
 
 
 def test_an_update_and_damage_are_told_and_mended_and_a_template_looked_at(
-    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
+    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
 ) -> None:
     def other() -> ModelRow:
         return row(page, "Other-4B")
@@ -241,7 +241,7 @@ def test_an_update_and_damage_are_told_and_mended_and_a_template_looked_at(
 
 
 def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
-    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
+    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
 ) -> None:
     def is_offered() -> bool:
         return row(page, "Main-8B").reload_button.isVisible()
@@ -258,7 +258,7 @@ def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
 
 
 def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
-    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    harness: ModelsHarness, page: YoursPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness.store, "verify", lambda _folder: None)
     click(row(page, "Other-4B").more_button)
@@ -277,7 +277,7 @@ def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
 
 
 def test_the_focus_stays_on_a_model_whose_row_is_made_anew(
-    harness: ModelsHarness, page: ModelsPage, qtbot: QtBot
+    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
 ) -> None:
     window = page.window()
     qtbot.waitUntil(window.isActiveWindow)

@@ -22,7 +22,7 @@ from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
 from app.views.models.model_row import FolderRow, ModelRow
 from app.views.models.view import FIND, ModelsView
-from app.views.models.yours import ModelsPage
+from app.views.models.yours import YoursPage
 from app.views.settings.advanced import HubCard
 from app.views.settings.options import ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
@@ -47,7 +47,7 @@ def view(harness: AppHarness) -> ModelsView:
 
 
 @pytest.fixture
-def page(view: ModelsView) -> ModelsPage:
+def page(view: ModelsView) -> YoursPage:
     return view.yours
 
 
@@ -61,7 +61,7 @@ def click(button: QAbstractButton) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def download(page: ModelsPage) -> DownloadRow:
+def download(page: YoursPage) -> DownloadRow:
     QApplication.processEvents()  # a layout shows what was added to it a little later
     rows = [row for row in page.findChildren(DownloadRow) if not row.isHidden()]
     assert len(rows) == 1
@@ -193,7 +193,7 @@ def _words_of(window: SettingsWindow, beginning: str) -> str:
 
 
 def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_among_the_installed(
-    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
+    harness: AppHarness, view: ModelsView, page: YoursPage, qtbot: QtBot
 ) -> None:
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
     install(view)
@@ -227,7 +227,7 @@ def test_a_download_fails_is_tried_again_cancelled_paused_and_resumed_and_ends_a
 
 
 def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot, tmp_path: Path
+    harness: AppHarness, page: YoursPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     entry = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
     box = page.ask_to_delete(entry)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 import sysconfig
 import tomllib
 from importlib.metadata import distribution, version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from app.system import licences
+from app.system.licences import installed
 from tests.architecture.project import ROOT
 
+sys.path.append(str(ROOT / "packaging" / "mac"))  # whose modules run as scripts beside each other
+licences: Any = importlib.import_module("licence_texts")
 TABLE = tomllib.loads((ROOT / "resources" / "licences" / "parts.toml").read_text("utf-8"))
 NOT_SHIPPED = {"_crypt", "_dbm", "_gdbm", "_tkinter", "nis"}  # of Python's modules
 OF_THE_SYSTEM = {b"c", b"m", b"rt", b"dl", b"pthread", b"python"}
 QT = ("Qt/lib/libQt6Core.so.6", "Qt/lib/libQt6Gui.so.6", "Qt/plugins/imageformats/*.so")
 MLX = ("lib/libmlx.so", "core*.so")
+
+
+def test_every_package_has_a_licence_with_its_text() -> None:
+    shipped = [licences.component_of(each) for each in installed()]
+    assert len(shipped) > 50
+    assert [each.name for each in shipped if not each.licence or not each.texts or not all(each.texts)] == []
 
 
 def test_every_part_has_the_text_of_its_licence() -> None:
@@ -64,9 +75,10 @@ def test_of_alternatives_one_that_is_here_is_shown(expression: str, names: list[
 
 
 def test_about_names_what_is_compiled_into_packages() -> None:
-    crates = licences.crates_in(distribution("tokenizers"))
+    crates = licences.component_of(distribution("tokenizers")).crates
     assert any(name.startswith("aho-corasick ") for names in crates.values() for name in names)
-    document = licences.document()
+    document = licences.document(installed(), "3.13", "of Python's makers")
+    assert "\nPython\n\nof Python's makers\n" in document
     assert "\nIn Python\n  Apache-2.0: OpenSSL\n" in document
     assert "\nlibpng: Copyright (c) 1995-" in document
     assert "\nLibraries in tokenizers\n" in document

@@ -360,7 +360,7 @@ def test_macos_is_told_in_each_language_why_hunch_reaches_into_the_local_network
     assert info["NSBonjourServices"] == [KIND]
 
 
-def test_the_icon_has_every_size_that_macos_asks_for(app: Path) -> None:
+def test_the_icon_has_every_size_that_macos_asks_for(app: Path, tools: Callable[[str], Any]) -> None:
     icns = (app / "Contents" / "Resources" / "Hunch.icns").read_bytes()
     found: dict[str, bytes] = {}
     assert struct.unpack_from(">4sI", icns) == (b"icns", len(icns))
@@ -387,7 +387,7 @@ def test_the_icon_has_every_size_that_macos_asks_for(app: Path) -> None:
         for at in range(4):
             pixels[3 - at :: 4] = channels[at * area :][:area]
         shown = QImage(bytes(pixels), size, size, QImage.Format.Format_ARGB32)
-        drawn = bundle_files.drawn(ROOT / "resources" / "app_icon.svg", size)
+        drawn = tools("icns").drawn(ROOT / "resources" / "app_icon.svg", size)
         assert shown == drawn.convertToFormat(QImage.Format.Format_ARGB32)
 
 
@@ -430,7 +430,6 @@ def test_the_icon_is_compiled_where_xcode_does(
     resources.mkdir(parents=True)
     why_not = tools("icon").add_catalog(ROOT / "resources" / "app_icon.svg", resources)
     assert why_not == ("" if compiles else "actool ended with 72: no such tool")
-    monkeypatch.setattr(bundle_files, "write_icns", lambda *_: None)
     bundle_files.write(tmp_path / "Hunch.app", "1")
     info = plistlib.loads((tmp_path / "Hunch.app" / "Contents" / "Info.plist").read_bytes())
     assert info.get("CFBundleIconName") == ("Hunch" if compiles else None)

@@ -14,7 +14,7 @@ import pytest
 from app.storage import ChatSummary, Database, ReplyStatus, ReplyText, Stores, portable
 from app.storage.database import Reader, address_of
 from app.storage.search_index import open_index
-from app.storage.searching import MATCHES, ChangedChats, Searching
+from app.storage.searching import MATCHES, Searching
 from engine import RequestStats
 from tests.helpers.portable_chat import CHAT
 from tests.unit.test_storage_search import Owner, chat_of
@@ -264,13 +264,3 @@ def test_a_search_finds_what_is_in_the_rows_in_their_order(path: Path, monkeypat
 @pytest.mark.parametrize("seed", range(20))
 def test_searches_at_random_find_what_is_in_the_rows(path: Path, seed: int) -> None:
     compare_with_the_rows(path, seed, chats=600, queries=150)
-
-
-def test_only_what_has_changed_is_read_again() -> None:
-    changed = ChangedChats()
-    assert changed.take() is None
-    changed.add([1, 2])
-    changed.add([2, 3])
-    assert (changed.take(), changed.take()) == ({1, 2, 3}, set())
-    changed.add(range(1_000_000))
-    assert changed.take() is None

@@ -15,7 +15,7 @@ from app.storage import Attachment, AttachmentKind, Database, Edit, EditKind, St
 from app.storage.copies import copies_of, copy_if_due
 from app.storage.edits import QUICK_ASK
 from app.storage.opening import is_sound
-from app.storage.search_index import index_path, take_index
+from app.storage.search_index import index_path, open_index
 from engine import MessageRole
 from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, wipe
 
@@ -319,5 +319,7 @@ def test_a_rescue_and_the_index_find_what_is_no_folder_and_no_file_in_their_plac
     (index_path(path) / "inside").mkdir(parents=True)
     turned_round(path, 0, 200)
     assert look(path).texts == texts
-    take_index(path)
-    assert not index_path(path).exists()
+    index = open_index(path)
+    assert index is not None
+    index.close()
+    assert index_path(path).is_file()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import stat
 import threading
 import unicodedata
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -32,7 +30,7 @@ from app.storage import (
     search_index,
 )
 from app.storage.database import Connection, Reader, address_of
-from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index, take_index
+from app.storage.search_index import KeptIndex, Progress, SearchIndex, forget_index, index_path, open_index
 from app.storage.searching import MATCHES, Searching
 from engine import MessageRole
 
@@ -400,56 +398,6 @@ def again(path: Path, query: str) -> list[str]:
     return found
 
 
-def test_a_piece_that_turns_into_another_one_hides_no_chat(owner: Owner, path: Path) -> None:
-    """SQLite finds no fault in it."""
-    owner.write(lambda stores: chat_of(stores, "zqx", title="Rare"))
-    data = filled(owner)
-    at = data.index(b"\x03\x01x") + 2  # behind three bytes of the piece before comes one more
-    index_path(path).write_bytes(data[:at] + b"y" + data[at + 1 :])
-    with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
-        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        raw.execute("INSERT INTO pieces (pieces) VALUES ('integrity-check')")
-        assert raw.execute("SELECT count(*) FROM pieces WHERE pieces MATCH 'zqx'").fetchone() == (0,)
-    assert again(path, "zqx") == ["Rare"]
-
-
-def damage_one_bit(path: Path, step: int) -> None:
-    """Whatever bit of it turns while no run has it."""
-    whole = index_path(path).read_bytes()
-    seal = index_path(path).with_name("chats-search.db.seal")
-    sealed = seal.read_bytes()
-    assert stat.S_IMODE(seal.stat().st_mode) == 0o600
-    for at in range(0, len(whole), step):
-        forget_index(path)
-        damaged = bytearray(whole)
-        damaged[at] ^= 1 << at % 8
-        index_path(path).write_bytes(damaged)
-        seal.write_bytes(sealed)
-        assert again(path, "word17") == ["17"], at
-
-
-def test_some_bits_of_the_index_turn(owner: Owner, path: Path) -> None:
-    filled(owner)
-    damage_one_bit(path, 8009)
-
-
-@pytest.mark.drill
-def test_many_bits_of_the_index_turn(owner: Owner, path: Path) -> None:
-    filled(owner)
-    damage_one_bit(path, 61)
-
-
-def test_an_index_without_its_seal_is_made_anew(owner: Owner, path: Path) -> None:
-    filled(owner)
-    before = index_path(path).stat().st_ino
-    take_index(path)
-    assert index_path(path).stat().st_ino == before
-    index_path(path).with_name("chats-search.db.seal").write_bytes(b"")
-    take_index(path)
-    assert not index_path(path).exists()
-    assert again(path, "word17") == ["17"]
-
-
 def half_indexed(path: Path) -> KeptIndex:
     """Of a run that goes on."""
     with closing(Database(path)) as database, database.transaction():
@@ -475,7 +423,7 @@ def read_to(path: Path) -> int:
     index = kept.get()
     assert index is not None
     number = int(index.database.rows("SELECT read_to FROM state")[0][0])
-    kept.leave()
+    kept.close()
     return number
 
 
@@ -485,21 +433,8 @@ def test_a_run_that_is_killed_leaves_what_it_has_read_to_the_next(path: Path, tm
     assert read_to(killed) == 10
     assert again(killed, "word3") == ["3"]
     assert again(killed, "word17") == ["17"]
-    kept.leave()
+    kept.close()
     assert read_to(path) == 10
-
-
-def test_what_has_turned_in_the_log_of_a_run_that_was_killed_is_read_again(path: Path, tmp_path: Path) -> None:
-    kept = half_indexed(path)
-    whole = index_path(path).with_name("chats-search.db-wal").read_bytes()
-    for at in range(0, len(whole), 30_011):
-        killed = as_killed(path, tmp_path / f"{at}")
-        damaged = bytearray(whole)
-        damaged[at] ^= 1 << at % 8
-        index_path(killed).with_name("chats-search.db-wal").write_bytes(damaged)
-        assert read_to(killed) in (0, 10)
-        assert again(killed, "word7") == ["7"], at
-    kept.leave()
 
 
 def test_blocks_whose_reading_is_interrupted_are_read_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -520,29 +455,7 @@ def test_blocks_whose_reading_is_interrupted_are_read_again(path: Path, monkeypa
     with closing(Reader(address_of(path))) as reader:
         found = [Searching(reader, index).find(f"word{number}") for number in range(3, 10)]
     assert [[chat.title for chat in chats] for chats in found] == [[str(number)] for number in range(3, 10)]
-    kept.leave()
-
-
-def test_a_long_log_goes_to_the_file(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("app.storage.search_index._LOG_BYTES", 0)
-    kept = half_indexed(path)
-    assert index_path(path).with_name("chats-search.db-wal").stat().st_size == 0
-    assert read_to(as_killed(path, tmp_path / "killed")) == 10
-    kept.leave()
-
-
-def test_an_index_of_the_version_before_is_taken_over(path: Path) -> None:
-    """Also one that has read half; its state has one more column."""
-    half_indexed(path).leave()
-    with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
-        raw.execute("ALTER TABLE state ADD COLUMN made INTEGER NOT NULL DEFAULT 7")
-        raw.execute("PRAGMA journal_mode = DELETE")
-    seal = index_path(path).with_name("chats-search.db.seal")
-    seal.write_bytes(b"%08x" % zlib.crc32(index_path(path).read_bytes()))
-    before = index_path(path).stat().st_ino
-    assert read_to(path) == 10
-    assert (again(path, "word3"), again(path, "word17")) == (["3"], ["17"])
-    assert index_path(path).stat().st_ino == before
+    kept.close()
 
 
 def test_a_locked_index_is_left_alone(owner: Owner, path: Path) -> None:
@@ -556,21 +469,6 @@ def test_a_locked_index_is_left_alone(owner: Owner, path: Path) -> None:
         assert again(path, "word17") == ["17"]
         assert index_path(path).stat().st_ino == before
     assert again(path, "word17") == ["17"]
-
-
-@pytest.mark.parametrize("gone", [True, False])
-def test_an_index_that_goes_while_the_app_runs_is_made_anew(owner: Owner, path: Path, gone: bool) -> None:
-    owner.write(lambda stores: chat_of(stores, "words", title="Chat"))
-    owner.storage.settle()
-    owner.settle()
-    forget_index(path)
-    if not gone:  # where nothing can be written: as a file that is read only, for somebody whom nothing is forbidden
-        index_path(path).mkdir()
-    assert owner.search("words") == ["Chat"]
-    owner.storage.settle()
-    owner.settle()
-    assert owner.search("words") == ["Chat"]
-    assert index_path(path).is_file() is gone
 
 
 def test_what_is_deleted_for_good_is_in_no_file(owner: Owner, path: Path) -> None:

@@ -25,7 +25,7 @@ from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, UI_PX, Theme
 from app.view_models.trash_list import DELETION, Deletion, TrashListModel
 from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.flow import Flow
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -50,10 +50,7 @@ def ask_to_forget(
         warning = QCoreApplication.translate("TrashWindow", "Backups included. This cannot be undone.")
         return DialogText(question, warning, "", button, QCoreApplication.translate("TrashWindow", "Cancel"))
 
-    dialog = Dialog(theme, parent, text, danger=True)
-    dialog.accepted.connect(act)
-    dialog.open()
-    return dialog
+    return ask(theme, parent, text, act)
 
 
 class TrashList(RowRing, QListView):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QLocale, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QLocale, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -42,20 +42,20 @@ def _beside(words: QWidget, button: QWidget) -> QHBoxLayout:
 
 
 class DiscoverPanel(Translated, QWidget):
-    installing = Signal()  # its row is among *Yours*
-
-    def __init__(self, theme: Theme, models: ModelController) -> None:
+    def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
+        """`show_yours` shows what is installed and on its way."""
         super().__init__()
         self.theme = theme
         self._models = models
+        self._show_yours = show_yours
         self._discover = models.discover
         self._filter = DiscoverFilter()
         self._started = False
         self._found = Page(theme)  # large text has no room for all of it at once
         self._found.most_px = COLUMN_PX
         self._found.title.hide()  # the header says it
-        self.recommended = Recommended(theme, models, self)
-        self.install = InstallCard(theme, models)
+        self.recommended = Recommended(theme, models, self, show_yours)
+        self.install = InstallCard(theme, models, show_yours)
         self.text = LineField(theme)
         self.family, self.bits, self.size_limit, self.kind, self.sort = buttons = [
             ChoiceButton(theme) for _ in range(5)
@@ -69,7 +69,7 @@ class DiscoverPanel(Translated, QWidget):
         self.main_button = PillButton(theme, Emphasis.PLAIN, "x")
         self.list = HubListView(theme, self._discover.results)
         self._list_card = in_card(self.list)
-        self.page = ModelPage(theme, self._discover)
+        self.page = ModelPage(theme, models, show_yours)
         self._fits_words = TextLabel(theme, TextStyle.FINE)
         self._stack = QStackedWidget()
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -151,12 +151,7 @@ class DiscoverPanel(Translated, QWidget):
         self.list.chosen.connect(self._open_page)
         self.page.back_requested.connect(self._close_page)
         self.page.install_requested.connect(self._install)
-        self.page.pair_requested.connect(self._install_pair)
         self.page.drafts_requested.connect(self.show_drafts_for)
-        self.page.use_requested.connect(self._models.use)
-        self.page.use_pair_requested.connect(self._models.use_pair)
-        self.recommended.installing.connect(self.installing)
-        self.install.installing.connect(self.installing)
         self._discover.changed.connect(self._show_state)
         self.more_button.clicked.connect(self._discover.more)
         self.list.install_requested.connect(self._install_here)
@@ -204,16 +199,12 @@ class DiscoverPanel(Translated, QWidget):
 
     def _install(self, repository: str) -> None:
         self._install_here(repository)
-        self.installing.emit()
+        self._show_yours()
 
     def _install_here(self, repository: str) -> None:
         """The list stays: its row says what becomes of it, and the next one may be wanted as well."""
         main = self._filter.drafts_for
         self._models.downloads.install(repository, draft_for=main.folder if main is not None else "")
-
-    def _install_pair(self, main: str, draft: str) -> None:
-        self._models.install_pair(main, draft)
-        self.installing.emit()
 
     # What is shown
 
@@ -291,10 +282,9 @@ class DiscoverPanel(Translated, QWidget):
 
 
 class InstallCard(Translated, Card):
-    installing = Signal()
-
-    def __init__(self, theme: Theme, models: ModelController) -> None:
+    def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
         super().__init__(theme)
+        self._show_yours = show_yours
         self._downloads = models.downloads
         self.repository = LineField(theme)
         self.install_button = PillButton(theme, Emphasis.PLAIN)
@@ -322,7 +312,7 @@ class InstallCard(Translated, Card):
         if repository := repository_in(text):
             self._downloads.install(repository, revision_in(text) or NEWEST)
             self.repository.clear()
-            self.installing.emit()
+            self._show_yours()
 
     def _retranslate(self) -> None:
         self._title.setText(self.tr("Install from the Hub"))
@@ -338,14 +328,14 @@ class Recommended(Translated, QWidget):
     Hidden where the catalog has none for this machine.
     """
 
-    installing = Signal()
-
-    def __init__(self, theme: Theme, models: ModelController, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget, show_yours: Callable[[], None]) -> None:
         super().__init__(parent)  # which it shows itself in, not as a window of its own
         self._models = models
+        self._show_yours = show_yours
         self._shown: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
         self._heading = TextLabel(theme, TextStyle.HEADING)
-        self.card = RecommendedCard(theme)
+        self.card = Card(theme)
+        self.rows: list[OfferRow] = []
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
@@ -353,8 +343,6 @@ class Recommended(Translated, QWidget):
             column.addWidget(widget)
         models.models_changed.connect(self._show_offers)
         models.downloads.changed.connect(self._show_offers)
-        self.card.install_requested.connect(self._install)
-        self.card.use_requested.connect(models.use_offer)
         self._wanted = True
         self._retranslate()
 
@@ -369,12 +357,20 @@ class Recommended(Translated, QWidget):
         used = next((offer for offer in offers if self._models.uses(offer.main, offer.draft)), None)
         if (offers, coming, used) != self._shown:
             self._shown = offers, coming, used
-            self.card.show_offers(offers, coming, used)
+            theme = self.card.theme
+            self.rows = [OfferRow(theme, each, coming.get(each.main), is_used=each == used) for each in offers]
+            for row in self.rows:
+                row.install_button.clicked.connect(lambda _checked=False, offer=row.offer: self._take(offer))
+            self.card.set_rows(self.rows)
         self.setVisible(self._wanted and bool(offers))
 
-    def _install(self, offer: PairOffer) -> None:
-        self._models.install_pair(offer.main, offer.draft)
-        self.installing.emit()
+    def _take(self, offer: PairOffer) -> None:
+        """As far as it goes: to this Mac, and then into memory."""
+        if offer.installed:
+            self._models.use_offer(offer)
+        else:
+            self._models.install_pair(offer.main, offer.draft)
+            self._show_yours()
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("Recommended for this Mac"))
@@ -382,25 +378,7 @@ class Recommended(Translated, QWidget):
         self._show_offers()
 
 
-class RecommendedCard(Card):
-    install_requested = Signal(object)  # PairOffer
-    use_requested = Signal(object)
-
-    def show_offers(
-        self, offers: Sequence[PairOffer], coming: Mapping[str, DownloadState], used: PairOffer | None
-    ) -> None:
-        """`coming`: main models that are being downloaded. `used`: what is loaded."""
-        rows = [OfferRow(self.theme, each, coming.get(each.main), is_used=each == used) for each in offers]
-        for row in rows:
-            row.install_requested.connect(self.install_requested)
-            row.use_requested.connect(self.use_requested)
-        self.set_rows(rows)
-
-
 class OfferRow(QWidget):
-    install_requested = Signal(object)
-    use_requested = Signal(object)
-
     def __init__(
         self,
         theme: Theme,
@@ -413,15 +391,11 @@ class OfferRow(QWidget):
         self.offer = offer
         self.install_button = PillButton(theme, Emphasis.PLAIN, "" if offer.installed else "download")
         self._name_button(coming, is_used=is_used)
-        self.install_button.clicked.connect(self._on_click)
-        name = NameLabel(theme, TextStyle.HEADING)
-        name.setText(human_name(offer.main_name))
+        name = NameLabel(theme, TextStyle.HEADING, text=human_name(offer.main_name))
         set_tooltip(name, offer.main)
-        draft = NameLabel(theme, TextStyle.FINE)
-        draft.setText(fill(self.tr("draft: %1"), human_name(offer.draft_name)))
+        draft = NameLabel(theme, TextStyle.FINE, text=fill(self.tr("draft: %1"), human_name(offer.draft_name)))
         set_tooltip(draft, offer.draft)
-        self.details = TextLabel(theme, TextStyle.FINE)
-        self.details.setText(offer_text(offer))
+        self.details = TextLabel(theme, TextStyle.FINE, text=offer_text(offer))
         words = QVBoxLayout()
         words.setSpacing(2)
         for label in (name, draft, self.details):
@@ -444,13 +418,9 @@ class OfferRow(QWidget):
         self._row.setAlignment(self.install_button, below)
 
     def _name_button(self, coming: DownloadState | None, *, is_used: bool) -> None:
-        """One button takes the pair as far as it goes: to this Mac, and then into memory."""
         here = self.offer.installed
         state = self.tr("In use") if is_used else "" if here else coming_text(coming)
         self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
         self.install_button.setEnabled(not state)
         name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")
         self.install_button.setAccessibleName(fill(name, human_name(self.offer.main_name)))
-
-    def _on_click(self) -> None:
-        (self.use_requested if self.offer.installed else self.install_requested).emit(self.offer)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.controllers.discover import DiscoverController
+from app.controllers.models import ModelController
 from app.theme import COLUMN_PX, Theme
 from app.view_models.hub import HubEntry, Partner
 from app.views.link_dialog import ask_to_open
@@ -32,14 +32,14 @@ class ModelPage(Translated, Page):
     most_px = COLUMN_PX
     back_requested = Signal()
     install_requested = Signal(str)  # repository
-    pair_requested = Signal(str, str)  # repositories of main model and draft
     drafts_requested = Signal(object)  # ModelInfo of a main model
-    use_requested = Signal(str)  # folder
-    use_pair_requested = Signal(str, str)  # folders of main model and draft
 
-    def __init__(self, theme: Theme, discover: DiscoverController) -> None:
+    def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
         super().__init__(theme)
+        discover = models.discover
+        self._models = models
         self._discover = discover
+        self._show_yours = show_yours
         self.back_button = PillButton(theme, Emphasis.PLAIN, "chevron-left")
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
         self.use_button = PillButton(theme, Emphasis.PLAIN)
@@ -51,7 +51,7 @@ class ModelPage(Translated, Page):
         self.record = TextLabel(theme, TextStyle.SECONDARY)
         self.partner = TextLabel(theme, TextStyle.SECONDARY)
         self.note = TextLabel(theme, TextStyle.FINE)
-        self.drafts = DraftRows(theme)
+        self.drafts = DraftRows(theme, self._take_draft)
         self.files = FileLines(theme)
         self.card = ModelCard(theme)
         self._drafts_heading = TextLabel(theme, TextStyle.HEADING)
@@ -62,8 +62,6 @@ class ModelPage(Translated, Page):
         self.install_button.clicked.connect(lambda: self.install_requested.emit(discover.page_of))
         self.use_button.clicked.connect(self._use)
         self.again_button.clicked.connect(lambda: discover.read_page(discover.page_of))
-        self.drafts.install_requested.connect(lambda draft: self.pair_requested.emit(discover.page_of, draft))
-        self.drafts.use_requested.connect(self._use_draft)
         self.drafts_button.clicked.connect(self._look_for_drafts)
         self.hub_button.clicked.connect(self._open)
         self.card.link_requested.connect(lambda link: ask_to_open(link, self.theme, self))
@@ -161,10 +159,16 @@ class ModelPage(Translated, Page):
             self.drafts_requested.emit(self._discover.as_main(entry.model))
 
     def _use(self) -> None:
-        self.use_requested.emit(self._discover.folder_of(self._discover.page_of))
+        self._models.use(self._discover.folder_of(self._discover.page_of))
 
-    def _use_draft(self, folder: str) -> None:
-        self.use_pair_requested.emit(self._discover.folder_of(self._discover.page_of), folder)
+    def _take_draft(self, draft: Partner) -> None:
+        """With the model of this page: both are used where both are here, else what is missing is installed."""
+        main_folder = self._discover.folder_of(self._discover.page_of)
+        if main_folder and draft.folder:
+            self._models.use_pair(main_folder, draft.folder)
+        else:
+            self._models.install_pair(self._discover.page_of, draft.repository)
+            self._show_yours()
 
     def _open(self) -> None:
         if self._discover.page is not None:
@@ -184,11 +188,10 @@ class ModelPage(Translated, Page):
 
 
 class DraftRows(Card):
-    install_requested = Signal(str)  # repository of the draft
-    use_requested = Signal(str)  # its folder
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, take: Callable[[Partner], None]) -> None:
+        """`take` is called when the button of a draft is pressed."""
         super().__init__(theme)
+        self._take = take
         self.rows: list[DraftRow] = []
         self._shown: tuple[Sequence[Partner], bool] = ((), False)
 
@@ -199,15 +202,11 @@ class DraftRows(Card):
         self._shown = drafts, main_is_here
         self.rows = [DraftRow(self.theme, draft, main_is_here=main_is_here) for draft in drafts]
         for row in self.rows:
-            row.install_requested.connect(self.install_requested)
-            row.use_requested.connect(self.use_requested)
+            row.button.clicked.connect(lambda _checked=False, draft=row.draft: self._take(draft))
         self.set_rows(self.rows)
 
 
 class DraftRow(Translated, QWidget):
-    install_requested = Signal(str)
-    use_requested = Signal(str)
-
     def __init__(self, theme: Theme, draft: Partner, *, main_is_here: bool) -> None:
         super().__init__()
         self.draft = draft
@@ -222,14 +221,7 @@ class DraftRow(Translated, QWidget):
         column.addWidget(self.words)
         column.addWidget(self.details)
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.button.clicked.connect(self._on_click)
         self._retranslate()
-
-    def _on_click(self) -> None:
-        if self._usable:
-            self.use_requested.emit(self.draft.folder)
-        else:
-            self.install_requested.emit(self.draft.repository)
 
     def _retranslate(self) -> None:
         here = self._main_is_here or bool(self.draft.folder)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.models import ModelController
+from app.system.file_manager import reveal
 from app.theme import Theme
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
@@ -31,26 +34,18 @@ _BUTTONS = (*_FIRST, *_MORE)
 class ModelRow(Card):
     """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
-    use_requested = Signal()
-    reload_requested = Signal()
     delete_requested = Signal()
-    reveal_requested = Signal()
-    template_requested = Signal()
-    verify_requested = Signal()
-    verify_stop_requested = Signal()
-    update_requested = Signal()
-    mend_requested = Signal()
     opened = Signal(bool)
 
-    def __init__(self, theme: Theme, entry: ModelEntry, context_tokens: int) -> None:
+    def __init__(self, theme: Theme, entry: ModelEntry, models: ModelController) -> None:
         super().__init__(theme)
         self._theme = theme
         self._entry = entry
-        self._context_tokens = context_tokens
+        self._models = models
         self._facts: QWidget | None = None
         self._aside = QWidget(self)
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self.details = _label(theme, self._details(), TextStyle.FINE)
+        self.details = TextLabel(theme, TextStyle.FINE, text=self._details())
         name = human_name(entry.name)
         self.use_button = _button(theme, self.tr("Use"), fill(self.tr("Use %1"), name))
         self.reload_button = _button(theme, self.tr("Reload"), fill(self.tr("Reload %1"), name))
@@ -66,8 +61,8 @@ class ModelRow(Card):
         self.reload_button.setVisible(stays and entry.is_outdated)
         self.machines_button.setVisible(stays and _needs_another(entry))
         self.delete_button.setVisible(stays and entry.can_delete)
-        self.reload_button.clicked.connect(self.reload_requested)
-        self.use_button.clicked.connect(self.use_requested)
+        self.reload_button.clicked.connect(lambda: models.reload(entry.folder))
+        self.use_button.clicked.connect(lambda: models.use(entry.folder))
         self.more_button.clicked.connect(lambda: self.show_facts(self._facts is None))
         self.delete_button.clicked.connect(self.delete_requested)
         theme.changed.connect(self._place_aside)
@@ -139,10 +134,9 @@ class ModelRow(Card):
 
     def _state_label(self) -> TextLabel:
         """In place of Use: what it is used as now."""
-        label = TextLabel(self._theme, TextStyle.FINE, self)
-        label.setWordWrap(False)
         used = self.tr("Main model in use") if self._entry.is_main else self.tr("Draft in use")
-        label.setText(used if self._is_in_use else "")
+        text = used if self._is_in_use else ""
+        label = TextLabel(self._theme, TextStyle.FINE, self, text=text, wraps=False)
         label.setVisible(self._is_in_use)
         return label
 
@@ -160,13 +154,13 @@ class ModelRow(Card):
         words.addLayout(self._with_badge(name))
         words.addWidget(self.details)
         if self._entry.is_outdated:
-            words.addWidget(_label(self._theme, self.tr("Updated on disk, not reloaded yet."), TextStyle.FINE))
+            words.addWidget(TextLabel(self._theme, TextStyle.FINE, text=self.tr("Updated on disk, not reloaded yet.")))
         for button in (self.reload_button, self.machines_button):
             words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if (error := self._entry.error) is not None:
-            words.addWidget(_label(self._theme, reason_text(error), TextStyle.FAULT))
+            words.addWidget(TextLabel(self._theme, TextStyle.FAULT, text=reason_text(error)))
         elif (error := self._entry.indivisible) is not None and self._entry.drafter is None:
-            words.addWidget(_label(self._theme, title_and_reason(error), TextStyle.FINE))
+            words.addWidget(TextLabel(self._theme, TextStyle.FINE, text=title_and_reason(error)))
         return words
 
     def _with_badge(self, name: ElidedLabel) -> QHBoxLayout:
@@ -204,10 +198,8 @@ class ModelRow(Card):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
-        for place, (name, fact) in enumerate(facts(self._entry, self._context_tokens)):
-            named = TextLabel(self._theme, TextStyle.FINE)
-            named.setText(name)
-            named.setWordWrap(False)
+        for place, (name, fact) in enumerate(facts(self._entry, self._models.library.context_tokens)):
+            named = TextLabel(self._theme, TextStyle.FINE, text=name, wraps=False)
             grid.addWidget(named, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(self._fact(fact), place, 1)
         inside = QVBoxLayout(panel)
@@ -216,8 +208,7 @@ class ModelRow(Card):
         inside.addLayout(grid)
         inside.addLayout(self._actions())
         if found := upkeep_text(self._entry.upkeep):
-            self.upkeep = TextLabel(self._theme, TextStyle.FINE)
-            self.upkeep.setText(found)
+            self.upkeep = TextLabel(self._theme, TextStyle.FINE, text=found)
             inside.addWidget(self.upkeep)
         return panel
 
@@ -230,21 +221,19 @@ class ModelRow(Card):
     def _fact(self, fact: str) -> QWidget:
         """A path has no place where a line could end."""
         if " " not in fact:
-            path = NameLabel(self._theme, TextStyle.FINE)
-            path.setText(fact)
-            return path
-        label = TextLabel(self._theme, TextStyle.FINE)
-        label.setText(fact)
+            return NameLabel(self._theme, TextStyle.FINE, text=fact)
+        label = TextLabel(self._theme, TextStyle.FINE, text=fact)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
     def _actions(self) -> Flow:
         row = Flow()
-        self.reveal_button = self._action("folder", self.tr("Show in folder"), self.reveal_requested)
-        self.template_button = self._action("file-text", self.tr("Chat template"), self.template_requested)
+        library = self._models.library
+        self.reveal_button = self._action("folder", self.tr("Show in folder"), reveal)
+        self.template_button = self._action("file-text", self.tr("Chat template"), library.read_template)
         self.verify_button = self._verify_action()
-        self.update_button = self._action("refresh-cw", self.tr("Check for update"), self.update_requested)
-        self.mend_button = self._action("download", self._mend_text(), self.mend_requested)
+        self.update_button = self._action("refresh-cw", self.tr("Check for update"), library.check_for_update)
+        self.mend_button = self._action("download", self._mend_text(), library.mend)
         for name in _MORE:
             row.addWidget(getattr(self, name))
         self.template_button.setVisible(self._entry.about.template)
@@ -261,19 +250,20 @@ class ModelRow(Card):
     def _verify_action(self) -> PillButton:
         """Reading gigabytes takes a while: the same button ends it."""
         if self._entry.upkeep.state is UpkeepState.VERIFYING:
-            return self._action("x", self.tr("Stop verifying"), self.verify_stop_requested)
-        return self._action("check", self.tr("Verify"), self.verify_requested)
+            return self._action("x", self.tr("Stop verifying"), self._models.library.stop_verifying)
+        return self._action("check", self.tr("Verify"), self._models.library.verify)
 
     def _mend_text(self) -> str:
         return {UpkeepState.DAMAGED: self.tr("Repair"), UpkeepState.OUTDATED: self.tr("Update")}.get(
             self._entry.upkeep.state, ""
         )
 
-    def _action(self, icon_name: str, text: str, asked: object) -> PillButton:
+    def _action(self, icon_name: str, text: str, act: Callable[[str], object]) -> PillButton:
+        """`act` takes the folder."""
         # A child from the start: shown without a parent, it would be a window for a moment.
         button = PillButton(self._theme, Emphasis.PLAIN, icon_name, self)
         button.setText(text)
-        button.clicked.connect(asked)
+        button.clicked.connect(lambda: act(self.folder))
         return button
 
 
@@ -285,12 +275,6 @@ def _button(theme: Theme, text: str, name: str) -> PillButton:
     return button
 
 
-def _label(theme: Theme, text: str, style: TextStyle) -> TextLabel:
-    label = TextLabel(theme, style)
-    label.setText(text)
-    return label
-
-
 def _needs_another(entry: ModelEntry) -> bool:
     """Whether it may run over two machines and not on this one."""
     is_model = entry.drafter is None and entry.error is None
@@ -298,15 +282,11 @@ def _needs_another(entry: ModelEntry) -> bool:
 
 
 class FolderRow(QWidget):
-    remove_requested = Signal()
-
     def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
-        name = NameLabel(theme)
-        name.setText(path)
+        name = NameLabel(theme, text=path)
         self.remove_button = IconButton(theme, "x", 28)
         self.remove_button.set_name(fill(self.tr("Stop looking in %1"), path))
-        self.remove_button.clicked.connect(self.remove_requested)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(name, 1)

@@ -10,7 +10,7 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
 from app.views.models.find import DiscoverPanel
-from app.views.models.yours import ModelsPage
+from app.views.models.yours import YoursPage
 from app.views.widgets.fields import Segments
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.translated import Translated
@@ -24,13 +24,12 @@ class ModelsView(Translated, QWidget):
     ) -> None:
         super().__init__(parent)
         self.tabs = Segments(theme)
-        self.yours = ModelsPage(theme, settings, models)
-        self.discover = DiscoverPanel(theme, models)
+        self.yours = YoursPage(theme, settings, models)
+        self.discover = DiscoverPanel(theme, models, lambda: self.show_tab(YOURS))
         self._pages: dict[str, QWidget] = {YOURS: self.yours, FIND: self.discover}
         self._stack = QStackedWidget()
         self._arrange()
         self.tabs.chosen.connect(lambda tab: self.show_tab(str(tab)))
-        self.discover.installing.connect(lambda: self.show_tab(YOURS))
         self.show_tab(YOURS)
         self._retranslate()
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.settings import Settings
-from app.system.file_manager import reveal
 from app.theme import COLUMN_PX, Theme
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown, starter_as_one
 from app.view_models.model_list import ModelEntry
@@ -20,8 +19,8 @@ from app.views.models.download_row import DownloadsCard
 from app.views.models.model_facts import uses_text
 from app.views.models.model_row import FolderRow, ModelRow
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
-from app.views.widgets.cards import Card, Page
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.cards import Card, Page, clear
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -36,7 +35,7 @@ _TEMPLATE_WIDTH_PX = 720
 _TEMPLATE_HEIGHT_PX = 420
 
 
-class ModelsPage(Translated, Page):
+class YoursPage(Translated, Page):
     most_px = COLUMN_PX
 
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
@@ -97,24 +96,18 @@ class ModelsPage(Translated, Page):
             title = fill(self.tr("Delete %1?"), human_name(entry.name))
             return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
 
-        dialog = Dialog(self.theme, self, text, danger=True)
-        dialog.accepted.connect(lambda: self._models.delete(entry.folder))
-        dialog.open()
-        return dialog
+        return ask(self.theme, self, text, lambda: self._models.delete(entry.folder))
 
     # Folders
 
     def _show_folders(self) -> None:
-        while (item := self._folders.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self._folders)
         for path in self._settings.model_folders:
             self._folders.addWidget(self._folder_row(path))
 
     def _folder_row(self, path: str) -> FolderRow:
         row = FolderRow(self.theme, path)
-        row.remove_requested.connect(lambda: self._models.sources.remove_folder(path))
+        row.remove_button.clicked.connect(lambda: self._models.sources.remove_folder(path))
         return row
 
     def _ask_for_folder(self) -> None:
@@ -221,10 +214,7 @@ class InstalledCard(Translated, QWidget):
         rows: list[QWidget] = list(self.rows)
         if len(visible) < len(found):
             rows.append(self._rest(len(found) - len(visible)))
-        while (item := self._cards.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self._cards)
         for each in rows or [self._nothing()]:
             self._cards.addWidget(each)
         self._tools.setVisible(len(self._entries) > _FEW or self._view != ListView(sort=self._view.sort))
@@ -239,20 +229,12 @@ class InstalledCard(Translated, QWidget):
         next((row for row in self.rows if row.folder == folder), nearest).focus_button(button)
 
     def _row(self, entry: ModelEntry) -> ModelRow:
-        row = ModelRow(self._theme, entry, self._models.library.context_tokens)
+        row = ModelRow(self._theme, entry, self._models)
         if entry.folder in self._open:
             row.show_facts(True)
         row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))
-        row.use_requested.connect(lambda: self._models.use(entry.folder))
-        row.reload_requested.connect(lambda: self._models.reload(entry.folder))
         row.machines_button.clicked.connect(self.machines_requested)
         row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
-        row.reveal_requested.connect(lambda: reveal(entry.folder))
-        row.template_requested.connect(lambda: self._models.library.read_template(entry.folder))
-        row.verify_requested.connect(lambda: self._models.library.verify(entry.folder))
-        row.verify_stop_requested.connect(lambda: self._models.library.stop_verifying(entry.folder))
-        row.update_requested.connect(lambda: self._models.library.check_for_update(entry.folder))
-        row.mend_requested.connect(lambda: self._models.library.mend(entry.folder))
         return row
 
     def _rest(self, number: int) -> PillButton:
@@ -266,14 +248,12 @@ class InstalledCard(Translated, QWidget):
         self._show_rows()
 
     def _nothing(self) -> TextLabel:
-        words = TextLabel(self._theme, TextStyle.SECONDARY)
+        text = self.tr("No models installed.")
         if not self._scanned:
-            words.setText(self.tr("Looking for models…"))
+            text = self.tr("Looking for models…")
         elif self._entries:
-            words.setText(self.tr("No matching models."))
-        else:
-            words.setText(self.tr("No models installed."))
-        return words
+            text = self.tr("No matching models.")
+        return TextLabel(self._theme, TextStyle.SECONDARY, text=text)
 
     def _total(self, found: Sequence[ModelEntry]) -> str:
         own = [entry for entry in self._entries if entry.can_delete]

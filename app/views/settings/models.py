@@ -10,7 +10,7 @@ from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.translated import Translated
 
 
-class ModelsPage(Translated, Page):
+class ModelLinksPage(Translated, Page):
     def __init__(self, theme: Theme, show: Callable[[str], object]) -> None:
         """`show` leads to a tab of the models."""
         super().__init__(theme)

@@ -22,7 +22,7 @@ from app.views.settings.advanced import AdvancedPage
 from app.views.settings.appearance import AppearancePage
 from app.views.settings.general import GeneralPage
 from app.views.settings.machines import MachinesPage
-from app.views.settings.models import ModelsPage
+from app.views.settings.models import ModelLinksPage
 from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
@@ -70,7 +70,7 @@ class SettingsWindow(Translated, SideWindow):
         self.advanced = AdvancedPage(theme, settings, models, paths)
         self.pages: dict[str, Page] = {
             "general": self.general,
-            "models": ModelsPage(theme, self.elsewhere_requested.emit),
+            "models": ModelLinksPage(theme, self.elsewhere_requested.emit),
             "chat": self.sampling,
             "appearance": self.appearance,
             "server": self.server,

@@ -1,32 +1,39 @@
-"""Anthropic's messages, and the count of their tokens."""
+"""Anthropic's messages, the count of their tokens, and its list of models."""
 
 from __future__ import annotations
 
 import json
 import re
 import secrets
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from starlette.datastructures import Headers
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from engine.api.errors import ContextTooLong
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
-from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
-from engine.server.asked import (
+from engine.api.types import FinishReason, Message, MessageRole, ModelInfo, Request, SpanKind, ToolCall
+from engine.server.contents import seen, source_of, text_of
+from engine.server.dialect import ApiCall, CallContext, Dialect, get, sse
+from engine.server.fields import Fields, fields_of
+from engine.server.figures import hunch_of, timings_of
+from engine.server.parameters import (
     constraint_of,
-    model_of,
+    identifier,
     most_tokens_of,
     sampling_of,
     speculation_of,
     stops_of,
     thinking_of,
 )
-from engine.server.contents import seen, source_of, text_of
-from engine.server.fields import Fields
-from engine.server.figures import hunch_of, timings_of
 from engine.server.pictures import SentPictures
-from engine.server.problems import Dialect, Problem, invalid, unsupported
-from engine.server.replies import Outcome
-from engine.server.shapes import House, Shape, sse
+from engine.server.problems import Problem, invalid, unsupported
+from engine.server.replies import Outcome, SharedEngine
 from engine.server.tools import anthropic_tools, arguments_of
 
 # A line of Claude Code's with a number that differs from turn to turn: what comes after it would be read again.
@@ -39,23 +46,34 @@ _ENDS = {
 }
 
 
-class AnthropicMessage(Shape):
-    dialect = Dialect.ANTHROPIC
+_KINDS = {"out_of_memory": "api_error", "rank_lost": "api_error"}  # of errors, by their code
+_KINDS_BY_STATUS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "invalid_request_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    503: "overloaded_error",
+}
 
-    def __init__(self, fields: Fields, house: House) -> None:
-        super().__init__(fields, house)
-        self.model = model_of(fields, house.state)
+
+class AnthropicMessage(ApiCall):
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        super().__init__(fields, context, model)
         most = most_tokens_of(fields, "max_tokens")
         if most is None:
             raise invalid("max_tokens: Field required", "max_tokens")
-        request, self.dropped_tools = prompt_of(fields, house.pictures)
+        request, self.dropped_tools = prompt_of(fields, context.pictures)
         if request.thinking_tokens is not None and request.thinking_tokens >= most:
             raise invalid("`max_tokens` must be greater than `thinking.budget_tokens`", "thinking.budget_tokens")
         self.requests = [
             replace(
                 request,
-                sampling=sampling_of(fields, house.options.sampling),
-                speculation=speculation_of(fields, house.state),
+                sampling=sampling_of(fields, context.options.sampling),
+                speculation=speculation_of(fields, context.state),
                 max_tokens=most,
                 stop=stops_of(fields, "stop_sequences"),
             )
@@ -113,7 +131,7 @@ class AnthropicMessage(Shape):
         return _event("ping")
 
     def failure(self, problem: Problem, request_id: str) -> bytes:
-        return sse(problem.body(self.dialect, request_id), "error")
+        return sse(self.context.dialect.error(problem, request_id), "error")
 
     def _message(self, content: list[dict[str, Any]], usage: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -130,18 +148,19 @@ class AnthropicMessage(Shape):
         }
 
     def _end(self, end: Finished, called: bool) -> dict[str, Any]:
-        reason = _ENDS.get(end.reason) or ("tool_use" if called else "stop_sequence" if end.stop else "end_turn")
+        reason = _stop_reason(end, called)
         stop = end.stop if reason == "stop_sequence" else None
         return {"stop_reason": reason, "stop_sequence": stop, "stop_details": None, "container": None}
 
     def _figures(self, end: Finished) -> dict[str, Any]:
-        return {"timings": timings_of(end.stats), "hunch": hunch_of(end, self.house.draft)}
+        return {"timings": timings_of(end.stats), "hunch": hunch_of(end, self.context.draft)}
 
     def _open(self, kind: str, block: dict[str, Any]) -> Iterable[bytes]:
         if self._kind == kind:
             return
         yield from self._close()
-        self._block, self._kind = self._block + 1, kind
+        self._block += 1
+        self._kind = kind
         yield _event("content_block_start", index=self._block, content_block=block)
 
     def _close(self) -> Iterable[bytes]:
@@ -153,11 +172,20 @@ class AnthropicMessage(Shape):
         return _event("content_block_delta", index=self._block, delta={"type": kind, **delta})
 
 
+def _stop_reason(end: Finished, called: bool) -> str:
+    if end.reason in _ENDS:
+        return _ENDS[end.reason]
+    if called:
+        return "tool_use"
+    return "stop_sequence" if end.stop else "end_turn"
+
+
 def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[str, ...]]:
     """What the prompt is made from, and the kinds of tools that are dropped."""
     for name in _WITHOUT_EFFECT:
         fields.has(name)
-    effort, form = None, fields.object("output_format")  # the name that it had first
+    effort = None
+    form = fields.object("output_format")  # the name that it had first
     if (output := fields.object("output_config")) is not None:
         effort = output.text("effort")
         form = output.object("format") or form
@@ -165,7 +193,10 @@ def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[st
         raise invalid("messages: at least one message is required", "messages")
     tools = anthropic_tools(fields)
     request = Request(
-        messages=(*_system(fields), *_messages(fields.objects("messages"), pictures)),
+        messages=(
+            *_system(fields),
+            *_joined(each for turn in fields.objects("messages") for each in _turn(turn, pictures)),
+        ),
         constraint=constraint_of(form, "output_config.format"),
         **tools.asked,
         **thinking_of(fields, effort, "output_config.effort", otherwise=False),
@@ -174,24 +205,23 @@ def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[st
 
 
 def _system(fields: Fields) -> list[Message]:
-    blocks = [fields.any("system")] if isinstance(fields.any("system"), str) else None
-    texts = blocks if blocks is not None else [block.text("text") or "" for block in fields.objects("system")]
+    system = fields.any("system")
+    texts = [system] if isinstance(system, str) else [each.text("text") or "" for each in fields.objects("system")]
     texts = [text for text in (_BILLING.sub("", each) for each in texts) if text]
     return [Message(MessageRole.SYSTEM, "\n\n".join(texts))] if texts else []
 
 
-def _messages(turns: Iterable[Fields], pictures: SentPictures) -> list[Message]:
+def _joined(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Neighbours of the user's are one: many templates want turns to alternate."""
-    messages: list[Message] = []
-    for turn in turns:
-        for message in _turn(turn, pictures):
-            last = messages[-1] if messages else None
-            if last is not None and last.role is message.role is MessageRole.USER:
-                text = "\n\n".join(filter(None, (last.content, message.content)))
-                messages[-1] = replace(last, content=text, pictures=last.pictures + message.pictures)
-            else:
-                messages.append(message)
-    return messages
+    joined: list[Message] = []
+    for message in messages:
+        last = joined[-1] if joined else None
+        if last is not None and last.role is message.role is MessageRole.USER:
+            text = "\n\n".join(filter(None, (last.content, message.content)))
+            joined[-1] = replace(last, content=text, pictures=last.pictures + message.pictures)
+        else:
+            joined.append(message)
+    return tuple(joined)
 
 
 def _turn(turn: Fields, pictures: SentPictures) -> list[Message]:
@@ -268,3 +298,59 @@ def _tool_use(call: ToolCall) -> dict[str, Any]:
 
 def _event(name: str, **data: Any) -> bytes:
     return sse({"type": name, **data}, name)
+
+
+def _error(problem: Problem, request_id: str) -> dict[str, Any]:
+    kind = _KINDS.get(problem.code or "") or _KINDS_BY_STATUS.get(problem.status, problem.kind)
+    message = problem.message
+    if isinstance(cause := problem.cause, ContextTooLong):
+        message = f"prompt is too long: {cause.actual_tokens} tokens > {cause.limit_tokens} maximum"
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
+
+
+def _entry(info: ModelInfo, started: int) -> dict[str, Any]:
+    return {
+        "id": identifier(info.name),
+        "type": "model",
+        "display_name": info.name,
+        "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "max_input_tokens": info.context_tokens,
+        "max_tokens": info.context_tokens,
+    }
+
+
+def _lookups(shared: SharedEngine) -> list[Route]:
+    async def count_tokens(http: HttpRequest) -> Response:
+        fields = await fields_of(http)
+        name = fields.text("model") or ""
+        tokens = await shared.count_tokens(http, name, lambda pictures: prompt_of(fields, pictures)[0])
+        return JSONResponse({"input_tokens": tokens})
+
+    def models(_http: HttpRequest) -> dict[str, Any]:
+        entries = [_entry(each.main, shared.started) for each in shared.models.all()]
+        ids = [entry["id"] for entry in entries] or [None]
+        return {"data": entries, "has_more": False, "first_id": ids[0], "last_id": ids[-1]}
+
+    return [
+        Route("/v1/messages/count_tokens", count_tokens, methods=["POST"]),
+        get("/v1/models", models),
+        get(
+            "/v1/models/{model:path}",
+            lambda http: _entry(shared.models.named(http.path_params["model"]).main, shared.started),
+        ),
+    ]
+
+
+def _owns(path: str, headers: Headers) -> bool:
+    """OpenAI has the same path for its list of models."""
+    return path.startswith("/v1/messages") or (path.startswith("/v1/models") and "anthropic-version" in headers)
+
+
+ANTHROPIC = Dialect(
+    owns=_owns,
+    calls={"/v1/messages": AnthropicMessage},
+    lookups=_lookups,
+    error=_error,
+    key_header="x-api-key",
+    headers=("anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"),
+)

@@ -1,4 +1,4 @@
-"""Models on demand: whose turn it is in memory, and when a brought one goes again.
+"""Models on demand: requests wait in line for theirs, and a model that was loaded for one is unloaded when idle.
 
 The engine has one main model. Requests for it go ahead; those for another wait in line until it has none left, and the
 shelf brings theirs. All on the event loop, but for events of the engine and refusals, which are passed on to it.
@@ -19,12 +19,11 @@ from engine.api.errors import EngineError, LoadAborted, NoModelLoaded, RepliesUn
 from engine.api.events import Event, ModelFailed, ModelReady, ModelUnloaded
 from engine.api.protocols import ChatEngine
 from engine.api.types import ModelRole
-from engine.server.asked import identifier
-from engine.server.offer import Offer, same
 from engine.server.options import ModelShelf, ServedModel, ServerOptions
+from engine.server.parameters import identifier
 from engine.server.problems import Problem, chosen_stays, problem_of, shutting_down
+from engine.server.served_models import ServedModels, same
 
-_AGAIN_S = 0.5  # until a model is asked for again that could not be brought for now
 _PASSING = (RepliesUnderWay, LoadAborted)  # the turn of another: these are no failures
 
 
@@ -33,40 +32,40 @@ class Turn:
     """A client's wait for its model, and its use of it."""
 
     model: ServedModel
-    come: asyncio.Future[None] = field(repr=False)  # raises Problem
+    admitted: asyncio.Future[None] = field(repr=False)  # raises Problem
 
     def refuse(self, problem: Problem) -> None:
-        if not self.come.done():
-            self.come.set_exception(problem)
+        if not self.admitted.done():
+            self.admitted.set_exception(problem)
 
 
-class Supply:
+class ModelQueue:
     def __init__(
         self,
         engine: ChatEngine,
         shelf: ModelShelf | None,
-        offer: Offer,
+        models: ServedModels,
         options: ServerOptions,
         on_load: Callable[[], None],
     ) -> None:
         """Inside a running loop."""
         self._engine = engine
         self._shelf = shelf
-        self._offer = offer
+        self._models = models
         self._options = options
         self._on_load = on_load
         self._loop = asyncio.get_running_loop()
         self._line: deque[Turn] = deque()
         self._users: set[Turn] = set()
-        self._asked: ServedModel | None = None  # of the shelf, and not answered yet
-        self._retry: asyncio.TimerHandle | None = None  # of that: it cannot be brought for now
-        self._goes = False  # what is loaded was to be taken away, and nothing has answered that yet
-        self._brought: ServedModel | None = None  # by the shelf for clients; it is loaded
+        self._requested: ServedModel | None = None  # of the shelf, and not answered yet
+        self._retry: asyncio.TimerHandle | None = None  # where that cannot be loaded for now
+        self._unloading = False  # what is loaded was to be taken away, and nothing has answered that yet
+        self._on_demand: ServedModel | None = None  # what the shelf loaded for clients
         self._since = self._loop.time()  # when the loaded model came
-        self._keep_s = options.ttl_s  # of what is brought
+        self._keep_s = options.ttl_s  # of `_on_demand`
         self._expiry: asyncio.TimerHandle | None = None
         self._closed = False
-        self._unsubscribe = engine.subscribe(self._hear_anywhere)
+        self._unsubscribe = engine.subscribe(self._on_any_thread)
 
     # A client's request
 
@@ -77,21 +76,21 @@ class Supply:
             turn.refuse(shutting_down())
         else:
             self._line.append(turn)
-            self._look()
+            self._advance()
         return turn
 
     def leave(self, turn: Turn, keep_s: float | None = None) -> None:
-        """However it ended. `keep_s`: how long its model is to stay after it; None: as was said last."""
+        """Whatever ended its wait or use. `keep_s`: how long its model is to stay after it; None: as was said last."""
         if turn in self._line:
             self._line.remove(turn)
-        if not turn.come.cancel() and not turn.come.cancelled():
-            turn.come.exception()  # which asyncio would log otherwise
+        if not turn.admitted.cancel() and not turn.admitted.cancelled():
+            turn.admitted.exception()  # which asyncio would log otherwise
         if turn not in self._users:
             return
         self._users.remove(turn)
-        if keep_s is not None and self._is_brought(turn.model):
+        if keep_s is not None and self._is_on_demand(turn.model):
             self._keep_s = keep_s
-        self._look()
+        self._advance()
 
     async def visit(self, model: ServedModel, keep_s: float | None) -> None:
         """Have it loaded, or with 0 unloaded, for a client that wants nothing else. Raises Problem."""
@@ -100,13 +99,13 @@ class Supply:
             return
         turn = self.join(model)
         try:
-            await turn.come
+            await turn.admitted
         finally:
             self.leave(turn, keep_s)
 
     def expires_at(self, model: ServedModel) -> float:
         """Seconds of the clock; inf: time does not unload it."""
-        if self._brought is None or not same(self._brought.main, model.main):
+        if not self._is_on_demand(model):
             return inf
         left_s = self._keep_s if self._expiry is None else self._expiry.when() - self._loop.time()
         return time.time() + left_s
@@ -121,15 +120,16 @@ class Supply:
         if self._expiry is not None:
             self._expiry.cancel()
         self._forget_retry()
-        if self._asked is not None and not self._asked.chosen:
-            self._brought, self._asked = self._asked, None
+        if self._requested is not None and not self._requested.chosen:
+            self._on_demand = self._requested
+            self._requested = None
         self._expire()
 
     # Whose turn it is
 
-    def _look(self) -> None:
-        """Let in whom the loaded model is for, have the next one brought, and the time begin that one is not used."""
-        self._let_in()
+    def _advance(self) -> None:
+        """Admit those whose model is loaded; without any, load the next one's, or wait until it was idle for long."""
+        self._admit()
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None
@@ -137,31 +137,33 @@ class Supply:
             return
         if self._line:
             self._bring(self._line[0].model)
-        elif self._brought is not None and self._keep_s < inf:
+        elif self._on_demand is not None and self._keep_s < inf:
             self._expiry = self._loop.call_later(self._keep_s, self._expire)
 
-    def _let_in(self) -> None:
-        """None into a model that may be exchanged at any moment, all into one that has to stay for now."""
+    def _admit(self) -> None:
+        """No turn may begin with a model that may be exchanged at any moment; every one may with a model that stays."""
         refused = self._retry is not None
-        loaded = None if self._goes or (self._asked is not None and not refused) else self._offer.loaded
+        loaded = None if self._unloading or (self._requested is not None and not refused) else self._models.loaded
         stays = refused or self._loop.time() < self._since + self._options.stay_s
-        waiting, self._line = self._line, deque()
-        for turn in (turn for turn in waiting if not turn.come.done()):
-            if loaded is not None and self._offer.is_here(turn.model) and (stays or not self._line):
+        waiting = self._line
+        self._line = deque()
+        for turn in (turn for turn in waiting if not turn.admitted.done()):
+            if loaded is not None and self._models.is_here(turn.model) and (stays or not self._line):
                 self._users.add(turn)
-                turn.come.set_result(None)
-                if self._brought is None and not turn.model.chosen:  # it came without being asked for again
-                    self._brought, self._keep_s = turn.model, self._options.ttl_s
+                turn.admitted.set_result(None)
+                if self._on_demand is None and not turn.model.chosen:  # it came without being asked for again
+                    self._on_demand = turn.model
+                    self._keep_s = self._options.ttl_s
             else:
                 self._line.append(turn)
 
     def _bring(self, model: ServedModel) -> None:
         state = self._engine.state()
-        if self._asked is not None or state.loading_main is not None:
+        if self._requested is not None or state.loading_main is not None:
             return
         if model.exact and state.loading_draft is not None:  # perhaps that one, and to ask again would begin it again
             return
-        self._asked = model
+        self._requested = model
         if self._shelf is None:
             self._failed(model, NoModelLoaded())
             return
@@ -174,93 +176,94 @@ class Supply:
 
     def _failed(self, model: ServedModel, error: EngineError) -> None:
         """Refused by the shelf, or not loaded."""
-        if self._asked is not model:
+        if self._requested is not model:
             return
-        self._goes = False
+        self._unloading = False
         if isinstance(error, _PASSING):
             if self._retry is None:
-                self._retry = self._loop.call_later(_AGAIN_S, self._ask_again)
-            self._let_in()
+                self._retry = self._loop.call_later(self._options.retry_s, self._retry_now)
+            self._admit()
             return
         self._forget_retry()
-        self._asked = None
+        self._requested = None
         for turn in [turn for turn in self._line if _fails_with(turn.model, model)]:
             self._line.remove(turn)
             turn.refuse(problem_of(error))
-        self._look()
+        self._advance()
 
     def _forget_retry(self) -> None:
         if self._retry is not None:
             self._retry.cancel()
             self._retry = None
 
-    def _ask_again(self) -> None:
-        self._retry = self._asked = None
+    def _retry_now(self) -> None:
+        self._retry = self._requested = None
         if not self._closed:
-            self._look()
+            self._advance()
 
     def _drop(self, model: ServedModel) -> None:
         """Once no client uses it. Raises Problem for one that the user chose."""
-        if self._is_brought(model):
+        if self._is_on_demand(model):
             self._keep_s = 0.0
-            self._look()
-        elif self._offer.is_loaded(model):
+            self._advance()
+        elif self._models.is_loaded(model.main):
             raise chosen_stays(identifier(model.main.name))
 
     def _expire(self) -> None:
-        brought, self._brought = self._brought, None
+        brought = self._on_demand
+        self._on_demand = None
         if brought is not None and self._shelf is not None:
-            self._goes = True
+            self._unloading = True
             self._shelf.take_away(brought)
 
-    def _is_brought(self, model: ServedModel) -> bool:
-        return self._brought is not None and same(self._brought.main, model.main)
+    def _is_on_demand(self, model: ServedModel) -> bool:
+        return self._on_demand is not None and same(self._on_demand.main, model.main)
 
     # What the engine says
 
-    def _hear_anywhere(self, event: Event) -> None:
+    def _on_any_thread(self, event: Event) -> None:
         if isinstance(event, ModelReady | ModelFailed | ModelUnloaded):
-            hear = self._hear if event.role is ModelRole.MAIN else self._hear_of_draft
+            handle = self._on_main if event.role is ModelRole.MAIN else self._on_draft
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(hear, event)
+                self._loop.call_soon_threadsafe(handle, event)
 
-    def _hear(self, event: ModelReady | ModelFailed | ModelUnloaded) -> None:
-        asked, self._goes = self._asked, False
+    def _on_main(self, event: ModelReady | ModelFailed | ModelUnloaded) -> None:
+        requested = self._requested
+        self._unloading = False
         match event:
             case ModelReady(info=info):
                 self._on_load()
                 self._since = self._loop.time()
-                self._brought = None
-                if asked is not None and same(asked.main, info):
-                    self._came(asked, is_whole=not asked.exact)
-            case ModelFailed(folder=folder, error=error) if asked is not None and Path(folder) == Path(
-                asked.main.folder
-            ):
-                self._failed(asked, error)
+                self._on_demand = None
+                if requested is not None and same(requested.main, info):
+                    self._arrived(requested, is_whole=not requested.exact)
+            case ModelFailed(folder=folder, error=error):
+                if requested is not None and Path(folder) == Path(requested.main.folder):
+                    self._failed(requested, error)
             case ModelUnloaded():
-                self._brought = None
-        self._look()
+                self._on_demand = None
+        self._advance()
 
-    def _hear_of_draft(self, event: ModelReady | ModelFailed | ModelUnloaded) -> None:
+    def _on_draft(self, event: ModelReady | ModelFailed | ModelUnloaded) -> None:
         """What concerns one that a client has named."""
-        asked = self._asked
-        self._goes = self._goes and isinstance(event, ModelUnloaded)  # of a pair its main model goes last
-        if asked is not None and asked.exact and asked.draft is not None:
+        requested = self._requested
+        self._unloading = self._unloading and isinstance(event, ModelUnloaded)  # of a pair its main model goes last
+        if requested is not None and requested.exact and requested.draft is not None:
             match event:
-                case ModelReady(info=info) if same(asked.draft, info) and self._offer.is_loaded(asked):
+                case ModelReady(info=info) if same(requested.draft, info) and self._models.is_loaded(requested.main):
                     self._since = self._loop.time()
-                    self._came(asked, is_whole=True)
-                case ModelFailed(folder=folder, error=error) if Path(folder) == Path(asked.draft.folder):
+                    self._arrived(requested, is_whole=True)
+                case ModelFailed(folder=folder, error=error) if Path(folder) == Path(requested.draft.folder):
                     # Without a main model it was another one's, which failed: this one's may be on its way.
-                    self._failed(asked, LoadAborted(folder) if isinstance(error, NoModelLoaded) else error)
-        self._look()
+                    self._failed(requested, LoadAborted(folder) if isinstance(error, NoModelLoaded) else error)
+        self._advance()
 
-    def _came(self, asked: ServedModel, *, is_whole: bool) -> None:
+    def _arrived(self, requested: ServedModel, *, is_whole: bool) -> None:
         """`is_whole`: with the draft that it has to have."""
         if is_whole:
             self._forget_retry()
-        self._asked = None if is_whole else asked
-        self._brought = None if asked.chosen else asked
+        self._requested = None if is_whole else requested
+        self._on_demand = None if requested.chosen else requested
         self._keep_s = self._options.ttl_s
 
 

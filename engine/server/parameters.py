@@ -16,6 +16,7 @@ from engine.api.types import (
     Constraint,
     ConstraintKind,
     EngineState,
+    ModelInfo,
     Request,
     Sampling,
     Speculation,
@@ -108,16 +109,19 @@ def model_name(fields: Fields) -> str:
     return name
 
 
-def model_of(fields: Fields, state: EngineState) -> str:
-    """The name that the answer repeats."""
-    name = model_name(fields)
+def answered_name(name: str, state: EngineState) -> str:
+    """The model's name as the answer repeats it."""
     return identifier(state.main.name) if name in {"", "default"} and state.main is not None else name
 
 
 def ttl_of(fields: Fields) -> float | None:
     """Seconds that a model which was loaded for this request stays after it; as LM Studio names it."""
     seconds = fields.number("ttl")
-    return None if seconds is None else inf if seconds < 0 else float(seconds)
+    return None if seconds is None else _or_ever(seconds)
+
+
+def _or_ever(seconds: float) -> float:
+    return inf if seconds < 0 else float(seconds)
 
 
 def keep_alive_of(fields: Fields) -> float | None:
@@ -130,12 +134,16 @@ def keep_alive_of(fields: Fields) -> float | None:
         seconds = sign * sum(float(number) * _UNITS_S[unit] for number, unit in _PARTS.findall(value))
     else:
         raise fields.wrong("keep_alive", 'a number of seconds or a duration as "5m"')
-    return None if seconds is None else inf if seconds < 0 else float(seconds)
+    return None if seconds is None else _or_ever(seconds)
 
 
 def identifier(name: str) -> str:
     """A model's name as clients give it: without spaces."""
     return "-".join(name.split())
+
+
+def quantization_of(info: ModelInfo) -> str:
+    return info.quantization or (f"{info.bits:g}bit" if info.bits else "")
 
 
 def names_of(name: str) -> set[str]:
@@ -152,28 +160,30 @@ def several(request: Request, count: int) -> list[Request]:
     return [replace(request, sampling=replace(request.sampling, seed=seed)) for seed in seeds]
 
 
-def thinking_of(fields: Fields, effort: str | None, at: str, otherwise: bool | None = None) -> dict[str, Any]:
+def thinking_of(
+    fields: Fields, effort: str | None, at: str, otherwise: bool | None = None, budget: str = "thinking_token_budget"
+) -> dict[str, Any]:
     """Whether to think and how much, and what a client gives the template by name: fields of a Request.
 
-    `effort`: how much, from the dialect's field `at`. `otherwise`: the default without
-    `enable_thinking` and `thinking`; None: by effort, or without that by a budget.
+    `effort`: how much, from the dialect's field `at`; `budget`: its field for a number of tokens. `otherwise`: the
+    default without `enable_thinking` and `thinking`; None: by effort, or without that by a budget.
     """
     if effort is not None and effort not in _EFFORTS:
         raise fields.wrong(at, f"one of {', '.join(_EFFORTS)}")
-    budget = _budget_of(fields, "thinking_token_budget")
-    thinks = otherwise if otherwise is not None else bool(budget if effort is None else _EFFORTS[effort])
+    tokens = _budget_of(fields, budget)
+    thinks = otherwise if otherwise is not None else bool(tokens if effort is None else _EFFORTS[effort])
     if (thinking := fields.object("thinking")) is not None:
         kind = thinking.text("type")
         if kind not in _THINKING:
             raise thinking.wrong("type", f"one of {', '.join(_THINKING)}")
         thinks = kind != "disabled"
-        budget = _budget_of(thinking, "budget_tokens") if budget is None else budget
+        tokens = _budget_of(thinking, "budget_tokens") if tokens is None else tokens
     variables = Fields(fields.raw("chat_template_kwargs"), "chat_template_kwargs.")
     thinks = variables.flag("enable_thinking", thinks)
     given = {name: value for name, value in variables.values.items() if name not in _OUR_VARIABLES}
     if effort is not None and _EFFORTS[effort]:
         given.setdefault("reasoning_effort", _EFFORTS[effort])
-    return {"thinking": thinks, "thinking_tokens": budget if thinks else None, "template_variables": given}
+    return {"thinking": thinks, "thinking_tokens": tokens if thinks else None, "template_variables": given}
 
 
 def check_limits(requests: Sequence[Request], state: EngineState) -> None:
@@ -204,10 +214,10 @@ def prediction_of(fields: Fields) -> dict[str, Any]:
     return {"prediction": text_of(prediction), "trace": True}
 
 
-def choices_of(fields: Fields) -> int:
-    count = fields.integer("n")
+def choices_of(fields: Fields, name: str = "n") -> int:
+    count = fields.integer(name)
     if count is not None and not 1 <= count <= _MOST_CHOICES:
-        raise invalid(f"'n' is {count}; allowed: 1..{_MOST_CHOICES}.", "n")
+        raise invalid(f"'{name}' is {count}; allowed: 1..{_MOST_CHOICES}.", name)
     return count or 1
 
 
@@ -219,12 +229,12 @@ def constraint_of(form: Fields | None, param: str) -> Constraint | None:
         case None | "text":
             return None
         case "json_object":
-            return _of_schema(_ANY_OBJECT)
+            return json_constraint(_ANY_OBJECT)
         case "json_schema":
             within = form.object("json_schema") or form
             if not within.has("schema"):
                 raise within.wrong("schema", "a JSON schema")
-            return _of_schema(within.raw("schema"))
+            return json_constraint(within.raw("schema"))
         case kind:
             raise unsupported(param, f" as '{kind}'")
 
@@ -234,8 +244,8 @@ def ollama_constraint(fields: Fields) -> Constraint | None:
     form = fields.any("format")
     if form in (None, ""):
         return None
-    return _of_schema(_ANY_OBJECT if form == "json" else fields.raw("format"))
+    return json_constraint(_ANY_OBJECT if form == "json" else fields.raw("format"))
 
 
-def _of_schema(schema: dict[str, Any]) -> Constraint:
+def json_constraint(schema: dict[str, Any]) -> Constraint:
     return Constraint(ConstraintKind.JSON, json.dumps(schema, ensure_ascii=False))

@@ -10,12 +10,12 @@ from engine.api.errors import DraftVocabularyDiffers, NoModelLoaded
 from engine.api.protocols import ChatEngine
 from engine.api.types import ModelInfo
 from engine.models.compatibility import draft_problem, may_share_tokens
-from engine.server.asked import identifier, names_of
 from engine.server.options import ModelShelf, ServedModel
+from engine.server.parameters import identifier, names_of
 from engine.server.problems import draft_not_loaded, not_loaded, problem_of, unknown_model
 
 
-class Offer:
+class ServedModels:
     def __init__(self, engine: ChatEngine, shelf: ModelShelf | None, *, any_name: bool) -> None:
         """`any_name`: a name that no model has means the chosen one."""
         self._engine = engine
@@ -28,7 +28,7 @@ class Offer:
         state = self._engine.state()
         return state.main if state.loading_main is None else None
 
-    def models(self) -> list[ServedModel]:
+    def all(self) -> list[ServedModel]:
         """All that clients may use, the loaded one first, with what is known of it once it is loaded."""
         state = self._engine.state()
         others = self._installed()
@@ -40,7 +40,7 @@ class Offer:
 
     def find(self, name: str) -> ServedModel:
         """As `named`; "", "default" and perhaps any other: what the user chose, else the loaded one. Raises Problem."""
-        models = self.models()
+        models = self.all()
         if not (name in {"", "default"} or self._any_name):
             return self.named(name)
         if not models:
@@ -50,7 +50,7 @@ class Offer:
 
     def named(self, name: str) -> ServedModel:
         """Raises Problem."""
-        models = self.models()
+        models = self.all()
         for model in models:
             if name in names_of(model.main.name):
                 return model
@@ -84,14 +84,14 @@ class Offer:
     def _installed(self) -> Sequence[ServedModel]:
         return () if self._shelf is None else self._shelf.models()
 
-    def is_loaded(self, model: ServedModel) -> bool:
-        return same(self.loaded, model.main)
+    def is_loaded(self, main: ModelInfo) -> bool:
+        return same(self.loaded, main)
 
     def is_here(self, model: ServedModel) -> bool:
         """Loaded, with the draft that it has to have."""
         state = self._engine.state()
         draft = state.draft if state.loading_draft is None else None
-        return self.is_loaded(model) and (not model.exact or same(model.draft, draft))
+        return self.is_loaded(model.main) and (not model.exact or same(model.draft, draft))
 
 
 def same(one: ModelInfo | None, other: ModelInfo | None) -> bool:

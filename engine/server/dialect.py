@@ -1,0 +1,124 @@
+"""What a dialect is: one vendor's API as programs know it. To add one: README.md."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from engine.api.events import Event
+from engine.api.types import EngineState, FinishReason, Request
+from engine.server.fields import Fields
+from engine.server.options import ServerOptions
+from engine.server.parameters import answered_name, identifier, model_name, ttl_of
+from engine.server.pictures import SentPictures
+from engine.server.problems import Problem
+from engine.server.replies import Outcome, SharedEngine
+
+CUT = frozenset({FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY})  # ends of answers that go on
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Dialect:
+    """All that is particular to one vendor's API."""
+
+    owns: Callable[[str, Headers], bool]  # whether a request with this path and these headers is in it
+    calls: Mapping[str, type[ApiCall]]  # by path: what has a model write
+    lookups: Callable[[SharedEngine], Sequence[Route]]  # all else that its clients ask for: models, counts
+    error: Callable[[Problem, str], dict[str, Any]]  # the body of a refusal; with the request's id
+    key_header: str = ""  # where its clients send the key, besides Authorization
+    key_parameter: str = ""  # of the query, the same
+    headers: tuple[str, ...] = ()  # further ones that its clients send: pages may
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a client's request is read against."""
+
+    dialect: Dialect
+    options: ServerOptions
+    state: EngineState
+    pictures: SentPictures
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def draft(self) -> str | None:
+        """The loaded draft's name."""
+        return None if self.state.draft is None else identifier(self.state.draft.name)
+
+
+class ApiCall(ABC):
+    """One client's request for text, read; raises Problem in its constructor.
+
+    `stream`: its answer comes piece by piece. `keep_s`: how long a model that is loaded for it stays afterwards; None:
+    it does not say. Without `requests` it only has the model loaded, or with 0 unloaded.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
+        """`model`: the name that the client gave."""
+        self.fields = fields
+        self.context = context
+        self.model = answered_name(model, context.state)
+        self.requests: list[Request] = []
+        self.dropped_tools: tuple[str, ...] = ()
+        self.stream = fields.flag("stream")
+        self.keep_s = ttl_of(fields)
+
+    @staticmethod
+    def named_model(http: HttpRequest, fields: Fields) -> str:
+        """The name that the client gives. Raises Problem where there is none."""
+        return model_name(fields)
+
+    @abstractmethod
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        """The answer in one piece."""
+
+    def without_reply(self) -> dict[str, Any]:
+        """The answer where there are no requests."""
+        raise NotImplementedError
+
+    def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
+        """`done_tokens` of the prompt were cached; both are 0 while the request waits for its turn."""
+        return ()
+
+    @abstractmethod
+    def pieces(self, index: int, event: Event) -> Iterable[bytes]:
+        """What an event of a request adds to the stream."""
+
+    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+        return ()
+
+    def alive(self, done_tokens: int, total_tokens: int) -> bytes:
+        """Sent where nothing else was for a while."""
+        return b": prefill %d/%d\n\n" % (done_tokens, total_tokens)
+
+    def failure(self, problem: Problem, request_id: str) -> bytes:
+        """The end of a stream that has begun."""
+        return sse(self.context.dialect.error(problem, request_id))
+
+
+def get(path: str, answer: Callable[[HttpRequest], Any]) -> Route:
+    """A route that answers with JSON."""
+
+    async def endpoint(request: HttpRequest) -> Response:
+        return Response(packed(answer(request)), media_type="application/json")
+
+    return Route(path, endpoint)
+
+
+def sse(data: Any, event: str = "") -> bytes:
+    begin = f"event: {event}\n".encode() if event else b""
+    return begin + b"data: " + packed(data) + b"\n\n"
+
+
+def packed(data: Any) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
