@@ -162,7 +162,7 @@ class Lender:
 
     @property
     def offered_files(self) -> OfferedFiles | None:
-        """Of what is wanted; None: its machine has not offered them lately, or it is here."""
+        """Of what is wanted; None: its machine does not offer them now, or it is here."""
         files = self._files
         if files is None or files.wanted != self.wanted or time.monotonic() > files.until:
             return None

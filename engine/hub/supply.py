@@ -226,7 +226,7 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A stranger, or the client has closed the connection: a download that was paused does."""
+        """Another machine, or a client that has closed the connection: a download that was paused does."""
 
 
 class _Handler(BaseHTTPRequestHandler):
