@@ -93,7 +93,8 @@ _SYNTAXES: dict[str, Callable[[str, str], str]] = {"json_tools": _as_json, "mist
 
 
 def _call(parsed: Mapping[str, Any]) -> ToolCall:
-    name, arguments = parsed["name"], parsed.get("arguments", {})
+    name = parsed["name"]
+    arguments = parsed.get("arguments", {})
     if not isinstance(name, str) or not name:
         raise ValueError("a call without a name")
     if isinstance(arguments, str):

@@ -238,7 +238,9 @@ def _turn(turn: Fields, pictures: SentPictures) -> list[Message]:
 def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
     if isinstance(turn.any("content"), str):
         return [Message(MessageRole.USER, turn.text("content") or "")]
-    messages, texts, marks = [], [], []
+    messages = []
+    texts = []
+    marks = []
     for block in turn.objects("content"):
         match block.text("type"):
             case "text":
@@ -260,7 +262,9 @@ def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
 def _assistants(turn: Fields) -> Message:
     if isinstance(turn.any("content"), str):
         return Message(MessageRole.ASSISTANT, turn.text("content") or "")
-    texts, thoughts, calls = [], [], []
+    texts = []
+    thoughts = []
+    calls = []
     for block in turn.objects("content"):
         match block.text("type"):
             case "text":

@@ -80,7 +80,8 @@ def _checked(tool: Fields, function: Fields) -> dict[str, Any]:
 
 
 def anthropic_tools(fields: Fields) -> Tools:
-    tools, dropped = [], []
+    tools = []
+    dropped = []
     for tool in fields.objects("tools"):
         kind = tool.text("type")
         if kind not in (None, "custom"):
@@ -98,7 +99,9 @@ def anthropic_tools(fields: Fields) -> Tools:
 
 def responses_tools(fields: Fields) -> Tools:
     """Functions; those of a namespace under flat names, which the answer turns back."""
-    tools, dropped, spaces = [], [], []
+    tools = []
+    dropped = []
+    spaces = []
     for tool in fields.objects("tools"):
         match tool.text("type"):
             case "function":

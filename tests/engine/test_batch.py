@@ -156,14 +156,14 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
     harness = Harness(model(family), draft())
     long = harness.submit(asking(prompt(20), 50))
     harness.until_written(long, 10)
-    before = long.reply._stats.draft_rounds
+    before = long.reply.stats.draft_rounds
     steer(harness, [long], Speculation.auto())
     other = harness.submit(asking(prompt(9, 1), 12, speculation=Speculation.off()))
     harness.until_written(other, 1)
-    between = long.reply._stats.draft_rounds
+    between = long.reply.stats.draft_rounds
     while not other.ended:
         harness.scheduler.step()
-    after = long.reply._stats.draft_rounds
+    after = long.reply.stats.draft_rounds
     steer(harness, [long], Speculation.fixed(3))
     harness.run_dry()
 
@@ -250,8 +250,8 @@ def test_an_error_of_one_row_is_its_own(family: str, part: str) -> None:
     broken = heard[1].reply
     place, name = {
         "sampler": (broken.sampler, "draw"),
-        "text": (broken._output.text, "push"),
-        "finish": (broken._output.text, "finish"),
+        "text": (broken.output.text, "push"),
+        "finish": (broken.output.text, "finish"),
     }[part]
     setattr(place, name, raising(ValueError("broken")))
     harness.run_dry()
@@ -325,11 +325,11 @@ def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
                 assert harness.scheduler.busy
                 harness.scheduler.step()
             harness.scheduler.step()
-            harness.scheduler._writing.release([heard[1].reply].__contains__)
+            harness.scheduler.writing.release([heard[1].reply].__contains__)
             sequence = heard[1].reply.sequence
             assert sequence.uncached == 1
             assert_matches_a_fresh_prefill(sequence)
-        assert drafts is (heard[1].reply._stats.draft_rounds > 5)
+        assert drafts is (heard[1].reply.stats.draft_rounds > 5)
 
 
 def assert_matches_a_fresh_prefill(sequence: Sequence) -> None:
@@ -363,9 +363,9 @@ def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
     harness.until_written(heard[2], 5)
     assert harness.batched == 3
     broken, leaving = heard[1].reply, heard[0].reply
-    place, name = {"text": (broken._output.text, "push"), "sampler": (broken.sampler, "draw")}[part]
+    place, name = {"text": (broken.output.text, "push"), "sampler": (broken.sampler, "draw")}[part]
     setattr(place, name, raising(ValueError("broken")))
-    leaving._output._most = len(leaving._output.tokens) + 1  # its next token is its last one
+    leaving.output._most = len(leaving.output.tokens) + 1  # its next token is its last one
     raising_once(monkeypatch, MergedCaches, second, lambda: True)
     harness.run_dry()
 
@@ -421,7 +421,7 @@ def test_an_error_without_words_ends_the_reply_too(monkeypatch: pytest.MonkeyPat
     harness = Harness(model("qwen3"))
     heard = [harness.submit(asking(prompt(6 + salt, salt), 12)) for salt in range(3)]
     harness.until_written(heard[-1], 3)
-    monkeypatch.setattr(heard[0].reply._output.text, "push", raising(Unprintable()))
+    monkeypatch.setattr(heard[0].reply.output.text, "push", raising(Unprintable()))
     harness.run_dry()
 
     assert isinstance(heard[0].failed.error, InternalError)
