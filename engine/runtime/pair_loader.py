@@ -130,7 +130,9 @@ class PairLoader:
             return
         draft = self._scheduler.draft
         load = self._scheduler.load
-        draft_folder = load.folder if load is not None else None if draft is None else draft.info.folder
+        draft_folder = None if draft is None else draft.info.folder
+        if load is not None:
+            draft_folder = load.folder
         _log.warning("the model is not whole any more: %s", lost)
         another_comes = self._loads_main
         if not another_comes:
