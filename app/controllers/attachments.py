@@ -100,8 +100,13 @@ class _Counting:
         reader: Worker,
         counted: Callable[[int], None],
     ) -> None:
-        self._engine, self._bridge, self._models, self._options = engine, bridge, models, options
-        self._rows, self._reader, self._counted = rows, reader, counted
+        self._engine = engine
+        self._bridge = bridge
+        self._models = models
+        self._options = options
+        self._rows = rows
+        self._reader = reader
+        self._counted = counted
         self._asked: dict[CountId, int] = {}  # the row that a count is for
         self._of_pictures: set[int] = set()  # likewise, counted here
         self._can_count = False
@@ -134,7 +139,9 @@ class _Counting:
 
     def _count_picture(self, number: int, picture: Attachment) -> None:
         """From its size alone, by the thread that reads files. A model that does not see takes none."""
-        info, by, detail = self._models.main_info(), self._by, self._options.picture_detail
+        info = self._models.main_info()
+        by = self._by
+        detail = self._options.picture_detail
         self._of_pictures.add(number)
 
         def count() -> int:
@@ -166,7 +173,8 @@ class StoredPictures:
         """The image, None where it is missing or damaged, and the path of its file; later."""
 
         def read(_stores: Stores) -> tuple[Image | None, str]:
-            data, file = self._storage.pictures.get(digest), self._storage.pictures.path(digest)
+            data = self._storage.pictures.get(digest)
+            file = self._storage.pictures.path(digest)
             return image_of(data) if data is not None else None, str(file or "")
 
         self._storage.count(read, lambda found: done(*found))
@@ -190,7 +198,9 @@ class AttachmentController(QObject):
         deliver: Deliver,
     ) -> None:
         super().__init__(chats)
-        self._storage, self._models, self.stored = storage, models, StoredPictures(storage)
+        self._storage = storage
+        self._models = models
+        self.stored = StoredPictures(storage)
         self.model = AttachedModel(self)
         self._chat_id = chats.chat_id
         self._rows = _Rows()
@@ -334,7 +344,9 @@ class AttachmentController(QObject):
     # Reading
 
     def _read(self, path: str, place: int, only_end: bool) -> None:
-        number, stop, put = 0, Stop(), self._storage.pictures.put
+        number = 0
+        stop = Stop()
+        put = self._storage.pictures.put
 
         def report(share: float) -> None:
             self._deliver(partial(self._progress, number, share))
@@ -379,7 +391,8 @@ class AttachmentController(QObject):
     def _tell_refused(self) -> None:
         """Of several files together, once the last of them is read."""
         if self._problems and not self._stops:
-            problems, self._problems = self._problems, []
+            problems = self._problems
+            self._problems = []
             self.refused.emit(problems)
 
     # Counting
@@ -455,7 +468,9 @@ class TypedTokens(QObject):
 
     def __init__(self, engine: ChatEngine, bridge: EngineBridge, models: ModelController, parent: QObject) -> None:
         super().__init__(parent)
-        self._engine, self._bridge, self._models = engine, bridge, models
+        self._engine = engine
+        self._bridge = bridge
+        self._models = models
         self._text = ""  # as it is now
         self._asked: tuple[CountId, _Counted] | None = None  # running
         self._last_counted: _Counted = ("", "")
@@ -479,7 +494,8 @@ class TypedTokens(QObject):
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, TokensCounted) and self._asked is not None and event.count == self._asked[0]:
-            (_, counted), self._asked = self._asked, None
+            (_, counted) = self._asked
+            self._asked = None
             if counted[1] == self._text:
                 self._report(counted, self.tokens if event.error else event.tokens)  # a refusal is not asked again
             self._go_on()

@@ -1,4 +1,4 @@
-"""Changes to what is stored: those that the user asked for (`Changes`), and what is kept unasked (`Keeping`).
+"""Changes to what is stored: those that the user asked for (`StorageChanges`), and what is kept unasked (`Keeping`).
 
 What the user asked for is done, or refused with a call that tries it again. Unsent words, attachments and edits are
 kept unasked; the disk's refusal is tried again, and reported when the user sends, saves or closes the window.
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.controllers.replies import Replies
+from app.controllers.replies import RunningReplies
 from app.storage import NotStored, Storage, Stores
 from app.storage.left_words import Left
 from app.system.worker import RETRY_INTERVAL_MS, ignore
@@ -47,7 +47,8 @@ class Keeping(QObject):
 
     def keep(self, what: What, change: Change, value: object = None) -> None:
         """`value`: what is stored by it, for `left`."""
-        self._latest[what], self._values[what] = change, value
+        self._latest[what] = change
+        self._values[what] = value
         self._refused.pop(what, None)
         self._storage.write(
             partial(self._put, what, change),
@@ -105,7 +106,7 @@ class Keeping(QObject):
             self._retry.start()
 
 
-class Changes(QObject):
+class StorageChanges(QObject):
     """To what is stored, as the controllers ask for them: done, or refused with a call that tries again."""
 
     not_stored = Signal(object, object)  # NotStored, a call that tries again
@@ -121,7 +122,7 @@ class Changes(QObject):
         self._storage.write(change, done, refused)
 
 
-def left_words(keeping: Keeping, replies: Replies) -> Left:
+def left_words(keeping: Keeping, replies: RunningReplies) -> Left:
     """What is still on the screen alone: what was typed, attached, and written.
 
     Once the storage is closed: what was asked of it is done, refused, or beyond its time.
@@ -130,7 +131,8 @@ def left_words(keeping: Keeping, replies: Replies) -> Left:
     for (kind, number), value in keeping.left().items():
         if value is not None:
             of_kind[kind][number] = value
-    typed, attached = of_kind["edit"], of_kind["attached"]
+    typed = of_kind["edit"]
+    attached = of_kind["attached"]
     edits = attached | {
         number: replace(edit, attachments=attached.get(number, edit).attachments) for number, edit in typed.items()
     }

@@ -43,18 +43,24 @@ def all_copies(path: Path) -> list[Path]:
 
 
 def copy_to(connection: sqlite3.Connection, target: Path) -> None:
-    """Copies the whole database atomically, for the owner's eyes only."""
+    """Copies the whole database atomically, for the owner's eyes only. Raises OSError or sqlite3.Error."""
     partial = target.with_name(target.name + ".new")
     partial.unlink(missing_ok=True)
     try:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
-            connection.backup(copy)
+            connection.backup(copy, progress=_refuse_to_wait)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, also while it is open
         partial.replace(target)
     finally:
         for suffix in ("", "-journal", "-wal", "-shm"):
             partial.with_name(partial.name + suffix).unlink(missing_ok=True)
+
+
+def _refuse_to_wait(status: int, _remaining: int, _total: int) -> None:
+    """For SQLite's lock; Python itself would wait for ever."""
+    if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        raise BlockingIOError
 
 
 def copy_if_due(path: Path) -> None:

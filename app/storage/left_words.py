@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from app.storage.database import LARGEST_NUMBER
-from app.storage.edits import QUICK_ASK, Edit, EditKind
+from app.storage.edits import NEW_CHAT, QUICK_ASK, Edit, EditKind
 from app.storage.parts import Attachments, attachments_from_json, parts_to_json
 from app.storage.records import ReplyText
 from app.storage.storage import Stores
@@ -22,11 +20,10 @@ from app.system.small_file import is_in_the_way, read_small
 from engine import MessageRole, write_atomically
 
 _MOST_BYTES = 256 << 20
-_NEW_CHAT = 0
+# What Python raises where the file is not as it was written.
+_DAMAGE = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +57,16 @@ class LeftWords:
         return os.path.lexists(self._file)
 
     def put_back(self, stores: Stores) -> None:
-        """What an earlier run has left. The file stays until its words are in the database."""
+        """What an earlier run has left. The file stays until its words are in the database, or where it is damaged."""
         if not self.is_there:
             return
         try:
             number, left = _from_json(read_small(self._file, _MOST_BYTES))
-        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            if not _was_put_back(stores, number):
+                _put_back(stores, number, left)
+        except _DAMAGE as error:
             _log.warning("what an earlier run has left cannot be read: %s", type(error).__name__)
             return
-        if not _was_put_back(stores, number):
-            _put_back(stores, number, left)
         with suppress(OSError):
             self._file.unlink()
 
@@ -83,10 +80,10 @@ def _put_back(stores: Stores, number: str, left: Left) -> None:
     stores.messages.save_texts([reply for reply in left.replies if _goes_on(stores, reply)])
     with stores.database.transaction():
         for chat_id, text in left.unsent.items():
-            if chat_id in (_NEW_CHAT, QUICK_ASK) or _is_there(stores, "chats", chat_id):
+            if chat_id in (NEW_CHAT, QUICK_ASK) or _is_there(stores, "chats", chat_id):
                 stores.unsent.put(chat_id, text)
         for chat_id, attachments in left.attachments.items():
-            if chat_id == _NEW_CHAT or _is_there(stores, "chats", chat_id):
+            if chat_id == NEW_CHAT or _is_there(stores, "chats", chat_id):
                 stores.unsent.put_attachments(chat_id, attachments)
         for edit in left.edits.values():
             if _is_there(stores, "messages", edit.message_id):
@@ -121,55 +118,27 @@ def _to_json(left: Left) -> bytes:
 
 
 def _from_json(words: bytes) -> tuple[str, Left]:
-    """What of it is as it should be. Raises what Python raises where that is nothing."""
-    whole = json.dumps(json.loads(words), ensure_ascii=False).encode("utf-8", "replace")  # no halves of characters
-    content: dict[str, Any] = json.loads(whole)
+    content: dict[str, Any] = json.loads(words)
     left = Left(
-        unsent=dict(_those_possible(content["unsent"], lambda number, text: (_id(number), str(text)))),
-        attachments=dict(
-            _those_possible(content["attachments"], lambda number, each: (_id(number), attachments_from_json(each)))
-        ),
-        edits={edit.message_id: edit for edit in _those_possible(content["edits"], _edit)},
-        replies=_those_possible(content["replies"], _reply),
+        {int(number): str(text) for number, text in content["unsent"]},
+        {int(number): attachments_from_json(each) for number, each in content["attachments"]},
+        {int(edit[0]): _edit(*edit) for edit in content["edits"]},
+        [_reply(*reply) for reply in content["replies"]],
     )
     return str(content["number"]), left
 
 
-def _those_possible(rows: Any, make: Callable[..., T]) -> list[T]:
-    """One that is damaged costs no other, and the log one line however many are. Raises TypeError for no rows."""
-    if not isinstance(rows, list):
-        raise TypeError(rows)
-    made = []
-    for row in rows:
-        with suppress(ValueError, TypeError, OverflowError):
-            made.append(make(*row))
-    if len(made) < len(rows):
-        _log.warning("something of what an earlier run has left is not as it should be")
-    return made
+def _reply(number: Any, text: Any, thinking: Any, thinking_s: Any) -> ReplyText:
+    return ReplyText(int(number), str(text), str(thinking), float(thinking_s))
 
 
 def _edit(number: Any, kind: Any, role: Any, text: Any, attached: Any) -> Edit:
-    return Edit(_id(number), EditKind(kind), MessageRole(role), str(text), _attached_from_json(attached))
-
-
-def _reply(number: Any, text: Any, thinking: Any, thinking_s: Any) -> ReplyText:
-    seconds = float(thinking_s)
-    return ReplyText(_id(number), str(text), str(thinking), seconds if math.isfinite(seconds) else 0.0)
-
-
-def _id(value: Any) -> int:
-    """Raises ValueError for one that no row has: SQLite's own numbers end, too."""
-    if not 0 <= int(value) <= LARGEST_NUMBER:
-        raise ValueError
-    return int(value)
+    attachments = None if attached is None else attachments_from_json(attached)
+    return Edit(int(number), EditKind(kind), MessageRole(role), str(text), attachments)
 
 
 def _attached_to_json(attachments: Attachments | None) -> str | None:
     return None if attachments is None else parts_to_json(attachments) or "[]"
-
-
-def _attached_from_json(attached: str | None) -> Attachments | None:
-    return None if attached is None else attachments_from_json(attached)
 
 
 class UnsentFile:

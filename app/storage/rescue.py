@@ -122,9 +122,10 @@ def finish(path: Path) -> None:
         damaged = path.with_name(f"{path.stem}-damaged-{stamp}.db")
         for suffix in ("", _LOG):
             part = _beside(path, suffix)
-            if part.exists() and not _beside(damaged, suffix).exists():
+            if part.exists() and part.stat().st_size and not _beside(damaged, suffix).exists():
                 part.replace(_beside(damaged, suffix))
-        _beside(path, _INDEX).unlink(missing_ok=True)
+        for suffix in (_LOG, _INDEX):
+            _beside(path, suffix).unlink(missing_ok=True)
         ready.replace(path)
         sync_folder(path.parent)
     _sweep(path.with_name(f"{path.stem}-rescue"))

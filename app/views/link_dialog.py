@@ -7,7 +7,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.words.formats import fill
 
 _ALLOWED = ("http", "https", "mailto")
@@ -19,10 +19,7 @@ def ask_to_open(link: str, theme: Theme, parent: QWidget) -> Dialog | None:
         return None
     url = _url(link)
     # Not to be undone: what is asked for leaves this machine.
-    dialog = Dialog(theme, parent, lambda: _words(url), danger=True)
-    dialog.accepted.connect(lambda: QDesktopServices.openUrl(url))
-    dialog.open()
-    return dialog
+    return ask(theme, parent, lambda: _words(url), lambda: QDesktopServices.openUrl(url))
 
 
 def may_open(link: str) -> bool:

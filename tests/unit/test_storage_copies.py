@@ -121,6 +121,19 @@ def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_copy_does_not_wait_for_another_program(path: Path) -> None:
+    fill(path)
+    with (
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+        closing(sqlite3.connect(path, timeout=0)) as connection,
+    ):
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(BlockingIOError):
+            copy_to(connection, path.with_name("copy.db"))
+    assert not list(path.parent.glob("copy*"))
+
+
 def test_what_is_forgotten_in_a_copy_leaves_its_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise all of them would be of one hour."""
     fill(path)

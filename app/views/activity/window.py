@@ -13,8 +13,8 @@ from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import RequestStats
 from app.views.activity.request_table import RequestTable, speed_color
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.cards import Card, Page
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.cards import Card, Page, clear
+from app.views.widgets.dialog import DialogText, ask
 from app.views.widgets.fields import Segments
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -142,10 +142,7 @@ class TotalsCard(Translated, Card):
         return self._statistics.totals.get(Grouping(str(self.groups.value)), [])
 
     def _show(self) -> None:
-        while (item := self._rows.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self._rows)
         self.nothing.setVisible(not self.totals)
         self._list.setVisible(bool(self.totals))
         self.clear_button.setVisible(bool(self.totals))
@@ -156,7 +153,7 @@ class TotalsCard(Translated, Card):
         """Its name, and its figures below it, in as many lines as they need."""
         requests = total.requests
         words = group_name(Grouping(str(self.groups.value)), total.key)
-        name = self._label(words + SEPARATOR + self.tr("%Ln reply(s)", "", requests), TextStyle.HEADING)
+        name = TextLabel(self.theme, TextStyle.HEADING, text=words + SEPARATOR + self.tr("%Ln reply(s)", "", requests))
         figures = QWidget()
         flow = Flow(figures)
         flow.setSpacing(self.theme.px(_BETWEEN_PX))
@@ -164,13 +161,13 @@ class TotalsCard(Translated, Card):
             if number == _POSITIONS:
                 value: QWidget = _PositionBars(self.theme, total.drafted, text)
             else:
-                value = label = self._label(text, TextStyle.BODY, wraps=False)
+                value = label = TextLabel(self.theme, text=text, wraps=False)
                 if number >= _SPEED_UP:
                     palette = label.palette()
                     color = speed_color(total.judged, self.theme.palette)
                     palette.setColor(QPalette.ColorRole.WindowText, color)
                     label.setPalette(palette)
-            flow.addWidget(self._figure(self._label(caption, TextStyle.FINE, wraps=False), value))
+            flow.addWidget(self._figure(TextLabel(self.theme, TextStyle.FINE, text=caption, wraps=False), value))
         self._rows.addWidget(name)
         self._rows.addWidget(figures)
 
@@ -183,20 +180,12 @@ class TotalsCard(Translated, Card):
         column.addWidget(value)
         return figure
 
-    def _label(self, text: str, style: TextStyle, *, wraps: bool = True) -> TextLabel:
-        label = TextLabel(self.theme, style)
-        label.setText(text)
-        label.setWordWrap(wraps)
-        return label
-
     def _ask_to_clear(self) -> None:
         def text() -> DialogText:
             stays = self.tr("Chats and their figures stay.")
             return DialogText(self.tr("Clear all statistics?"), stays, "", self.tr("Clear"), self.tr("Cancel"))
 
-        dialog = Dialog(self.theme, self, text, danger=True)
-        dialog.accepted.connect(self._statistics.clear)
-        dialog.open()
+        ask(self.theme, self, text, self._statistics.clear)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

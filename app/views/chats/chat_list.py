@@ -63,7 +63,7 @@ from app.view_models.conversation_rows import FolderTree, Match
 from app.views.icons import icon
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, asks_for_menu, deletes_all, is_held, popup_menu
 from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
 from app.words.formats import fill, in_menu, sentences
@@ -383,12 +383,6 @@ def _units(text: str) -> int:
     return len(text) + sum(char > "\uffff" for char in text)
 
 
-def list_menu(theme: Theme, parent: QWidget) -> Menu:
-    menu = Menu(parent)
-    menu.setFont(theme.ui_font())
-    return menu
-
-
 def fill_move_menu(
     menu: QMenu, tree: FolderTree, row: ConversationRow, move: Move, move_to_new: Callable[[], None] | None
 ) -> None:
@@ -699,8 +693,7 @@ class ChatList(DraggedRows):
         elif self._is_item(index):
             self._open_menu(index, event.globalPos())
         elif not by_key:
-            menu = list_menu(self.theme, self)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu = popup_menu(self, self.theme)
             menu.addAction(self.tr("New Folder")).triggered.connect(lambda: self._folders.make(None))
             menu.popup(event.globalPos())
 
@@ -710,15 +703,14 @@ class ChatList(DraggedRows):
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         row, where = row_of(index), QPersistentModelIndex(index)
-        menu = list_menu(self.theme, self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = popup_menu(self, self.theme)
         menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
         if row.folder_id:
             new = menu.addAction(self.tr("New Subfolder"))
             new.triggered.connect(lambda: self._folders.make(row.folder_id))
         else:
             self._add_chat_actions(menu, row)
-        places = list_menu(self.theme, menu)
+        places = Menu(menu, self.theme)
         places.setTitle(self.tr("Move to"))
         menu.addMenu(places)
         self.fill_move_menu(places, row)

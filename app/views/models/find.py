@@ -391,14 +391,11 @@ class OfferRow(QWidget):
         self.offer = offer
         self.install_button = PillButton(theme, Emphasis.PLAIN, "" if offer.installed else "download")
         self._name_button(coming, is_used=is_used)
-        name = NameLabel(theme, TextStyle.HEADING)
-        name.setText(human_name(offer.main_name))
+        name = NameLabel(theme, TextStyle.HEADING, text=human_name(offer.main_name))
         set_tooltip(name, offer.main)
-        draft = NameLabel(theme, TextStyle.FINE)
-        draft.setText(fill(self.tr("draft: %1"), human_name(offer.draft_name)))
+        draft = NameLabel(theme, TextStyle.FINE, text=fill(self.tr("draft: %1"), human_name(offer.draft_name)))
         set_tooltip(draft, offer.draft)
-        self.details = TextLabel(theme, TextStyle.FINE)
-        self.details.setText(offer_text(offer))
+        self.details = TextLabel(theme, TextStyle.FINE, text=offer_text(offer))
         words = QVBoxLayout()
         words.setSpacing(2)
         for label in (name, draft, self.details):

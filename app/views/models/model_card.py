@@ -20,6 +20,7 @@ from app.markup.formula import KnownFormulas
 from app.markup.links import Link, links_of, places_of
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
 from app.views.link_dialog import may_open
+from app.views.widgets.cards import clear
 from app.views.widgets.clipboard import safe_mime_data
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX, LinkRing
@@ -50,10 +51,7 @@ class ModelCard(QWidget):
             self._build()
 
     def _build(self) -> None:
-        while (item := self._column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self._column)
         for link in self.findChildren(CardLink):
             link.hide()
             link.deleteLater()

@@ -45,7 +45,7 @@ class ModelRow(Card):
         self._facts: QWidget | None = None
         self._aside = QWidget(self)
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self.details = _label(theme, self._details(), TextStyle.FINE)
+        self.details = TextLabel(theme, TextStyle.FINE, text=self._details())
         name = human_name(entry.name)
         self.use_button = _button(theme, self.tr("Use"), fill(self.tr("Use %1"), name))
         self.reload_button = _button(theme, self.tr("Reload"), fill(self.tr("Reload %1"), name))
@@ -134,10 +134,9 @@ class ModelRow(Card):
 
     def _state_label(self) -> TextLabel:
         """In place of Use: what it is used as now."""
-        label = TextLabel(self._theme, TextStyle.FINE, self)
-        label.setWordWrap(False)
         used = self.tr("Main model in use") if self._entry.is_main else self.tr("Draft in use")
-        label.setText(used if self._is_in_use else "")
+        text = used if self._is_in_use else ""
+        label = TextLabel(self._theme, TextStyle.FINE, self, text=text, wraps=False)
         label.setVisible(self._is_in_use)
         return label
 
@@ -155,13 +154,13 @@ class ModelRow(Card):
         words.addLayout(self._with_badge(name))
         words.addWidget(self.details)
         if self._entry.is_outdated:
-            words.addWidget(_label(self._theme, self.tr("Updated on disk, not reloaded yet."), TextStyle.FINE))
+            words.addWidget(TextLabel(self._theme, TextStyle.FINE, text=self.tr("Updated on disk, not reloaded yet.")))
         for button in (self.reload_button, self.machines_button):
             words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if (error := self._entry.error) is not None:
-            words.addWidget(_label(self._theme, reason_text(error), TextStyle.FAULT))
+            words.addWidget(TextLabel(self._theme, TextStyle.FAULT, text=reason_text(error)))
         elif (error := self._entry.indivisible) is not None and self._entry.drafter is None:
-            words.addWidget(_label(self._theme, title_and_reason(error), TextStyle.FINE))
+            words.addWidget(TextLabel(self._theme, TextStyle.FINE, text=title_and_reason(error)))
         return words
 
     def _with_badge(self, name: ElidedLabel) -> QHBoxLayout:
@@ -200,9 +199,7 @@ class ModelRow(Card):
         grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
         for place, (name, fact) in enumerate(facts(self._entry, self._models.library.context_tokens)):
-            named = TextLabel(self._theme, TextStyle.FINE)
-            named.setText(name)
-            named.setWordWrap(False)
+            named = TextLabel(self._theme, TextStyle.FINE, text=name, wraps=False)
             grid.addWidget(named, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(self._fact(fact), place, 1)
         inside = QVBoxLayout(panel)
@@ -211,8 +208,7 @@ class ModelRow(Card):
         inside.addLayout(grid)
         inside.addLayout(self._actions())
         if found := upkeep_text(self._entry.upkeep):
-            self.upkeep = TextLabel(self._theme, TextStyle.FINE)
-            self.upkeep.setText(found)
+            self.upkeep = TextLabel(self._theme, TextStyle.FINE, text=found)
             inside.addWidget(self.upkeep)
         return panel
 
@@ -225,11 +221,8 @@ class ModelRow(Card):
     def _fact(self, fact: str) -> QWidget:
         """A path has no place where a line could end."""
         if " " not in fact:
-            path = NameLabel(self._theme, TextStyle.FINE)
-            path.setText(fact)
-            return path
-        label = TextLabel(self._theme, TextStyle.FINE)
-        label.setText(fact)
+            return NameLabel(self._theme, TextStyle.FINE, text=fact)
+        label = TextLabel(self._theme, TextStyle.FINE, text=fact)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
@@ -282,12 +275,6 @@ def _button(theme: Theme, text: str, name: str) -> PillButton:
     return button
 
 
-def _label(theme: Theme, text: str, style: TextStyle) -> TextLabel:
-    label = TextLabel(theme, style)
-    label.setText(text)
-    return label
-
-
 def _needs_another(entry: ModelEntry) -> bool:
     """Whether it may run over two machines and not on this one."""
     is_model = entry.drafter is None and entry.error is None
@@ -297,8 +284,7 @@ def _needs_another(entry: ModelEntry) -> bool:
 class FolderRow(QWidget):
     def __init__(self, theme: Theme, path: str) -> None:
         super().__init__()
-        name = NameLabel(theme)
-        name.setText(path)
+        name = NameLabel(theme, text=path)
         self.remove_button = IconButton(theme, "x", 28)
         self.remove_button.set_name(fill(self.tr("Stop looking in %1"), path))
         row = QHBoxLayout(self)

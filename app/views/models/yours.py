@@ -19,8 +19,8 @@ from app.views.models.download_row import DownloadsCard
 from app.views.models.model_facts import uses_text
 from app.views.models.model_row import FolderRow, ModelRow
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
-from app.views.widgets.cards import Card, Page
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.cards import Card, Page, clear
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -96,18 +96,12 @@ class YoursPage(Translated, Page):
             title = fill(self.tr("Delete %1?"), human_name(entry.name))
             return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
 
-        dialog = Dialog(self.theme, self, text, danger=True)
-        dialog.accepted.connect(lambda: self._models.delete(entry.folder))
-        dialog.open()
-        return dialog
+        return ask(self.theme, self, text, lambda: self._models.delete(entry.folder))
 
     # Folders
 
     def _show_folders(self) -> None:
-        while (item := self._folders.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self._folders)
         for path in self._settings.model_folders:
             self._folders.addWidget(self._folder_row(path))
 
@@ -220,10 +214,7 @@ class InstalledCard(Translated, QWidget):
         rows: list[QWidget] = list(self.rows)
         if len(visible) < len(found):
             rows.append(self._rest(len(found) - len(visible)))
-        while (item := self._cards.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self._cards)
         for each in rows or [self._nothing()]:
             self._cards.addWidget(each)
         self._tools.setVisible(len(self._entries) > _FEW or self._view != ListView(sort=self._view.sort))
@@ -257,14 +248,12 @@ class InstalledCard(Translated, QWidget):
         self._show_rows()
 
     def _nothing(self) -> TextLabel:
-        words = TextLabel(self._theme, TextStyle.SECONDARY)
+        text = self.tr("No models installed.")
         if not self._scanned:
-            words.setText(self.tr("Looking for models…"))
+            text = self.tr("Looking for models…")
         elif self._entries:
-            words.setText(self.tr("No matching models."))
-        else:
-            words.setText(self.tr("No models installed."))
-        return words
+            text = self.tr("No matching models.")
+        return TextLabel(self._theme, TextStyle.SECONDARY, text=text)
 
     def _total(self, found: Sequence[ModelEntry]) -> str:
         own = [entry for entry in self._entries if entry.can_delete]

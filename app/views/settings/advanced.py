@@ -20,7 +20,7 @@ from app.views.settings.options import Kept
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, sentences
@@ -134,10 +134,7 @@ class AdvancedPage(Translated, Page):
             card.show()
 
     def ask_to_reset(self) -> Dialog:
-        dialog = Dialog(self.theme, self, self._question, danger=True)
-        dialog.accepted.connect(self._settings.reset_all)
-        dialog.open()
-        return dialog
+        return ask(self.theme, self, self._question, self._settings.reset_all)
 
     def _question(self) -> DialogText:
         return DialogText(

@@ -17,7 +17,7 @@ from app.view_models.machines import AskingState, PairingView, PlanView
 from app.view_models.model_list import PairState
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card, Page, Row
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -225,10 +225,7 @@ class PairedCard(Translated, Card):
             detail = self.tr("The model that runs over both is unloaded.") if self._machines.helps(entry) else ""
             return DialogText(title, sentence, detail, self.tr("Remove"), self.tr("Cancel"))
 
-        dialog = Dialog(self.theme, self, text, danger=True)
-        dialog.accepted.connect(lambda: self._machines.remove(fingerprint))
-        dialog.open()
-        return dialog
+        return ask(self.theme, self, text, lambda: self._machines.remove(fingerprint))
 
 
 class NearbyCard(Translated, Card):

@@ -25,10 +25,10 @@ from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row, Words
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.focus import FocusBefore, put_in_tab_order
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held, popup_menu
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -116,9 +116,7 @@ class PresetRow(Translated, QWidget):
         self._retranslate()
 
     def menu(self) -> Menu:
-        menu = Menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setFont(self._theme.ui_font())
+        menu = popup_menu(self, self._theme)
         menu.addAction(self.tr("Save as Preset…")).triggered.connect(lambda _=False: self.begin_naming(""))
         if self._preset:
             update = menu.addAction(self.tr("Save Changes to Preset"))
@@ -137,10 +135,7 @@ class PresetRow(Translated, QWidget):
             kept = self.tr("Chats keep its settings. This cannot be undone.")
             return DialogText(title, kept, "", self.tr("Delete"), self.tr("Cancel"))
 
-        dialog = Dialog(self._theme, self, text, danger=True)
-        dialog.accepted.connect(lambda: self._options.delete_preset(preset))
-        dialog.open()
-        return dialog
+        return ask(self._theme, self, text, lambda: self._options.delete_preset(preset))
 
     def _open_menu(self) -> None:
         self.menu().popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))
@@ -397,12 +392,10 @@ class ChatSettingsButton(Translated, IconButton):
         chats.options.changed.connect(self._show_options)
         chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
         models.pair_changed.connect(self._show_options)
-        chats.current_chat_changed.connect(lambda _chat_id, _title: self._allow(not chats.reading.chat_id))
         self._allow(True)
         self._show_options()
 
     def _allow(self, allowed: bool) -> None:
-        """Not for a chat that is read in the Trash: nothing of it changes there."""
         self.setEnabled(allowed)
         self.action.setEnabled(allowed)
 

@@ -20,7 +20,7 @@ from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle, style_font
 from app.views.widgets.mark import Mark
-from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
+from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.model_names import human_name
@@ -133,22 +133,16 @@ class EmptyChat(Translated, QScrollArea):
             self._models.install_pair(self._pair.main, self._pair.draft)
 
     def _arrange(self) -> None:
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setWidgetResizable(True)
         self.setMinimumHeight(1)  # the composer needs what there is
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.viewport().setAutoFillBackground(False)
-        ThinScrollBars(self, self._theme)
-        keep_room_for_bar(self)
         content = QWidget()
-        content.setAutoFillBackground(False)
         row = QHBoxLayout(content)
         row.setContentsMargins(24, 8, 24, 8)
         row.addStretch(1)
         row.addLayout(self._middle(), 1000)
         row.addStretch(1)
-        self.setWidget(content)
+        set_up_scroll_area(self, self._theme, content)
+        keep_room_for_bar(self)
         self._theme.changed.connect(self._limit_width)
         self._limit_width()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.statistics import Inspector
@@ -24,7 +24,7 @@ from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
-from app.views.widgets.scrolling import ScrolledText, ThinScrollBars
+from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.sparkline import paint_sparkline, paint_time, time_colors
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
@@ -83,13 +83,7 @@ class InspectorPanel(Translated, QWidget):
         column.addWidget(self.meanings)
         column.addStretch(1)
         self.area = ScrolledText(self._theme, self)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(content)
-        self.area.viewport().setAutoFillBackground(False)
-        content.setAutoFillBackground(False)
-        ThinScrollBars(self.area, self._theme)
+        set_up_scroll_area(self.area, self._theme, content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(1, 0, 0, 0)
         outer.addWidget(self.area)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QWidget
@@ -13,7 +14,7 @@ from app.theme import Theme
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
 from app.views.transcript import TranscriptView
 from app.views.transcript.message_footer import add_message_acts
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import DialogText, ask
 
 _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 
@@ -25,7 +26,7 @@ class MessageActions(QObject):
         self._chats = chats
         self._theme = theme
         self._window = window
-        self._chat_id = chats.shown_id
+        self._chat_id = chats.chat_id
         view.regenerate_requested.connect(chats.asking.regenerate)
         view.continue_requested.connect(chats.asking.continue_reply)
         view.sibling_requested.connect(self._show_version)
@@ -47,7 +48,7 @@ class MessageActions(QObject):
         """Another chat opens where its reader left it; a change of the title moves nothing, nor does restoring it."""
         from app.views.transcript.message_column import ReadingPlace  # not before the first frame
 
-        chat_id = self._chats.shown_id
+        chat_id = self._chats.chat_id
         if chat_id != self._chat_id:
             self._chat_id = chat_id
             place = self._chats.places.of(chat_id)
@@ -88,9 +89,8 @@ class MessageActions(QObject):
         if not following:
             self._chats.edits.delete(message_id)
             return
-        dialog = Dialog(self._theme, self._window, lambda: self._question(following), danger=True)
-        dialog.accepted.connect(lambda: self._chats.edits.delete(message_id, following=True))
-        dialog.open()
+        delete = partial(self._chats.edits.delete, message_id, following=True)
+        ask(self._theme, self._window, lambda: self._question(following), delete)
 
     def _question(self, following: int) -> DialogText:
         return DialogText(

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
@@ -31,7 +31,7 @@ from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX, Option, OptionList
 from app.views.widgets.painting import paint_surface
-from app.views.widgets.scrolling import ScrolledText, ThinScrollBars
+from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import labelled, sentences, times
@@ -355,13 +355,7 @@ class PickerMore(Translated, ScrolledText):
         column.addWidget(self.compared)
         column.addWidget(self.details)
         column.addStretch(1)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWidget(content)
-        self.viewport().setAutoFillBackground(False)
-        content.setAutoFillBackground(False)
-        ThinScrollBars(self, self._theme)
+        set_up_scroll_area(self, self._theme, content)
 
     def show_pair(self, pair: PairView) -> None:
         self.search_button.setEnabled(bool(pair.main_folder))

@@ -27,7 +27,7 @@ from app.theme import FOOTER_PX, RADIUS_CARD, UI_PX, Theme
 from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
-from app.views.widgets.held_keys import Menu
+from app.views.widgets.held_keys import Menu, popup_menu
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, listed, percent, size
@@ -201,9 +201,7 @@ class AttachmentChip(Translated, PaintedButton):
         self.menu().popup(event.globalPos())
 
     def menu(self) -> Menu:
-        menu = Menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setFont(self.theme.ui_font())
+        menu = popup_menu(self, self.theme)
         menu.addAction(self.tr("Open")).triggered.connect(self.click)
         if self.close_button is not None:
             if not (self._content.is_reading or self._content.is_picture):

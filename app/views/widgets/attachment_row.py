@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.theme import Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.transcript import AttachmentKind
 from app.views.widgets.attachment_chip import AttachmentChip, ChipContent, content_of
 from app.views.widgets.flow import Flow
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.scrolling import set_up_scroll_area
 
 _MOST_PX = 144  # two lines of pictures; more scroll
 
@@ -35,14 +35,8 @@ class AttachmentRow(QScrollArea):
         self.chips: dict[int, AttachmentChip] = {}
         self._inside = QWidget()
         self._flow = Flow(self._inside)
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWidgetResizable(True)
-        self.setWidget(self._inside)
-        self.viewport().setAutoFillBackground(False)
-        self._inside.setAutoFillBackground(False)
-        ThinScrollBars(self, theme)
+        set_up_scroll_area(self, theme, self._inside)
         theme.changed.connect(self._fit)
         self.hide()
 

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QSizePolicy, QWidget
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.focus import FocusRing
-from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held, presses
+from app.views.widgets.held_keys import RETURN_KEYS, is_held, popup_menu, presses
 from app.views.widgets.mixins import BeforeButton
 from app.views.widgets.plain_words import PlainWords
 from app.views.widgets.roles import tell_shows_more
@@ -149,6 +149,9 @@ class NamedButton(PaintedButton):
     def meaning(self) -> str:
         return f"{self.text()}\n{self.accessibleName()}"
 
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
 
 class IconButton(NamedButton):
     """A square with one line icon."""
@@ -165,9 +168,6 @@ class IconButton(NamedButton):
     def sizeHint(self) -> QSize:
         side = self.theme.px(self._side_px)
         return QSize(side, side)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
     def paint_content(self, painter: QPainter) -> None:
         colors = self.theme.palette
@@ -229,9 +229,6 @@ class PillButton(NamedButton):
         icon_width = self.theme.px(16 + 8) if self._icon_name else 0
         width = metrics.horizontalAdvance(self.text()) + icon_width + self.theme.px(24)
         return QSize(width, max(self.theme.px(30), metrics.height() + self.theme.px(10)))
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
     def _face(self) -> QFont:
         return self.theme.ui_font(weight=QFont.Weight.Medium if self._emphasis in _FILLED else QFont.Weight.Normal)
@@ -340,9 +337,7 @@ class ChoiceButton(FocusRing, QComboBox):
         self.choose(self._values[index])
 
     def showPopup(self) -> None:  # noqa: N802 - Qt's name
-        menu = Menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setFont(self.theme.ui_font())
+        menu = popup_menu(self, self.theme)
         for index in range(self.count()):
             action = menu.addAction(self.itemText(index).replace("&", "&&"))
             action.setCheckable(True)
@@ -417,9 +412,6 @@ class RoundButton(NamedButton):
     def sizeHint(self) -> QSize:
         side = self.theme.px(32)
         return QSize(side, side)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
     def corner_radius(self) -> float:
         return self.height() / 2

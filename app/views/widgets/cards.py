@@ -7,17 +7,25 @@ from math import ceil
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
+from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
 
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
 _LINES_APART_PX, _AFTER_NAME_PX = 2, 8  # from a name to its explanation
 _WORDS_NEED_PX = 150
 CARDS_APART_PX = 12
+
+
+def clear(layout: QLayout) -> None:
+    """Deletes the widgets that are in it."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
 
 
 class Card(QWidget):
@@ -38,10 +46,7 @@ class Card(QWidget):
 
     def set_rows(self, rows: Sequence[QWidget]) -> None:
         """Replaces all widgets of the card."""
-        while (item := self.column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        clear(self.column)
         for row in rows:
             self.add(row)
 
@@ -149,20 +154,14 @@ class Page(QScrollArea):
         super().__init__(parent)
         self.theme = theme
         self.title = TextLabel(theme, TextStyle.TITLE)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        keep_room_for_bar(self)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        ThinScrollBars(self, theme)
-        self.viewport().setAutoFillBackground(False)
         content = QWidget()
-        content.setAutoFillBackground(False)
         self.column = QVBoxLayout(content)
         self.column.setContentsMargins(self.side_px, 24, self.side_px, 28)
         self.column.setSpacing(CARDS_APART_PX)
         self.column.addWidget(self.title)
-        self.setWidget(content)
+        set_up_scroll_area(self, theme, content)
+        keep_room_for_bar(self)
         theme.changed.connect(self._fit_sides)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -37,6 +37,21 @@ class DialogText:
     other: str = ""  # a second thing that can be done
 
 
+def ask(
+    theme: Theme,
+    parent: QWidget,
+    text: Callable[[], DialogText],
+    act: Callable[[], object],
+    *,
+    danger: bool = True,
+) -> Dialog:
+    """Opens a question over `parent`; `act` is done when it is answered with its button."""
+    dialog = Dialog(theme, parent, text, danger=danger)
+    dialog.accepted.connect(act)
+    dialog.open()
+    return dialog
+
+
 class Dialog(Translated, QDialog):
     """`text` is called again when the language changes. Emits `accepted` or `rejected`, as any dialog of Qt; for the
     second thing, `other_chosen` and `rejected`.

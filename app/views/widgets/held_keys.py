@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QMenu, QStyleOptionMenuItem
+from PySide6.QtWidgets import QMenu, QStyleOptionMenuItem, QWidget
+
+from app.theme import Theme
 
 RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -41,7 +43,12 @@ def presses(event: QKeyEvent, act: Callable[[], object], *, and_space: bool = Fa
 
 
 class Menu(QMenu):
-    """Every menu of the app is one."""
+    """Every menu of the app is one; with a theme, in its font."""
+
+    def __init__(self, parent: QWidget | None = None, theme: Theme | None = None) -> None:
+        super().__init__(parent)
+        if theme is not None:
+            self.setFont(theme.ui_font())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if is_held(event):
@@ -55,6 +62,13 @@ class Menu(QMenu):
         super().initStyleOption(option, action)
         if self.style().name() == "fusion":
             option.maxIconWidth = max(option.maxIconWidth, option.fontMetrics.height())
+
+
+def popup_menu(parent: QWidget, theme: Theme) -> Menu:
+    """One that is made to be opened once."""
+    menu = Menu(parent, theme)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
 
 
 def asks_for_menu(event: QKeyEvent) -> bool:

@@ -66,12 +66,21 @@ def details_in_lines(text: str, metrics: QFontMetrics, width_px: int) -> str:
 class TextLabel(QLabel):
     """A label with wrapping plain text; never rich text, because some of it comes from models and hubs."""
 
-    def __init__(self, theme: Theme, text_style: TextStyle = TextStyle.BODY, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        text_style: TextStyle = TextStyle.BODY,
+        parent: QWidget | None = None,
+        *,
+        text: str = "",
+        wraps: bool = True,
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._text_style = text_style
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setWordWrap(True)
+        self.setWordWrap(wraps)
+        self.setText(text)
         theme.changed.connect(self._restyle)
         self._restyle()
 

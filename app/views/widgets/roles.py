@@ -15,14 +15,24 @@ from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
 
 class _Described(QAccessibleWidget):
     def role(self) -> QAccessible.Role:
-        role: QAccessible.Role = getattr(self.widget(), "accessible_role", QAccessible.Role.Client)
+        role: QAccessible.Role = getattr(self.widget(), "accessible_role", QAccessible.Role.Button)
         return role
 
+    def state(self) -> QAccessible.State:
+        state, shows_more = super().state(), getattr(self.widget(), "shows_more", None)
+        if shows_more is not None:
+            is_open = bool(shows_more())
+            state.expandable, state.expanded, state.collapsed = True, is_open, not is_open
+        return state
+
     def text(self, kind: QAccessible.Text) -> str:
-        value = getattr(self.widget(), "accessible_value", None)
+        widget, text = self.widget(), super().text(kind)
+        value = getattr(widget, "accessible_value", None)
         if kind == QAccessible.Text.Value and value is not None:
             return str(value())
-        return super().text(kind)
+        if kind == QAccessible.Text.Name and not text and isinstance(widget, QAbstractButton):
+            return widget.text()
+        return text
 
     def actionNames(self) -> list[str]:  # noqa: N802
         pressed = [self.pressAction()] if hasattr(self.widget(), "click") else []
@@ -35,35 +45,6 @@ class _Described(QAccessibleWidget):
             super().doAction(name)
 
 
-class _Disclosure(QAccessibleWidget):
-    def role(self) -> QAccessible.Role:
-        return QAccessible.Role.Button
-
-    def state(self) -> QAccessible.State:
-        state, is_open = super().state(), self._shows_more()
-        state.expandable, state.expanded, state.collapsed = True, is_open, not is_open
-        return state
-
-    def _shows_more(self) -> bool:
-        return bool(getattr(self.widget(), "shows_more", bool)())
-
-    def text(self, kind: QAccessible.Text) -> str:
-        button, accessible = self.widget(), super().text(kind)
-        if kind == QAccessible.Text.Name and not accessible and isinstance(button, QAbstractButton):
-            return button.text()
-        return accessible
-
-    def actionNames(self) -> list[str]:  # noqa: N802
-        return [self.pressAction(), *super().actionNames()]
-
-    def doAction(self, name: str) -> None:  # noqa: N802
-        button = self.widget()
-        if name == self.pressAction() and isinstance(button, QAbstractButton):
-            button.click()
-        else:
-            super().doAction(name)
-
-
 def tell_shows_more(button: QAbstractButton) -> None:
     """What it opens was opened or closed."""
     changed = QAccessible.State()
@@ -72,11 +53,8 @@ def tell_shows_more(button: QAbstractButton) -> None:
 
 
 def _describe(_class_name: str, widget: QObject) -> QAccessibleInterface | None:
-    if isinstance(widget, QAbstractButton) and hasattr(widget, "shows_more"):
-        return _Disclosure(widget)
-    if isinstance(widget, QWidget) and hasattr(widget, "accessible_role"):
-        return _Described(widget)
-    return None
+    is_ours = hasattr(widget, "accessible_role") or hasattr(widget, "shows_more")
+    return _Described(widget) if isinstance(widget, QWidget) and is_ours else None
 
 
 _installed: list[bool] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QLinearGradient, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QStyle, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QScrollBar, QStyle, QWidget
 
 from app.theme import Theme
 from app.views.widgets.focus import FocusRing
@@ -90,6 +90,17 @@ class ThinScrollBars(QObject):
     def _restyle(self) -> None:
         for bar in self._bars:
             bar.setStyleSheet(self._theme.scroll_bar_style())
+
+
+def set_up_scroll_area(area: QScrollArea, theme: Theme, content: QWidget) -> None:
+    """Scrolls `content`, as wide as the area, up and down; no frame and no background of its own."""
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(content)
+    area.viewport().setAutoFillBackground(False)
+    content.setAutoFillBackground(False)
+    ThinScrollBars(area, theme)
 
 
 class ScrolledText(FocusRing, QScrollArea):
