@@ -116,7 +116,7 @@ class Asking(QObject):
 
         def again() -> None:
             """In the chat that it was written for."""
-            if chat_id != self._chat.shown_id:
+            if chat_id != self._chat.chat_id:
                 self._chat.show(chat_id)
             self.send(self._chat.chat_id, text, attached)
 

@@ -89,11 +89,6 @@ class Trash:
         found = [_deletion(row) for sql in (chats, messages) for row in self._db.rows(sql, (limit,))]
         return sorted(found, key=lambda deletion: deletion.mark, reverse=True)[:limit]
 
-    def chat(self, chat_id: int) -> Deletion | None:
-        """Of a whole chat, as long as it can be brought back."""
-        row = self._db.row(f"{_WHOLE_CHATS} AND id = ?", (chat_id,))
-        return None if row is None else _deletion(row)
-
     def marks(self) -> set[float]:
         """Of all that can be brought back."""
         sql = " UNION ".join(f"SELECT deleted_at FROM {table} WHERE deleted_at IS NOT NULL" for table in _TABLES)

@@ -71,7 +71,6 @@ class TranscriptMessage:
     waits_for: int = 0  # replies before it in the line
     strain: Strain = Strain.NONE  # on the machine while it was written, in this run
     attachments: Attachments = ()
-    read_only: bool = False  # its chat is in the Trash
 
     @property
     def empty(self) -> bool:
@@ -104,7 +103,7 @@ class TranscriptMessage:
     def can_continue(self) -> bool:
         """It broke off, met its limit, or ends with words that no model has measured, such as the user's."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
-        return not (self.from_user or self.read_only) and broke_off and bool(self.text.strip())
+        return not self.from_user and broke_off and bool(self.text.strip())
 
 
 class TranscriptModel(QObject):
