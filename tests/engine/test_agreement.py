@@ -232,7 +232,9 @@ def test_what_may_be_chance_is_no_better_reading() -> None:
     own = [0, 3, 1, 4, 2, 0, 5, 1, 2, 3, 0, 4] * 4
     assert examined.gain_of([each + 1 for each in own], own) == pytest.approx(1)
     assert examined.gain_of([each + (at % 24 == 0) for at, each in enumerate(own)], own) == 0  # one in 24
-    assert examined.gain_of([each + (4 if at % 2 else -3) for at, each in enumerate(own)], own) == 0  # now more, now less
+    assert (
+        examined.gain_of([each + (4 if at % 2 else -3) for at, each in enumerate(own)], own) == 0
+    )  # now more, now less
 
 
 @pytest.mark.parametrize(("missing", "told"), [(0, True), (1, False)])
