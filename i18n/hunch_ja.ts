@@ -6252,29 +6252,6 @@
     </message>
 </context>
 <context>
-    <name>TrashBar</name>
-    <message>
-        <source>Permanently delete “%1”?</source>
-        <translation>「%1」を完全に削除しますか？</translation>
-    </message>
-    <message>
-        <source>Delete permanently</source>
-        <translation>完全に削除</translation>
-    </message>
-    <message>
-        <source>This chat is deleted.</source>
-        <translation>削除したチャットです。</translation>
-    </message>
-    <message>
-        <source>Restore</source>
-        <translation>復元</translation>
-    </message>
-    <message>
-        <source>Delete permanently…</source>
-        <translation>完全に削除…</translation>
-    </message>
-</context>
-<context>
     <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
@@ -6328,10 +6305,6 @@
     <message>
         <source>Recently deleted chats and messages</source>
         <translation>最近削除したチャットとメッセージ</translation>
-    </message>
-    <message>
-        <source>Read</source>
-        <translation>読む</translation>
     </message>
     <message>
         <source>Restore</source>

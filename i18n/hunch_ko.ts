@@ -6252,29 +6252,6 @@
     </message>
 </context>
 <context>
-    <name>TrashBar</name>
-    <message>
-        <source>Permanently delete “%1”?</source>
-        <translation>‘%1’ 채팅을 완전히 삭제할까요?</translation>
-    </message>
-    <message>
-        <source>Delete permanently</source>
-        <translation>완전히 삭제</translation>
-    </message>
-    <message>
-        <source>This chat is deleted.</source>
-        <translation>삭제한 채팅이에요.</translation>
-    </message>
-    <message>
-        <source>Restore</source>
-        <translation>복구</translation>
-    </message>
-    <message>
-        <source>Delete permanently…</source>
-        <translation>완전히 삭제…</translation>
-    </message>
-</context>
-<context>
     <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
@@ -6328,10 +6305,6 @@
     <message>
         <source>Recently deleted chats and messages</source>
         <translation>최근 삭제한 채팅과 메시지</translation>
-    </message>
-    <message>
-        <source>Read</source>
-        <translation>읽기</translation>
     </message>
     <message>
         <source>Restore</source>

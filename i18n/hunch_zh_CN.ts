@@ -6252,29 +6252,6 @@
     </message>
 </context>
 <context>
-    <name>TrashBar</name>
-    <message>
-        <source>Permanently delete “%1”?</source>
-        <translation>要永久删除“%1”吗？</translation>
-    </message>
-    <message>
-        <source>Delete permanently</source>
-        <translation>永久删除</translation>
-    </message>
-    <message>
-        <source>This chat is deleted.</source>
-        <translation>此对话已删除。</translation>
-    </message>
-    <message>
-        <source>Restore</source>
-        <translation>恢复</translation>
-    </message>
-    <message>
-        <source>Delete permanently…</source>
-        <translation>永久删除…</translation>
-    </message>
-</context>
-<context>
     <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
@@ -6328,10 +6305,6 @@
     <message>
         <source>Recently deleted chats and messages</source>
         <translation>最近删除的对话和消息</translation>
-    </message>
-    <message>
-        <source>Read</source>
-        <translation>查看</translation>
     </message>
     <message>
         <source>Restore</source>

@@ -16,12 +16,12 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.changes import Changes
+from app.controllers.changes import StorageChanges
 from app.controllers.chat_options import ChatOptions
-from app.controllers.messages import Seen, conversation_of, request_messages, storable, title_from, title_of
+from app.controllers.messages import PixelsOf, conversation_of, request_messages, storable, title_from, title_of
 from app.controllers.models import ModelController
 from app.controllers.open_chat import OpenChat
-from app.controllers.replies import Replies
+from app.controllers.replies import RunningReplies
 from app.documents.picture_values import rgb_of
 from app.storage import (
     Asked,
@@ -67,10 +67,10 @@ class Asking(QObject):
         self,
         chat: OpenChat,
         storage: Storage,
-        changes: Changes,
+        changes: StorageChanges,
         models: ModelController,
         options: ChatOptions,
-        replies: Replies,
+        replies: RunningReplies,
     ) -> None:
         super().__init__(chat)
         self._chat = chat
@@ -116,7 +116,7 @@ class Asking(QObject):
 
         def again() -> None:
             """In the chat that it was written for."""
-            if chat_id != self._chat.shown_id:
+            if chat_id != self._chat.chat_id:
                 self._chat.show(chat_id)
             self.send(self._chat.chat_id, text, attached)
 
@@ -360,7 +360,7 @@ class Asking(QObject):
         branch = _branch(self._storage.read, reply_id, with_reply=True)
         return any(each.is_picture for stored in branch for each in stored.attachments)
 
-    def _pixels(self, chat_id: int) -> Seen:
+    def _pixels(self, chat_id: int) -> PixelsOf:
         """What reads the pictures of a chat; nothing where it goes on without them."""
         if self._options.goes_without_pictures(chat_id):
             info = self._models.main_info()

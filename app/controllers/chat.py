@@ -13,16 +13,16 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.asking import Asking
-from app.controllers.changes import Changes, Keeping
-from app.controllers.chat_lists import Folders, Places, Sight, Unseen, folder_of, list_chats
+from app.controllers.changes import Keeping, StorageChanges
+from app.controllers.chat_lists import Folders, ScrollPlaces, Unseen, Visibility, folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
-from app.controllers.deletions import Deletions, TrashReading
+from app.controllers.deletions import Deletions
 from app.controllers.message_changes import MessageChanges
 from app.controllers.messages import storable
 from app.controllers.models import ModelController
 from app.controllers.open_chat import OpenChat
 from app.controllers.quick_ask import Asides
-from app.controllers.replies import Replies
+from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
 from app.settings import Settings
 from app.storage import ChatSummary, Storage, StoredMessage
@@ -51,7 +51,7 @@ class ChatController(OpenChat):
         settings: Settings,
         models: ModelController,
         parent: QObject | None = None,
-        sight: Callable[[], Sight] = Sight,
+        sight: Callable[[], Visibility] = Visibility,
     ) -> None:
         super().__init__(storage, parent)
         self.generating = False
@@ -59,24 +59,22 @@ class ChatController(OpenChat):
             partial(list_chats, storage), self, folder_of=partial(folder_of, storage)
         )
         self.requests = RequestTableModel(self)
-        self.replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
-        self.changes = Changes(storage, self)
+        self.replies = RunningReplies(engine, bridge, storage, self.transcript, self.requests, self)
+        self.changes = StorageChanges(storage, self)
         self.keeping = Keeping(storage, self)
         self.deletions = Deletions(storage, self.changes, self)
-        self.reading = TrashReading(self, storage, self.deletions)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.asking = Asking(self, storage, self.changes, models, self.options, self.replies)
         self.asides = Asides(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(self, self.asking, storage, self.changes, self.keeping, self.deletions)
-        self.places = Places(storage)
+        self.places = ScrollPlaces(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
         self._connect()
         self.conversations.refresh()
 
     def _connect(self) -> None:
-        self.chat_opening.connect(self.reading.left)
         self.chat_opening.connect(self.options.open)
         self.chat_opening.connect(self.edits.open_chat)
         self.chat_opened.connect(self._update_generating)
@@ -96,15 +94,9 @@ class ChatController(OpenChat):
         self.titles.titled.connect(self._refresh_titles)
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
-        row = self.replies.row(stored)
-        return self.reading.row(row) if self.reading.chat_id else self.edits.row(row)
+        return self.edits.row(self.replies.row(stored))
 
     # Chats
-
-    @property
-    def shown_id(self) -> int:
-        """The chat on the screen: the open one, or one that is read in the Trash."""
-        return self.chat_id or self.reading.chat_id
 
     def rename(self, chat_id: int, title: str) -> None:
         if title := storable(title)[:LONGEST_TITLE]:
@@ -144,8 +136,8 @@ class ChatController(OpenChat):
     # Messages
 
     def send(self, text: str, attached: Sequence[AttachedRow] = ()) -> bool:
-        """In the open chat; not while one is read in the Trash. False: it is refused at once."""
-        return not self.reading.chat_id and self.asking.send(self.chat_id, text, attached)
+        """In the open chat. False: it is refused at once."""
+        return self.asking.send(self.chat_id, text, attached)
 
     def stop(self) -> None:
         self.asking.stop(self.chat_id)
@@ -184,7 +176,7 @@ class ChatController(OpenChat):
 
     def close(self) -> None:
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""
-        self.chat_left.emit(self.shown_id)
+        self.chat_left.emit(self.chat_id)
         self.options.keep()
         self.edits.keep()
         self.keeping.close()

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.changes import Changes
+from app.controllers.changes import StorageChanges
 from app.controllers.deletions import Deletions
 from app.controllers.messages import storable
-from app.controllers.replies import Replies
+from app.controllers.replies import RunningReplies
 from app.storage import ChatSummary, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE
 from app.system.worker import ignore
@@ -51,7 +51,7 @@ class Folders(QObject):
     def __init__(
         self,
         storage: Storage,
-        changes: Changes,
+        changes: StorageChanges,
         deletions: Deletions,
         listed: ConversationListModel,
         parent: QObject,
@@ -117,29 +117,29 @@ class Folders(QObject):
         self._listed.refresh()
 
 
-Place = tuple[int, float]  # a message, and how far into it
+ScrollPlace = tuple[int, float]  # a message, and how far into it
 
 
-class Places:
+class ScrollPlaces:
     """Where the reader was in each chat, kept when the chat is left or the app is quit. None: at its end."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._known: dict[int, Place | None] = {}  # of this run, whatever the disk has said yet
+        self._known: dict[int, ScrollPlace | None] = {}  # of this run, whatever the disk has said yet
 
-    def of(self, chat_id: int) -> Place | None:
+    def of(self, chat_id: int) -> ScrollPlace | None:
         if chat_id not in self._known:
             self._known[chat_id] = self._storage.read.states.place(chat_id) if chat_id else None
         return self._known[chat_id]
 
-    def put(self, chat_id: int, place: Place | None) -> None:
+    def put(self, chat_id: int, place: ScrollPlace | None) -> None:
         """A refusal is not reported: no words are lost by it."""
         if chat_id and place != self.of(chat_id):
             self._known[chat_id] = place
             self._storage.write(lambda stores: stores.states.put_place(chat_id, place), ignore, ignore)
 
 
-class Sight(NamedTuple):
+class Visibility(NamedTuple):
     """What of Hunch the user has in sight."""
 
     is_active: bool = True  # one of its windows
@@ -154,17 +154,18 @@ class Unseen(QObject):
     def __init__(
         self,
         storage: Storage,
-        replies: Replies,
+        replies: RunningReplies,
         listed: ConversationListModel,
         shown: Callable[[], tuple[int, int]],
-        sight: Callable[[], Sight],
+        sight: Callable[[], Visibility],
         parent: QObject,
     ) -> None:
         """`shown`: the open chat, and the one that is shown beside it."""
         super().__init__(parent)
         self._storage = storage
         self._listed = listed
-        self._shown, self._sight = shown, sight
+        self._shown = shown
+        self._sight = sight
         self._is_over = False
         replies.stored.connect(self._on_ended)
 
@@ -173,7 +174,8 @@ class Unseen(QObject):
             self._mark(chat_id, True)
 
     def _in_sight(self) -> list[int]:
-        sight, (open_id, beside_id) = self._sight(), self._shown()
+        sight = self._sight()
+        open_id, beside_id = self._shown()
         if self._is_over or not sight.is_active:
             return []
         return [open_id, beside_id] if sight.has_chat or open_id == beside_id else [beside_id]

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.controllers.changes import KEEP_DELAY_MS, Changes
+from app.controllers.changes import KEEP_DELAY_MS, StorageChanges
 from app.settings import Settings
 from app.storage import Storage
 from app.system.worker import ignore
@@ -68,7 +68,9 @@ class Generation:
     def thinking_tokens(self) -> int | None:
         """At most; None: as the model decides."""
         value = self.values["thinking"]
-        return value if isinstance(value, int) else _SHORT_TOKENS if value == "short" else None
+        if value == "short":
+            return _SHORT_TOKENS
+        return value if isinstance(value, int) else None
 
     @property
     def template_variables(self) -> dict[str, str]:
@@ -149,7 +151,7 @@ class ChatOptions(QObject):
     def __init__(
         self,
         storage: Storage,
-        changes: Changes,
+        changes: StorageChanges,
         settings: Settings,
         main: Callable[[], str],
         parent: QObject | None = None,
@@ -178,7 +180,8 @@ class ChatOptions(QObject):
 
     def view(self, scope: Scope) -> OptionsView:
         """Of the open chat, or of the loaded model: what it sets itself, and what would apply without that."""
-        model, preset = known(self._model_values()), known(self._preset_values(self.chat_id))
+        model = known(self._model_values())
+        preset = known(self._preset_values(self.chat_id))
         layers = (model, preset) if scope is Scope.CHAT else ()
         own = known(self._own(self.chat_id)) if scope is Scope.CHAT else model
         suggested = self._settings.sampling(self._main()).temperature != self._settings.temperature
@@ -236,7 +239,8 @@ class ChatOptions(QObject):
     def open(self, chat_id: int) -> None:
         self.keep()
         if self._asked is not None and not self.chat_id and _ON_ITS_WAY not in self._known:
-            self._known[_ON_ITS_WAY], self._known[0] = self._own(0), {}
+            self._known[_ON_ITS_WAY] = self._own(0)
+            self._known[0] = {}
         self.chat_id = chat_id
         self.changed.emit()
 
@@ -246,10 +250,12 @@ class ChatOptions(QObject):
 
     def became(self, chat_id: int) -> None:
         """The new chat is stored now; what was changed in it since it was asked for follows."""
-        asked, self._asked = self._asked or {}, None
+        asked = self._asked or {}
+        self._asked = None
         own = self._known.pop(_ON_ITS_WAY, None)
         if own is None:
-            own, self._known[0] = self._own(0), {}
+            own = self._own(0)
+            self._known[0] = {}
             self.chat_id = chat_id
         self._known[chat_id] = own
         self._settings.new_chat_options = dict(self._own(0))
@@ -280,7 +286,8 @@ class ChatOptions(QObject):
     def keep(self) -> None:
         """Has what was changed stored now."""
         self._keep.stop()
-        unkept, self._unkept = self._unkept, {}
+        unkept = self._unkept
+        self._unkept = {}
         for chat_id, names in unkept.items():
             own = self._own(chat_id)
             values = {name: own[name] for name in names if name in own}

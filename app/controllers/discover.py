@@ -110,14 +110,19 @@ class DiscoverController(QObject):
 
     def read_page(self, repository: str) -> None:
         """Also once more, after a failure. What is known of it without the hub is shown meanwhile (`page_entry`)."""
-        self.page_of, self.page, self.page_error = repository, None, None
+        self.page_of = repository
+        self.page = None
+        self.page_error = None
         listed = {entry.model.repository: entry.model for entry in self.results.entries}
         self._page_model = listed.get(repository) or self._known().get(repository)
         self._store.read_page(repository)
         self.page_changed.emit()
 
     def close_page(self) -> None:
-        self.page_of, self.page, self.page_error, self._page_model = "", None, None, None
+        self.page_of = ""
+        self.page = None
+        self.page_error = None
+        self._page_model = None
         self.page_changed.emit()
 
     @property
@@ -194,7 +199,8 @@ class DiscoverController(QObject):
                 self.page_changed.emit()
 
     def _read_on(self) -> None:
-        self.error = self.missing = None
+        self.error = None
+        self.missing = None
         self.state = DiscoverState.READING
 
     def _on_results(self, event: SearchResults) -> None:
@@ -216,7 +222,8 @@ class DiscoverController(QObject):
     def _on_failure(self, error: EngineError) -> None:
         """What is known without the hub is shown instead of nothing."""
         self._patience.stop()
-        self.error, self.state = error, DiscoverState.FAILED
+        self.error = error
+        self.state = DiscoverState.FAILED
         self._show_known()
 
     def _show_known(self) -> None:

@@ -251,7 +251,8 @@ class DownloadController(QObject):
 
     def _go_on_from_before(self) -> None:
         """Called once the store has reported what an earlier run left. Offline mode pauses it."""
-        before, self._to_go_on = self._to_go_on, {}
+        before = self._to_go_on
+        self._to_go_on = {}
         for repository, revision in before.items():
             left = self._named(repository)
             if not left and repository not in self._here:
@@ -314,7 +315,8 @@ class DownloadController(QObject):
         row = self._rows[number]
         if set(row.states()) == {DownloadState.FINISHED}:
             self._forget_pair(row)
-            main, draft = row.draft_for or row.halves[0].folder, row.halves[-1].folder
+            main = row.draft_for or row.halves[0].folder
+            draft = row.halves[-1].folder
             if main != draft:
                 self.paired.emit(main, draft)
 

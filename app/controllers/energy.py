@@ -42,7 +42,8 @@ class EnergyController(QObject):
         self._replies = chats.replies
         self._models = models
         self._server = server
-        self._lending, self._supplying = machines.lending, machines.supplying
+        self._lending = machines.lending
+        self._supplying = machines.supplying
         self.power = Power()
         self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self.poll.timeout.connect(self.look)
@@ -60,7 +61,8 @@ class EnergyController(QObject):
 
     def look(self) -> None:
         """At the machine, and again later while there is work or a reason to put it off."""
-        before, power = self.power, self._machine.power()
+        before = self.power
+        power = self._machine.power()
         self.power = power  # set first: what follows may call this again
         if (power.spares, power.on_battery) != (before.spares, before.on_battery):
             self._engine.set_sparing(power.spares, on_battery=power.on_battery)

@@ -32,7 +32,7 @@ class ExportFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExportRequest:
     """`chat_id` None: all. `path` is a file; of all chats as Markdown it is a new folder."""
 
     chat_id: int | None
@@ -55,7 +55,8 @@ class _Pictures:
 
     def __init__(self, stored: Pictures) -> None:
         self._stored = stored
-        self._unreadable, self._left_out = set[str](), set[str]()
+        self._unreadable = set[str]()
+        self._left_out = set[str]()
 
     def get(self, digest: str) -> bytes | None:
         data = self._stored.get(digest)
@@ -90,7 +91,7 @@ class ExportController(QObject):
         self._unfinished = Unfinished(storage.path.parent)
         self._worker.ask(self._unfinished.remove, ignore, ignore)
 
-    def export(self, wanted: Wanted, words: MarkdownWords) -> None:
+    def export(self, wanted: ExportRequest, words: MarkdownWords) -> None:
         """One at a time."""
         self._stop = stop = Stop()
         self._options.keep()
@@ -116,12 +117,13 @@ class ExportController(QObject):
     # On the thread
 
     def _write(
-        self, wanted: Wanted, words: MarkdownWords, presets: Sequence[dict[str, Any]], identity: str, stop: Stop
+        self, wanted: ExportRequest, words: MarkdownWords, presets: Sequence[dict[str, Any]], identity: str, stop: Stop
     ) -> Exported:
         stores = self._storage.another_reader()
         try:
             numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
-            chats, pictures = portable.chats(stores.database, numbers, identity), _Pictures(self._storage.pictures)
+            chats = portable.chats(stores.database, numbers, identity)
+            pictures = _Pictures(self._storage.pictures)
 
             report = self._reporter(len(numbers))
             if wanted.form is ExportFormat.JSON:

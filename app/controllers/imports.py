@@ -28,7 +28,8 @@ from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker, ignore
 
 _CLOSE_S = 5.0
-_PREFIX, _PREFIX_ELSEWHERE = "import-", "hunch-import-"  # of folders with what waits to be imported
+_PREFIX = "import-"
+_PREFIX_ELSEWHERE = "hunch-import-"  # of folders with what waits to be imported
 _OLD_S = 86_400
 _SIGN = b'"kind": "picture"'  # as a line of ours has it
 
@@ -123,7 +124,8 @@ class ImportController(QObject):
     def run(self, preview: Preview, *, again: bool) -> None:
         """`imported`, `not_stored` or `cancelled` follows. `again`: also what is here already, as copies."""
         self._importing = Importing(preview.found.spool, chat_of, again=again)
-        self._total, self._wants_end = max(1, preview.chats), False
+        self._total = max(1, preview.chats)
+        self._wants_end = False
         self._presets = preview.found.presets
         self.go_on()
 
@@ -177,7 +179,8 @@ class ImportController(QObject):
         self._importing = None
         importing.close()
         self.discard()
-        ids, grown = list(importing.ids), list(importing.grown)
+        ids = list(importing.ids)
+        grown = list(importing.grown)
 
         def forget(stores: Stores) -> None:
             portable.forget(stores, ids)
@@ -263,8 +266,11 @@ def keep_pictures(
     spool: Path, keep: Keep, stop: Stop, progress: Progress = lambda _share: None
 ) -> tuple[set[str], int]:
     """Of the chats in `spool`, a line each. Returns the digests, and how many could not be read, and are notes now."""
-    digests, unread, size = set[str](), 0, max(1, spool.stat().st_size)
-    made, file = spool.with_name(f"{spool.name}-kept"), spool.with_name("picture")
+    digests = set[str]()
+    unread = 0
+    size = max(1, spool.stat().st_size)
+    made = spool.with_name(f"{spool.name}-kept")
+    file = spool.with_name("picture")
 
     def kept_here(attachment: Attachment, of_chat: dict[str, Attachment]) -> Attachment:
         nonlocal unread
@@ -296,7 +302,8 @@ def chat_of(line: bytes) -> PortableChat:
 
 def _line(line: bytes, kept_here: Callable[[Attachment, dict[str, Attachment]], Attachment]) -> bytes:
     """Each picture's bytes are there once; elsewhere in the chat it is named by its digest, as the file has it."""
-    chat, known = chat_of(line), dict[str, Attachment]()
+    chat = chat_of(line)
+    known = dict[str, Attachment]()
     messages = tuple(with_files(each, lambda attachment: kept_here(attachment, known)) for each in chat.messages)
     return own.line_of(replace(chat, messages=messages)).encode() + b"\n"
 

@@ -182,7 +182,8 @@ class LibraryController(QObject):
     def _on_event(self, event: Event) -> None:
         match event:
             case LibraryScanned(models=models):
-                self.installed, self.scanned = models, True
+                self.installed = models
+                self.scanned = True
                 self._note_pairs(models)
             case TemplateRead(folder=folder, text=text):
                 self.template_read.emit(folder, text)
@@ -193,7 +194,8 @@ class LibraryController(QObject):
             case DeleteFailed() | ModelDeleted():
                 self._on_deletion(event)
             case ModelMeasured(times=times, others=others):
-                self._measured, self._offers = (times, *others), {}
+                self._measured = (times, *others)
+                self._offers = {}
                 self.changed.emit()
             case ModelChecking(folder=folder):
                 self._checking = folder
@@ -221,7 +223,10 @@ class LibraryController(QObject):
         self._set_upkeep(event.folder, Upkeep())
 
     def _note_pairs(self, models: tuple[InstalledModel, ...]) -> None:
-        self._mains, self._drafts, self._offers, self._seeing = {}, {}, {}, {}
+        self._mains = {}
+        self._drafts = {}
+        self._offers = {}
+        self._seeing = {}
         for main, draft in good_pairs(models):
             self._mains.setdefault(draft.folder, []).append(main.name)
             self._drafts.setdefault(main.folder, []).append(draft.name)

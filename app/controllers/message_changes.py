@@ -14,15 +14,16 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.asking import Asking
-from app.controllers.changes import KEEP_DELAY_MS, Changes, Keeping
+from app.controllers.changes import KEEP_DELAY_MS, Keeping, StorageChanges
 from app.controllers.deletions import Deletions
 from app.controllers.messages import storable
 from app.controllers.open_chat import OpenChat
 from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange
-from app.view_models.transcript import MessageEdit, TranscriptMessage
+from app.view_models.transcript import EditView, TranscriptMessage
 from engine import MessageRole
 
-_USER, _ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
+_USER = MessageRole.USER
+_ASSISTANT = MessageRole.ASSISTANT
 
 
 class Then(StrEnum):
@@ -44,7 +45,7 @@ class MessageChanges(QObject):
         chat: OpenChat,
         asking: Asking,
         storage: Storage,
-        changes: Changes,
+        changes: StorageChanges,
         keeping: Keeping,
         deletions: Deletions,
     ) -> None:
@@ -96,7 +97,8 @@ class MessageChanges(QObject):
 
     def attached(self, message_id: int) -> Attachments:
         """What the message will have when the field is saved."""
-        edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
+        edit = self._edits.get(message_id)
+        message = self._storage.read.messages.message(message_id)
         if edit is not None and edit.attachments is not None:
             return edit.attachments
         return message.attachments if message is not None and edit is not None and edit.kind is EditKind.EDIT else ()
@@ -136,10 +138,12 @@ class MessageChanges(QObject):
 
         What the disk refuses is tried again as the field says it then; not where it was saved after all.
         """
-        edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
+        edit = self._edits.get(message_id)
+        message = self._storage.read.messages.message(message_id)
         if edit is None or message is None or self._asking.is_storing(message.chat_id):
             return False
-        text, attachments = storable(edit.text), self.attached(message_id) if edit.role is _USER else ()
+        text = storable(edit.text)
+        attachments = self.attached(message_id) if edit.role is _USER else ()
         if not (text or attachments):
             return False
         if then is not Then.NOTHING and not self._asking.can_reply():
@@ -288,8 +292,8 @@ def can_drop(text: str, attachments: int) -> bool:
     return bool(text.strip()) or attachments > 1
 
 
-def _shown(edit: Edit) -> MessageEdit:
-    return MessageEdit(edit.kind, edit.role is _USER, edit.text)
+def _shown(edit: Edit) -> EditView:
+    return EditView(edit.kind, edit.role is _USER, edit.text)
 
 
 def _other(role: MessageRole) -> MessageRole:

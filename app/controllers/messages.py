@@ -14,7 +14,7 @@ from engine import Message, MessageRole, Picture
 
 TITLE_LENGTH = 60
 
-Seen = Callable[[Attachment], Picture | None]  # a picture's pixels; None: it is not here
+PixelsOf = Callable[[Attachment], Picture | None]  # a picture's pixels; None: it is not here
 
 _PASTED = "pasted text"  # part of the prompt, which is not translated
 _FENCE = "```"
@@ -65,7 +65,7 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
 
 
 def request_messages(
-    branch: Iterable[StoredMessage], system_prompt: str, seen: Seen = lambda _picture: None
+    branch: Iterable[StoredMessage], system_prompt: str, seen: PixelsOf = lambda _picture: None
 ) -> tuple[Message, ...]:
     """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
 
@@ -78,7 +78,7 @@ def request_messages(
     return tuple(system + turns)
 
 
-def _said(stored: StoredMessage, seen: Seen) -> Message:
+def _said(stored: StoredMessage, seen: PixelsOf) -> Message:
     may_show = stored.role is MessageRole.USER  # templates have no place for them in a reply
     pictures = {each: seen(each) for each in stored.attachments if each.is_picture and may_show}
     written = [each for each in stored.attachments if pictures.get(each) is None]

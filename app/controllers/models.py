@@ -135,7 +135,8 @@ class ModelController(PairLoading):
 
     def try_again(self) -> None:
         """Loads what of the pair could not be loaded."""
-        main, draft = self._requested.main_folder, self._requested.draft_folder
+        main = self._requested.main_folder
+        draft = self._requested.draft_folder
         if main and not self.has_main(main):
             self.choose_main(main)
         elif draft:

@@ -47,11 +47,6 @@ class OpenChat(QObject):
         self._messages = storage.read.messages
         self._turn = 0  # counts the branches that were shown: an answer to an earlier question is of no use
 
-    @property
-    def shown_id(self) -> int:
-        """The chat on the screen."""
-        return self.chat_id
-
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """A message as the transcript shows it."""
         return transcript_row(stored)
@@ -69,7 +64,7 @@ class OpenChat(QObject):
 
     def show(self, chat_id: int) -> None:
         """A new chat where there is none of that number."""
-        self.chat_left.emit(self.shown_id)
+        self.chat_left.emit(self.chat_id)
         summary = self._chats.summary(chat_id)
         self.visit += 1
         self.chat_id = summary.id if summary else 0
@@ -80,12 +75,6 @@ class OpenChat(QObject):
         self.current_chat_changed.emit(self.chat_id, self.title)
         self.chat_wanted.emit()
 
-    def show_read(self, title: str) -> None:
-        """The chat that is read in the Trash, in place of a new one."""
-        self.title = title
-        self.show_branch()
-        self.current_chat_changed.emit(self.chat_id, title)
-
     # Which branch
 
     def show_branch(self) -> None:
@@ -94,12 +83,12 @@ class OpenChat(QObject):
 
     def update_branch(self, chat_id: int, end_id: int | None = None) -> None:
         """As it is stored now, to its end or to this message, where this is the chat on the screen."""
-        if chat_id == self.shown_id:
+        if chat_id == self.chat_id:
             self._show(end_id, self.transcript.show_branch, self.transcript.show_end)
 
     def show_branch_with(self, message_id: int) -> None:
         """The newest one of the chat on the screen with a message. At once: looking needs no room on the disk."""
-        chat_id = self.shown_id
+        chat_id = self.chat_id
 
         def show(turn: int, end_id: int | None) -> None:
             if turn == self._turn and end_id is not None:
@@ -134,7 +123,7 @@ class OpenChat(QObject):
     def _show(self, end_id: int | None, whole: Show, end: Show) -> None:
         """`whole` shows all of a branch, `end` its newest messages."""
         self._turn += 1
-        chat_id = self.shown_id
+        chat_id = self.chat_id
         if is_long := self._messages.is_long(chat_id):
             newest = (
                 partial(self._messages.newest, chat_id) if end_id is None else partial(self._messages.up_to, end_id)

@@ -90,7 +90,8 @@ class LastDrafts:
         """It is the one to come with `main` the next time."""
         if not main:
             return
-        key, others = as_setting(main, self._starter.main), self._settings.last_drafts
+        key = as_setting(main, self._starter.main)
+        others = self._settings.last_drafts
         kept = [each for each in others.items() if each[0] != key][1 - _MOST_REMEMBERED :]
         self._settings.last_drafts = dict([*kept, (key, as_setting(draft, self._starter.draft))])
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.controllers.asking import Asking
 from app.controllers.changes import Keeping
-from app.controllers.replies import Replies
+from app.controllers.replies import RunningReplies
 from app.storage import Asked, ChatSummary, Storage
 from app.storage.edits import QUICK_ASK
 from app.view_models.transcript import TranscriptModel
@@ -17,7 +17,9 @@ from app.view_models.transcript import TranscriptModel
 class Asides(QObject):
     looked_at = Signal(int)  # a chat that is on the screen from now on
 
-    def __init__(self, asking: Asking, replies: Replies, storage: Storage, keeping: Keeping, parent: QObject) -> None:
+    def __init__(
+        self, asking: Asking, replies: RunningReplies, storage: Storage, keeping: Keeping, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._asking = asking
         self._replies = replies

@@ -99,7 +99,9 @@ class Race(QObject):
         limit = min(request.max_tokens or MOST_TOKENS, MOST_TOKENS)
         self._request = replace(request, sampling=sampling, max_tokens=limit, background=True)
         self._laps = [Lap(), Lap()]
-        self._next, self._state, self._error = -1, RaceState.RUNNING, None
+        self._next = -1
+        self._state = RaceState.RUNNING
+        self._error = None
         self._go_on()
 
     def cancel(self) -> None:
@@ -181,7 +183,9 @@ class Race(QObject):
         return replace(self._request, speculation=drafts)
 
     def _end(self, state: RaceState) -> None:
-        own, self._own, self._state = self._own, None, state
+        own = self._own
+        self._own = None
+        self._state = state
         left_out = Lap(LapState.LEFT_OUT)
         self._laps = [left_out if lap.state is LapState.WAITING else lap for lap in self._laps]
         if own is not None:

@@ -104,7 +104,8 @@ class _Pending:
     """The end of a reply, until its storing is acknowledged."""
 
     def __init__(self, end: End) -> None:
-        self.end, self._store_end = end, _storing(end)
+        self.end = end
+        self._store_end = _storing(end)
         self.refused = False  # at least once
         self.on_disk = False  # set by the storage's thread
 
@@ -115,7 +116,7 @@ class _Pending:
             self.on_disk = True
 
 
-class Ends(QObject):
+class ReplyEnds(QObject):
     """How replies ended, until that is on disk: one that is refused is tried again every two seconds."""
 
     refused_first = Signal(int, object)  # message, NotStored
@@ -180,7 +181,8 @@ class Ends(QObject):
         )
 
     def _on_stored(self, pending: _Pending) -> None:
-        end, message_id = pending.end, pending.end.text.message_id
+        end = pending.end
+        message_id = pending.end.text.message_id
         if self._pending.get(message_id) is not pending:
             return
         del self._pending[message_id]
@@ -206,7 +208,7 @@ def _storing(end: End) -> Callable[[Stores], object]:
     return lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting)
 
 
-class Replies(QObject):
+class RunningReplies(QObject):
     changed = Signal()  # a reply began or ended
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
@@ -232,7 +234,7 @@ class Replies(QObject):
         self.live: dict[int, LiveReply] = {}  # by message
         self._saving = False
         self.strain = Strain.NONE
-        self.ends = Ends(storage, self)
+        self.ends = ReplyEnds(storage, self)
         self.ends.stored.connect(self.stored)
         self.ends.refused_first.connect(self._on_end_refused)
         self.ends.accepted_late.connect(lambda message_id, status: self._change(message_id, status=status))
@@ -340,7 +342,8 @@ class Replies(QObject):
             return
         texts = [reply.saved_form() for reply in fresh]
         for reply, text in zip(fresh, texts, strict=True):
-            reply.unsaved, reply.saved = False, text
+            reply.unsaved = False
+            reply.saved = text
 
         def answered(refused: bool) -> None:
             """What was refused goes with the next save; the end of the reply says so if that is refused too."""

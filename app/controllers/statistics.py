@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.controllers.replies import Replies
+from app.controllers.replies import RunningReplies
 from app.settings import STARTER_NAME
 from app.storage import Grouping, NotStored, Storage, StoredRequest, Stores, Total
 from app.storage.requests import RequestStore
@@ -26,7 +26,7 @@ class Statistics(QObject):
     not_cleared = Signal(object)  # NotStored
 
     def __init__(
-        self, storage: Storage, table: RequestTableModel, replies: Replies, parent: QObject | None = None
+        self, storage: Storage, table: RequestTableModel, replies: RunningReplies, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._storage = storage
@@ -42,7 +42,8 @@ class Statistics(QObject):
 
     def show_more(self) -> None:
         """The next page of earlier requests, below those in the table."""
-        last, bottom = self._last, self._bottom
+        last = self._last
+        bottom = self._bottom
 
         def read(stores: Stores) -> tuple[list[StoredRequest], int]:
             return _page(stores.requests, stores.requests.last_of(bottom) if bottom else last)
@@ -53,7 +54,8 @@ class Statistics(QObject):
         below = (row for row in reversed(self._table.rows) if not row.of_program)
         bottom = next(below, None)
         if bottom is None:
-            self._last = self._bottom = 0
+            self._last = 0
+            self._bottom = 0
         else:
             self._last, self._bottom = (-bottom.key, 0) if bottom.key < 0 else (0, bottom.message_id)
         self._set_older(self.older + 1)
@@ -65,7 +67,8 @@ class Statistics(QObject):
         known = set() if any(below) else {row.message_id for row in self._table.rows if row.key > 0}
         self._table.add_older([_row(each) for each in stored if each.message_id not in known])
         if stored:
-            self._last, self._bottom = stored[-1].id, 0
+            self._last = stored[-1].id
+            self._bottom = 0
         self._set_older(older)
 
     def _set_older(self, older: int) -> None:
@@ -83,7 +86,8 @@ class Statistics(QObject):
 
     def _on_cleared(self) -> None:
         self._table.remove_ended()
-        self._last = self._bottom = 0
+        self._last = 0
+        self._bottom = 0
         self._set_older(0)
         self._count()
 
@@ -123,7 +127,7 @@ class Inspector(QObject):
 
     changed = Signal()
 
-    def __init__(self, transcript: TranscriptModel, replies: Replies, parent: QObject | None = None) -> None:
+    def __init__(self, transcript: TranscriptModel, replies: RunningReplies, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._transcript = transcript
         self._replies = replies
@@ -165,7 +169,8 @@ class Inspector(QObject):
         if running != self._timer.isActive():
             (self._timer.start if running else self._timer.stop)()
         if (stats, running) != (self.stats, self.running):
-            self.stats, self.running = stats, running
+            self.stats = stats
+            self.running = running
             self.changed.emit()
 
     def _message(self) -> TranscriptMessage | None:

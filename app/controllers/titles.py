@@ -108,7 +108,8 @@ class Titles(QObject):
         cut = isinstance(event, Finished) and event.reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
         if (cut and not self._has_enough) or not self._waiting:
             return
-        chat_id, title = self._waiting.pop(0), "" if isinstance(event, Failed) else title_of(self._text)
+        chat_id = self._waiting.pop(0)
+        title = "" if isinstance(event, Failed) else title_of(self._text)
         if title:
             self._store(chat_id, title)
         else:

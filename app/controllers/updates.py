@@ -34,8 +34,11 @@ class Updates(QObject):
         own: str = own_version(),
     ) -> None:
         super().__init__()
-        self._channel, self._settings = channel, settings
-        self._deliver, self._now, self._own = deliver, now, own
+        self._channel = channel
+        self._settings = settings
+        self._deliver = deliver
+        self._now = now
+        self._own = own
         self._question: JsonQuestion | None = None
         self._timer = QTimer(self, interval=_LOOK_MS)
         self._timer.timeout.connect(self.look)
@@ -47,7 +50,8 @@ class Updates(QObject):
 
     def look(self) -> None:
         """Asks where it is time to. A clock that was set back is no reason to wait."""
-        settings, now = self._settings, self._now()
+        settings = self._settings
+        now = self._now()
         if self._channel is None or self._question is not None:
             return
         if not settings.tells_updates or settings.hub_offline or 0 <= now - settings.updates_asked_at < _DAY_S:

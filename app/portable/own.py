@@ -14,7 +14,7 @@ from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.codec import LONGEST_TITLE, as_name, as_title, storable
-from app.storage.columns import COLUMNS, object_from_file, time_from_file
+from app.storage.columns import COLUMNS, checked, object_from_file, text_from_file, time_from_file
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage, with_files
 
@@ -82,22 +82,22 @@ def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
 
     `ours`: thumbnails are of our own making, which are decoded in this process.
     """
-    messages = tuple(_messages(_of(found.get("messages"), list)))
-    if not ours:
-        messages = tuple(with_files(each, _without_thumbnail) for each in messages)
-    numbers = {message.number for message in messages}
-    shown = found.get("shown")
     try:
+        messages = tuple(_messages(checked(found.get("messages"), list)))
+        if not ours:
+            messages = tuple(with_files(each, _without_thumbnail) for each in messages)
+        folder = [text_from_file(name)[:LONGEST_TITLE] for name in checked(found.get("folder", []), list)[:50]]
+        shown = found.get("shown")
         return PortableChat(
-            origin=storable(_of(found.get("id", ""), str))[:500],
-            title=storable(_of(found.get("title", ""), str))[:LONGEST_TITLE],
+            origin=text_from_file(found.get("id"))[:500],
+            title=text_from_file(found.get("title"))[:LONGEST_TITLE],
             messages=messages,
-            shown=shown if type(shown) is int and shown in numbers else None,
+            shown=shown if type(shown) is int and any(shown == each.number for each in messages) else None,
             renamed=found.get("renamed") is True,
             pinned=found.get("pinned") is True,
-            created_at=time_from_file(found.get("created_at", 0.0)),
-            updated_at=time_from_file(found.get("updated_at", 0.0)),
-            folder=tuple(storable(_of(name, str))[:LONGEST_TITLE] for name in _of(found.get("folder", []), list)[:50]),
+            created_at=time_from_file(found.get("created_at")),
+            updated_at=time_from_file(found.get("updated_at")),
+            folder=tuple(folder),
             options=object_from_file(found.get("options")),
         )
     except ValueError:
@@ -135,29 +135,16 @@ def _without_thumbnail(attachment: Attachment) -> Attachment:
 
 
 def _messages(found: list[Any]) -> Iterator[PortableMessage]:
+    """Raises ValueError, or Unreadable."""
     known: set[int] = set()
     for each in found:
-        message = _message(_of(each, dict), known)
-        known.add(message.number)
-        yield message
-
-
-def _message(found: dict[str, Any], known: set[int]) -> PortableMessage:
-    number = _of(found.get("id"), int)
-    parent = found.get("parent")
-    if number in known:
-        raise Unreadable(WhyNotRead.WRONG)
-    if parent is not None and (type(parent) is not int or parent not in known):
-        raise Unreadable(WhyNotRead.CIRCLE)
-    stored = {"parts": found.get("attachments")} | found
-    try:
-        values = {name: column.from_file(stored.get(name, column.usual)) for name, column in COLUMNS.items()}
-    except ValueError:
-        raise Unreadable(WhyNotRead.WRONG) from None
-    return PortableMessage(number, parent, **values)
-
-
-def _of(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise Unreadable(WhyNotRead.WRONG)
-    return value
+        values = {"parts": checked(each, dict).get("attachments")} | each
+        number = values.get("id")
+        parent = values.get("parent")
+        if type(number) is not int or number in known:
+            raise ValueError
+        if parent is not None and (type(parent) is not int or parent not in known):
+            raise Unreadable(WhyNotRead.CIRCLE)
+        known.add(number)
+        columns = {name: column.from_file(values.get(name)) for name, column in COLUMNS.items()}
+        yield PortableMessage(number, parent, **columns)

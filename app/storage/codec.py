@@ -37,7 +37,7 @@ def stats_from_json(text: object) -> RequestStats | None:
     stored = as_json_object(text)
     if stored is None:
         return None
-    stats = RequestStats(**{name: _like(usual, stored.get(name)) for name, usual in _USUAL.items()})
+    stats = RequestStats(**{name: like(usual, stored.get(name)) for name, usual in _USUAL.items()})
     return stats if _is_consistent(stats) else None
 
 
@@ -153,15 +153,15 @@ def storable(text: str) -> str:
     return text
 
 
-def _like(usual: Any, value: Any) -> Any:
+def like(usual: Any, value: Any) -> Any:
     """`value` if it is of the kind of the `usual` one, and can be true of a reply."""
     if isinstance(usual, DraftingState):
         return DraftingState(value) if value in list(DraftingState) else DraftingState.OFF
     if isinstance(usual, tuple):
         whole = isinstance(value, list) and len(value) <= _MOST_PLACES and all(_counts(each) for each in value)
         return tuple(value) if whole else usual
-    if isinstance(usual, str):
-        return value if isinstance(value, str) else usual
+    if isinstance(usual, str | bool):
+        return value if isinstance(value, type(usual)) else usual
     if isinstance(usual, int):
         return value if _counts(value) else usual
     return value if _is_number(value) and 0 <= value <= LARGEST else usual

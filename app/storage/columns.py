@@ -18,35 +18,32 @@ from app.storage.records import ReplyStatus
 ROLES = ("user", "assistant", "system")
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Between four forms: a row's, `PortableMessage`'s, and JSON of a file, which is not trusted."""
-
-    from_row: Callable[[object], Any]
-    to_row: Callable[[Any], object]
-    from_file: Callable[[object], Any]  # raises ValueError
-    to_file: Callable[[Any], object]
-    usual: object = None  # where a file says nothing
-
-
 def _same(value: Any) -> Any:
     return value
 
 
-def _text_from_file(value: object) -> str:
-    return storable(_of(value, str))
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Between a row's value, a `PortableMessage`'s, and JSON of a file.
+
+    `from_file` trusts nothing: it raises ValueError, and gives the usual value for None.
+    """
+
+    from_row: Callable[[object], Any]
+    from_file: Callable[[object], Any]
+    to_row: Callable[[Any], object] = _same
+    to_file: Callable[[Any], object] = _same
 
 
-def _role_from_file(value: object) -> str:
-    if value not in ROLES:
-        raise ValueError
-    return str(value)
+def text_from_file(value: object) -> str:
+    return "" if value is None else storable(checked(value, str))
 
 
 def number_from_file(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LATEST_S:
+    number = 0.0 if value is None else checked(value, int | float)
+    if isinstance(value, bool) or not abs(number) <= LATEST_S:
         raise ValueError
-    return float(value)
+    return float(number)
 
 
 def time_from_file(value: object) -> float:
@@ -56,8 +53,14 @@ def time_from_file(value: object) -> float:
 def object_from_file(value: object) -> dict[str, Any] | None:
     if value is None:
         return None
-    cleaned: dict[str, Any] = json.loads(storable(json.dumps(_of(value, dict), ensure_ascii=False)))
+    cleaned: dict[str, Any] = json.loads(storable(json.dumps(checked(value, dict), ensure_ascii=False)))
     return cleaned
+
+
+def _role_from_file(value: object) -> str:
+    if value not in ROLES:
+        raise ValueError
+    return str(value)
 
 
 def _status_from_row(value: object) -> str:
@@ -72,40 +75,41 @@ def _status_from_file(value: object) -> str:
 
 def _parts_from_file(value: object) -> Parts:
     """MEASURED: by way of JSON, as other values are made storable, they would take twice the memory."""
-    return tuple(map(_storable_part, parts_of(_of(value, list)))) if value else ()
+    return tuple(map(_storable_part, parts_of(checked(value, list)))) if value else ()
 
 
 def _storable_part(part: Any) -> Any:
-    texts = {name: getattr(part, name) for name in part.__slots__}
-    return replace(part, **{name: storable(each) for name, each in texts.items() if type(each) is str})
+    values = {name: getattr(part, name) for name in part.__slots__}
+    return replace(part, **{name: storable(each) for name, each in values.items() if type(each) is str})
 
 
 def _parts_to_file(parts: Parts) -> list[dict[str, object]]:
     return [part_to_json(each) for each in parts]
 
 
-def _of(value: Any, kind: type) -> Any:
+def checked(value: Any, kind: Any) -> Any:
+    """The value, if it is of that kind. Raises ValueError."""
     if not isinstance(value, kind):
         raise ValueError
     return value
 
 
-_TEXT = Column(as_text, _same, _text_from_file, _same, usual="")
-_OBJECT = Column(exportable_object, object_to_json, object_from_file, _same)
+_TEXT = Column(as_text, text_from_file)
+_OBJECT = Column(exportable_object, object_from_file, to_row=object_to_json)
 
 COLUMNS: Mapping[str, Column] = {
-    "role": Column(as_text, _same, _role_from_file, _same),
+    "role": Column(as_text, _role_from_file),
     "text": _TEXT,
     "thinking": _TEXT,
-    "thinking_s": Column(as_time, _same, number_from_file, _same, usual=0.0),
-    "status": Column(_status_from_row, _same, _status_from_file, _same),
+    "thinking_s": Column(as_time, number_from_file),
+    "status": Column(_status_from_row, _status_from_file),
     "main_name": _TEXT,
     "draft_name": _TEXT,
     "stats": _OBJECT,
     "error": _OBJECT,
     "drafting": _OBJECT,
-    "parts": Column(parts_from_json, parts_to_json, _parts_from_file, _parts_to_file),
-    "created_at": Column(as_time, _same, time_from_file, _same, usual=0.0),
+    "parts": Column(parts_from_json, _parts_from_file, parts_to_json, _parts_to_file),
+    "created_at": Column(as_time, time_from_file),
 }
 
 

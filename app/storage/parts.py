@@ -8,14 +8,13 @@ part says what it is in `part`; one that says nothing is a file. What a newer ve
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
-from app.storage.codec import LARGEST, as_name, as_text, is_shallow
+from app.storage.codec import as_name, as_text, is_shallow, like
 
 _OF_PICTURES = ("digest", "width", "height", "thumbnail")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -26,21 +25,11 @@ _MOST_THUMBNAIL = 64_000
 class Text:
     text: str
 
-    @property
-    def searched(self) -> str:
-        return self.text
-
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """It is not searched."""
-
     text: str
     seconds: float = 0.0
-
-    @property
-    def searched(self) -> str:
-        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +39,6 @@ class Call:
     id: str
     name: str
     arguments: str  # a JSON object
-
-    @property
-    def searched(self) -> str:
-        return f"{self.name}\n{self.arguments}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +50,12 @@ class Result:
     text: str
     failed: bool = False
 
-    @property
-    def searched(self) -> str:
-        return self.text
-
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """A part of a kind that a newer version has: it is kept, copied and exported, and not shown."""
 
     json: str
-
-    @property
-    def searched(self) -> str:
-        return ""
 
 
 class AttachmentKind(StrEnum):
@@ -111,10 +88,6 @@ class Attachment:
     def is_picture(self) -> bool:
         return self.kind is AttachmentKind.PICTURE
 
-    @property
-    def searched(self) -> str:
-        return f"{self.name}\n{self.text}"
-
 
 Part = Text | Thinking | Attachment | Call | Result | Unknown
 Parts = tuple[Part, ...]
@@ -129,7 +102,7 @@ _KINDS: dict[str, type[Part]] = {
     "result": Result,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_EMPTY: dict[str, object] = {"str": "", "int": 0, "float": 0.0, "bool": False, "AttachmentKind": AttachmentKind.TEXT}
+_EMPTY: dict[str, object] = {"str": "", "int": 0, "float": 0.0, "bool": False, "AttachmentKind": ""}
 _USUAL = {kind: {each.name: _EMPTY[str(each.type)] for each in fields(kind)} for kind in _NAMES}
 
 P = TypeVar("P", bound=Part)
@@ -188,8 +161,19 @@ def searched_texts(text: str, stored: object) -> list[str]:
     if stored is None:
         return [text]
     parts = parts_from_json(stored)
-    words = [each.searched for each in parts if not isinstance(each, Attachment)]
-    return ["\n\n".join(filter(None, (*words, text))), *(each.searched for each in of_kind(Attachment, parts))]
+    words = [_searched(each) for each in parts if not isinstance(each, Attachment)]
+    files = [f"{each.name}\n{each.text}" for each in of_kind(Attachment, parts)]
+    return ["\n\n".join(filter(None, (*words, text))), *files]
+
+
+def _searched(part: Part) -> str:
+    match part:
+        case Text(text) | Result(_, _, text):
+            return text
+        case Call(_, name, arguments):
+            return f"{name}\n{arguments}"
+        case _:  # thinking is not searched
+            return ""
 
 
 def digests_in(stored: object) -> set[str]:
@@ -240,8 +224,8 @@ def _part(stored: dict[str, object]) -> Part | None:
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         return _unknown(stored)
-    values = {key: _like(usual, stored.get(key)) for key, usual in _USUAL[kind].items()}
-    made = kind(**values)  # type: ignore[arg-type]
+    values = {key: like(usual, stored.get(key)) for key, usual in _USUAL[kind].items()}
+    made = kind(**values)
     return _checked(made) if isinstance(made, Attachment) else made
 
 
@@ -260,15 +244,3 @@ def _unknown(stored: dict[str, object]) -> Unknown | None:
     except ValueError:
         return None
     return Unknown(written.encode("utf-8", "replace").decode()) if written else None
-
-
-def _like(usual: object, value: object) -> object:
-    if isinstance(usual, str):
-        return value if isinstance(value, str) else usual
-    if isinstance(usual, bool):
-        return value if isinstance(value, bool) else usual
-    if isinstance(usual, int):
-        return value if type(value) is int and 0 <= value <= LARGEST else usual
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value) if 0 <= value <= LARGEST else usual
-    return usual

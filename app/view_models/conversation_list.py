@@ -122,7 +122,9 @@ class ConversationListModel(QAbstractListModel):
         if listing.partial and self.is_answered and len(listing.chats) < len(self._listing.chats):
             self.refreshed.emit()
             return
-        self._listing, self._listed_for, self._day = listing, self.query, self._today()
+        self._listing = listing
+        self._listed_for = self.query
+        self._day = self._today()
         self.tree = FolderTree(listing.folders, lambda folder: QCollator().sortKey(folder.name))
         self._apply(rows_of(listing, self.tree, self._day, bool(self.query)))
         self.refreshed.emit()
@@ -135,7 +137,8 @@ class ConversationListModel(QAbstractListModel):
 
     def _apply(self, rows: list[ConversationRow]) -> None:
         rows = with_writing(rows, self.tree, {chat_id: self._folder_of(chat_id) for chat_id in self._generating})
-        old, new = [row.key for row in self.rows], [row.key for row in rows]
+        old = [row.key for row in self.rows]
+        new = [row.key for row in rows]
         if old != new:
             self._change_rows(old, new, rows)
         for number, row in enumerate(rows):

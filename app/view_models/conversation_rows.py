@@ -72,7 +72,8 @@ class FolderTree:
         while waiting:
             number, parent_id, depth = waiting.pop()
             if number not in self.depths:
-                self.depths[number], self._parents[number] = depth, parent_id
+                self.depths[number] = depth
+                self._parents[number] = parent_id
                 self._inside[parent_id].append(number)
                 waiting += [(each, number, depth + 1) for each in reversed(stored.get(number, ()))]
 

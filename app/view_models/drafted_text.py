@@ -70,7 +70,8 @@ class DraftedText:
 
     def _read(self) -> None:
         """Only when it is shown: most messages of a chat are never in sight. What is damaged counts for nothing."""
-        stored, self._stored = self._stored, None
+        stored = self._stored
+        self._stored = None
         if not stored:
             return
         try:

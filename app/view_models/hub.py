@@ -85,7 +85,8 @@ class HubList(QAbstractListModel):
 
     def clear(self) -> None:
         self.beginResetModel()
-        self.entries, self.has_more = [], False
+        self.entries = []
+        self.has_more = False
         self.endResetModel()
 
     def append(self, entries: list[HubEntry]) -> None:

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from engine import EngineError, MachineRefusal, MachineUnavailable, RankPlan, Way
 
-_SOONER, _SOONER_S = 0.5, 0.001  # of a round trip, and less by this: so much is worth another address
+_SOONER = 0.5
+_SOONER_S = 0.001  # of a round trip, and less by this: so much is worth another address
 _SLOWER = 4.0
 _AWAY = (MachineRefusal.UNREACHABLE, MachineRefusal.NO_ROUTE, MachineRefusal.STRANGER)
 
@@ -50,7 +51,8 @@ class MachineEntry:
         """As it is paired at this address, of which what was measured last holds until it is measured again."""
         if address == self.address:
             return self
-        fresh, found = MachineEntry(self.fingerprint, self.name, address), self.elsewhere
+        fresh = MachineEntry(self.fingerprint, self.name, address)
+        found = self.elsewhere
         if found is None or found.address != address:
             return fresh
         return replace(fresh, trip_s=found.trip_s, usual_s=found.trip_s, was_at=self.address)

@@ -10,7 +10,9 @@ import unicodedata
 from functools import lru_cache
 
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_SYLLABLES, _PER_INITIAL, _PER_VOWEL = 0xAC00, 21 * 28, 28
+_SYLLABLES = 0xAC00
+_PER_INITIAL = 21 * 28
+_PER_VOWEL = 28
 _LAST_SYLLABLE = 0xD7A3
 _FIRST_JAMO = 0x1100
 _JAMO = "".join(chr(_FIRST_JAMO + place) for place in range(len(_INITIALS)))  # the same letters, as NFKC has them
@@ -18,7 +20,10 @@ _KATAKANA = range(0x30A1, 0x30F7)
 _TO_HIRAGANA = 0x60
 
 # The lower, the better.
-_AT_START, _AT_WORD, _INSIDE, _SPREAD = 0, 1, 2, 4
+_AT_START = 0
+_AT_WORD = 1
+_INSIDE = 2
+_SPREAD = 4
 _CLOSE = 3  # letters
 
 
@@ -57,8 +62,10 @@ def _distance(word: str, text: str, *, whole: bool) -> int | None:
     if len(word) > len(text):
         return None
     at = _find(word, text)
+    if at == 0:
+        return _AT_START
     if at is not None:
-        return _AT_START if at == 0 else _AT_WORD if not text[at - 1].isalnum() else _INSIDE
+        return _INSIDE if text[at - 1].isalnum() else _AT_WORD
     if word.isascii():
         return _SPREAD if len(word) > 1 and not whole and _is_spread(word, text) else None
     return _SPREAD if _find(word, text.replace(" ", "")) is not None else None

@@ -120,11 +120,16 @@ class RequestTableModel(QAbstractTableModel):
 
 
 def _text(row: RequestRow, column: RequestColumn) -> str:
-    chat = row.chat or (another_program() if row.of_program else "" if row.chat_id else deleted_chat())
-    names = {RequestColumn.CHAT: chat, RequestColumn.PAIR: pair_name(*row.pair.split(ARROW))}
+    names = {RequestColumn.CHAT: _chat(row), RequestColumn.PAIR: pair_name(*row.pair.split(ARROW))}
     if column is RequestColumn.STATE and row.pauses:
         return paused_text()[0]
     return names[column] if column in names else cell_text(column, row.status, row.stats)
+
+
+def _chat(row: RequestRow) -> str:
+    if row.of_program and not row.chat:
+        return another_program()
+    return row.chat if row.chat or row.chat_id else deleted_chat()
 
 
 def _second_line(row: RequestRow, column: RequestColumn) -> str:

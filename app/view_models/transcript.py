@@ -44,7 +44,7 @@ _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTER
 
 
 @dataclass(frozen=True, slots=True)
-class MessageEdit:
+class EditView:
     """A field in place of a message, or beside it, and what is typed there."""
 
     kind: EditKind
@@ -67,11 +67,10 @@ class TranscriptMessage:
     model: str = ""  # who wrote it
     sibling: int = 1  # which of the `siblings` versions this is, from 1
     siblings: int = 1
-    edit: MessageEdit | None = None
+    edit: EditView | None = None
     waits_for: int = 0  # replies before it in the line
     strain: Strain = Strain.NONE  # on the machine while it was written, in this run
     attachments: Attachments = ()
-    read_only: bool = False  # its chat is in the Trash
 
     @property
     def empty(self) -> bool:
@@ -104,7 +103,7 @@ class TranscriptMessage:
     def can_continue(self) -> bool:
         """It broke off, met its limit, or ends with words that no model has measured, such as the user's."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
-        return not (self.from_user or self.read_only) and broke_off and bool(self.text.strip())
+        return not self.from_user and broke_off and bool(self.text.strip())
 
 
 class TranscriptModel(QObject):
@@ -133,14 +132,16 @@ class TranscriptModel(QObject):
         return None if row is None else self.messages[row]
 
     def set_messages(self, messages: Iterable[TranscriptMessage]) -> None:
-        self.messages, self.has_earlier = list(messages), False
+        self.messages = list(messages)
+        self.has_earlier = False
         self._number_rows()
         self.was_reset.emit()
 
     def show_branch(self, messages: Iterable[TranscriptMessage]) -> None:
         """Another state of the same chat: only what differs comes, goes and changes."""
         new = list(messages)
-        old_ids, new_ids = [each.id for each in self.messages], [each.id for each in new]
+        old_ids = [each.id for each in self.messages]
+        new_ids = [each.id for each in new]
         if not _same(old_ids, new_ids) and not _same(old_ids[::-1], new_ids[::-1]):
             self.set_messages(new)
         else:
@@ -157,7 +158,8 @@ class TranscriptModel(QObject):
 
     def show_before(self, message_id: int, messages: Iterable[TranscriptMessage]) -> None:
         """Likewise what comes right before a message; without any, that is the first one."""
-        new, end = list(messages), self._row(message_id)
+        new = list(messages)
+        end = self._row(message_id)
         row = self.row_of(new[0].id) if new else 0
         if row is not None:
             self._replace_rows(row, end, new)
@@ -169,7 +171,8 @@ class TranscriptModel(QObject):
         self.messages_prepended.emit(len(new))
 
     def _replace_rows(self, start: int, end: int, new: Sequence[TranscriptMessage]) -> None:
-        old_ids, new_ids = [each.id for each in self.messages[start:end]], [each.id for each in new]
+        old_ids = [each.id for each in self.messages[start:end]]
+        new_ids = [each.id for each in new]
         first = _same(old_ids, new_ids)
         last = _same(old_ids[first:][::-1], new_ids[first:][::-1])
         self._remove(start + first, end - last)
@@ -192,7 +195,7 @@ class TranscriptModel(QObject):
         self._number_rows(row)
         self.message_inserted.emit(row)
 
-    def note_edit(self, message_id: int, edit: MessageEdit) -> None:
+    def note_edit(self, message_id: int, edit: EditView) -> None:
         """What is typed into a field, which shows it already."""
         row = self.row_of(message_id)
         if row is not None:
@@ -224,7 +227,8 @@ class TranscriptModel(QObject):
     def _number_rows(self, first: int = 0) -> None:
         """Those before `first` have theirs."""
         if not first:
-            self._rows, self._prepended = {}, 0
+            self._rows = {}
+            self._prepended = 0
         start = first - self._prepended
         self._rows.update((message.id, row) for row, message in enumerate(self.messages[first:], start))
 

@@ -62,7 +62,8 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
     `look_ahead`: start the next forward before this one's token is read; the next round finds it in flight.
     """
     started = perf_counter()
-    verdict, sequence.in_flight = sequence.in_flight, None
+    verdict = sequence.in_flight
+    sequence.in_flight = None
     typical = look_ahead == (verdict is not None) and sequence.uncached == 1
     if verdict is None:
         verdict = verify(sequence, NO_DRAFT, sampler)
@@ -116,7 +117,9 @@ class _Clock:
     """Notes when a round began, had its draft, and had its verdicts: `ending` is the first call after those."""
 
     def __init__(self, propose: Callable[[], Draft], ending: Ending, waits: bool) -> None:
-        self._propose, self._ending, self._waits = propose, ending, waits
+        self._propose = propose
+        self._ending = ending
+        self._waits = waits
         self._began = self._proposed = self._verified = perf_counter()
 
     def propose(self) -> Draft:
@@ -163,11 +166,13 @@ def failure_of(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx
 
 def cut_at_end(draft: Draft, verdicts: list[int], sequence: Sequence, ending: Ending) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
-    drafted, accepted = draft.tokens.size, accepted_tokens(integers(draft.tokens), verdicts)
+    drafted = draft.tokens.size
+    accepted = accepted_tokens(integers(draft.tokens), verdicts)
     emitted = valid_tokens(verdicts[: accepted + 1], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
-        emitted, drafted = emitted[:kept], min(drafted, kept)
+        emitted = emitted[:kept]
+        drafted = min(drafted, kept)
     return emitted, drafted, min(accepted, len(emitted))
 
 

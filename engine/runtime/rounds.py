@@ -73,14 +73,16 @@ class Tally:
         From token to token, as the reader sees it, and as a race counts it.
         """
         kind = self._account.count(drafting.source_of(done), done.proposed, self._stats.context_tokens)
-        read_s, self._read_s = drafting.reading_s - self._read_s, drafting.reading_s
+        read_s = drafting.reading_s - self._read_s
+        self._read_s = drafting.reading_s
         if done.typical and done.failure is None:
             ended_at = time.perf_counter()
             aside_s = max(0.0, read_s) + max(0.0, others_s)
             self._account.time(kind, min(ended_at - done.seconds, self._stats.last_token_at + aside_s), ended_at)
 
     def _count(self, done: Round, drafting: Drafting) -> None:
-        stats, source = self._stats, drafting.source_of(done)
+        stats = self._stats
+        source = drafting.source_of(done)
         stats.last_token_at = time.perf_counter()
         if not stats.rounds:
             stats.first_token_at = stats.last_token_at
@@ -90,7 +92,8 @@ class Tally:
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         took = self._account.total(drafting.reading_s)
-        stats.plain_rounds, stats.plain_rounds_error = took.plain_rounds, took.error
+        stats.plain_rounds = took.plain_rounds
+        stats.plain_rounds_error = took.error
         stats.plain_passes = round(took.plain_passes)
         stats.draft_speed = drafting.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
         stats.proposer = source or stats.proposer
@@ -138,7 +141,8 @@ class Rounds:
 
     def steer(self, request: Request, history: History) -> bool:
         """Speculate as in this version of the request from the next round on; False if `draft_with` has to follow."""
-        drafted, self._request = self._may_draft, request
+        drafted = self._may_draft
+        self._request = request
         if drafted and self._may_draft:
             self.drafting.steer(make_controller(request.speculation, history))
         return drafted and self._may_draft
@@ -168,7 +172,9 @@ class Rounds:
 
     def run(self, *, alone: bool) -> Round:
         """A round by itself. Unless `alone`, nothing is left in flight."""
-        sequence, sampler, ending = self._sequence, self._sampler, self._output.ending
+        sequence = self._sequence
+        sampler = self._sampler
+        ending = self._output.ending
         plan = self._plan()
         plain_first = sequence.in_flight is not None
         if plan.length and not plain_first:

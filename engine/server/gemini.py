@@ -33,6 +33,7 @@ from engine.server.dialect import CUT, ApiCall, CallContext, Dialect, get, packe
 from engine.server.fields import Fields, fields_of
 from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.parameters import (
+    ANY_OBJECT,
     choices_of,
     identifier,
     json_constraint,
@@ -324,7 +325,7 @@ def _constraint_of(config: Fields) -> Constraint | None:
                 raise invalid("A schema needs 'responseMimeType' application/json.", "responseMimeType")
             return None
         case "application/json":
-            return json_constraint(schema or {"type": "object"})
+            return json_constraint(schema or ANY_OBJECT)
         case "text/x.enum" if isinstance(words := schema.get("enum"), list) and words:
             return Constraint(ConstraintKind.REGEX, "|".join(re.escape(str(word)) for word in words))
         case kind:

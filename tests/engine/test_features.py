@@ -234,7 +234,7 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     first.receive(99, positions(99, 119))
     first.close()
     first.close()
-    (kept,) = first._store._kept
+    (kept,) = first._store.kept
     assert kept.sequence.turn_end == (98 if reads_next_token else 99)
     assert kept.sequence.tokens == first._rows(CHAT[:120])
     assert kept.sequence.tokens[1:] == CHAT[reads_next_token + 1 : 120]
@@ -267,7 +267,7 @@ def test_a_chat_that_begins_otherwise_gets_none_of_anothers_rows(reads_next_toke
 def test_rows_that_were_kept_without_the_first_token_are_not_taken() -> None:
     """As they are on disks that an earlier version wrote."""
     first = read_to_the_end(context(), CHAT[:100])
-    first._store._kept[0].sequence.tokens[0] = CHAT[1]
+    first._store.kept[0].sequence.tokens[0] = CHAT[1]
     later = next_turn(first)
     later.follow(CHAT[:120])
     assert later.caches.position == 0
@@ -302,7 +302,7 @@ def test_rows_belong_to_the_conversation_of_the_main_models_sequence(*, forgotte
     chat.conversation, chat.forgotten = "1", forgotten
     rows.begin(0, CHAT[:100], chat)
     read_to_the_end(rows, CHAT[:100])
-    assert [each.sequence.conversation for each in rows._store._kept] == kept
+    assert [each.sequence.conversation for each in rows._store.kept] == kept
 
 
 @pytest.mark.parametrize("reads_from", [99, 100, 101])
@@ -329,7 +329,7 @@ def test_the_state_of_a_row_that_went_is_of_no_use_to_another_text() -> None:
     assert second._sequence is not None
     assert second._sequence.last_state is None
     second.close()
-    (kept,) = second._store._kept
+    (kept,) = second._store.kept
     assert kept.sequence.last_state is not None
     assert kept.sequence.last_state[0] == kept.sequence.caches.position - 1
 
@@ -341,8 +341,8 @@ def test_with_a_hole_it_is_kept_up_to_there() -> None:
     kept.read()
     kept.receive(31, positions(31, 49))
     kept.close()
-    assert kept._store._kept[0].sequence.caches.position == 30
-    assert kept._waiting == []
+    assert kept._store.kept[0].sequence.caches.position == 30
+    assert kept.waiting_bytes == 0
 
 
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,7 +359,7 @@ def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPa
         kept.receive(first, positions(first, end))
     assert [(at, held.shape[0]) for at, held in kept._waiting] == [(15, 6), (21, 4)]
     kept.receive(25, positions(25, 29))
-    assert (kept._waiting, kept._waiting_bytes) == ([], 0)
+    assert (kept._waiting, kept.waiting_bytes) == ([], 0)
     kept.receive(29, positions(29, 30))
     assert kept.missing() == 29
     kept.read_again()
@@ -392,13 +392,13 @@ def test_no_states_wait_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -
     kept = context()
     kept.begin(0, CHAT[:61])
     kept.receive(0, positions(0, 10))
-    assert kept._waiting_bytes == 40
+    assert kept.waiting_bytes == 40
     monkeypatch.setattr(features, "is_short", lambda: True)
     kept.receive(10, positions(10, 20))
-    assert kept._waiting_bytes == 0
+    assert kept.waiting_bytes == 0
     check(kept, CHAT, 20)
     kept.receive(30, positions(30, 60))
-    assert kept._waiting_bytes == 0
+    assert kept.waiting_bytes == 0
     assert kept.missing() == 60
     monkeypatch.setattr(features, "is_short", lambda: False)
     kept.read_again()
@@ -472,7 +472,7 @@ def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:
     drafts.read_on()
     assert [width for width in main.read_widths if width != 2] == [49]
     drafts.close()
-    assert len(drafts._context._store._kept) == 1
+    assert len(drafts._context._store.kept) == 1
 
 
 def test_the_state_of_the_newest_token_waits_for_the_token_behind_it() -> None:

@@ -125,7 +125,7 @@ def test_a_drafter_reads_on_except_beside_others_before_a_timed_round_and_after_
     harness, seen, observe = Harness(model("qwen3"), draft()), list[tuple[int, bool]](), Drafting.observe
 
     def watched(drafting: Drafting, plan: Plan, done: Round, *, reads_on: bool = False) -> None:
-        seen.append((recorder.reply._stats.draft_rounds, reads_on))
+        seen.append((recorder.reply.stats.draft_rounds, reads_on))
         observe(drafting, plan, done, reads_on=reads_on)
 
     monkeypatch.setattr(Drafting, "observe", watched)

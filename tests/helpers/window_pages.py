@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.views.link_dialog import ask_to_open
@@ -70,15 +69,6 @@ def new_chat(app: AppHarness) -> QWidget:
     return app.window
 
 
-def trash_reading(app: AppHarness) -> QWidget:
-    chat_id, stored = app.chats.chat_id, QEventLoop()
-    app.chats.chat_deleted.connect(stored.quit)
-    app.chats.delete_chat(chat_id)
-    stored.exec()
-    app.chats.reading.open(chat_id)
-    return app.window
-
-
 def editor(app: AppHarness) -> QWidget:
     assert app.window.transcript is not None
     app.window.transcript.edit_requested.emit(app.chats.transcript.messages[0].id)
@@ -131,7 +121,6 @@ PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "picker": picker,
     "chat settings": chat_settings,
     "trash": lambda app: app.window.sidebar.show_trash(),
-    "trash reading": trash_reading,
     "palette": palette,
     "quick ask": quick_ask,
     "shortcuts": menu_dialog("shortcuts"),

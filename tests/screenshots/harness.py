@@ -159,8 +159,6 @@ class ScreenshotHarness:
         window.tools.palette.close_palette()
         window.chat_settings.panel.hide()
         window.inspector.set_wanted(False)
-        if (deletion := self.application.chats.reading.deletion) is not None:
-            self.application.chats.deletions.restore(deletion)
         window.overlay.choose(OverlayMode.OFF)
         self.application.window.sidebar.search.clear()
         attached = self.application.window.composer.attached

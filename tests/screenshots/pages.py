@@ -106,17 +106,6 @@ def trash(harness: ScreenshotHarness) -> QWidget:
     return harness.application.window.sidebar.show_trash()
 
 
-def trash_reading(harness: ScreenshotHarness) -> QWidget:
-    """A chat in the Trash, which is read there; it is restored when the page is put away."""
-    chat(harness)
-    chats, chat_id = harness.application.chats, harness.application.chats.chat_id
-    chats.delete_chat(chat_id)
-    harness.settle()
-    harness.application.window.banner.hide()
-    chats.reading.open(chat_id)
-    return harness.application.window
-
-
 def chat_settings(harness: ScreenshotHarness) -> QWidget:
     chat(harness)
     harness.application.window.chat_settings.toggle_panel()
@@ -195,7 +184,6 @@ PAGES: dict[str, Page] = {
     "race": race,
     "chat-settings": chat_settings,
     "trash": trash,
-    "trash-reading": trash_reading,
     **{f"settings-{name}": partial(settings_page, name) for name in SETTINGS_PAGES},
     **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
     **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},

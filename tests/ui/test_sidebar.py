@@ -556,6 +556,18 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     QTest.mouseClick(trash.restore_button, Qt.MouseButton.LeftButton)  # the first one is chosen
     app.wait_until_stored(qtbot)
     assert (listed(app), app.chats.chat_id) == (["Today", "Three"], chats[2])
+    for way in ("return", "double click"):
+        app.chats.delete_chat(chats[2])
+        app.wait_until_stored(qtbot)
+        assert listed(app) == []
+        first = trash.list.visualRect(trash.list.model().index(0, 0)).center()
+        QTest.mouseClick(trash.list.viewport(), Qt.MouseButton.LeftButton, pos=first)
+        if way == "return":
+            QTest.keyClick(trash.list, Qt.Key.Key_Return)
+        else:
+            QTest.mouseDClick(trash.list.viewport(), Qt.MouseButton.LeftButton, pos=first)
+        app.wait_until_stored(qtbot)
+        assert (listed(app), app.chats.chat_id) == (["Today", "Three"], chats[2])
     QTest.keyClick(trash.list, Qt.Key.Key_Delete)
     press_button(trash.findChild(Dialog), "Cancel")
     assert trash.list.model().rowCount() == 2

@@ -17,7 +17,7 @@ from app.view_models.transcript import (
     Attachment,
     AttachmentKind,
     EditKind,
-    MessageEdit,
+    EditView,
     ReplyStatus,
     TranscriptMessage,
 )
@@ -268,7 +268,7 @@ def test_another_look_leaves_the_focus_where_it_is(open_window: Callable[..., Wi
     """Whatever of a chat has it: links, code, icons of a message, its notice, its thinking, attachments, fields."""
     file = Attachment("notes.txt", AttachmentKind.TEXT, "words", 5)
     asked = replace(question(1), attachments=(file, replace(file, name="more.txt")))
-    edited = replace(question(3), edit=MessageEdit(EditKind.EDIT, True, "What?"))
+    edited = replace(question(3), edit=EditView(EditKind.EDIT, True, "What?"))
     cut = replace(reply(2, f"{LINKED}\n\n```\ncode\n```", ReplyStatus.INTERRUPTED), thinking="Hm", thinking_s=1.0)
     window = open_window([asked, replace(cut, siblings=2, sibling=2), edited])
     view, theme = window.view, window.harness.theme

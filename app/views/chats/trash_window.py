@@ -1,17 +1,15 @@
-"""The window of what was deleted in the last 30 days: read it, bring it back, or delete it for good after asking."""
+"""The window of what was deleted in the last 30 days: bring it back, or delete it for good after asking."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QCoreApplication, QObject, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QBoxLayout,
     QListView,
     QMenu,
-    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -19,24 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.controllers.chat import ChatController
 from app.controllers.deletions import Deletions
-from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, UI_PX, Theme
+from app.theme import FOOTER_PX, UI_PX, Theme
 from app.view_models.trash_list import DELETION, Deletion, TrashListModel
-from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.flow import Flow
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.painting import paint_line, paint_row_ground, paint_surface
+from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
 from app.words.trash import deletion_detail, deletion_title, restore_words
 
-_GAP_PX = 8  # between the buttons
 SHOW_ALL = "show_all"
 
 
@@ -54,7 +48,7 @@ def ask_to_forget(
 
 
 class TrashList(RowRing, QListView):
-    read_requested = Signal()
+    restore_requested = Signal()
     forget_requested = Signal()
 
     def __init__(self, theme: Theme, model: TrashListModel, parent: QWidget | None = None) -> None:
@@ -64,7 +58,7 @@ class TrashList(RowRing, QListView):
         self.setItemDelegate(_DeletionDelegate(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         set_up_row_list(self, theme)
-        self.doubleClicked.connect(lambda _index: self.read_requested.emit())
+        self.doubleClicked.connect(lambda _index: self.restore_requested.emit())
 
     def chosen(self) -> Sequence[Deletion]:
         return [index.data(DELETION) for index in sorted(self.selectedIndexes(), key=lambda index: index.row())]
@@ -73,7 +67,7 @@ class TrashList(RowRing, QListView):
         if is_held(event):
             event.accept()
         elif event.key() in RETURN_KEYS:
-            self.read_requested.emit()
+            self.restore_requested.emit()
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and not event.isAutoRepeat():
             self.forget_requested.emit()
         else:
@@ -119,8 +113,6 @@ class _DeletionDelegate(QStyledItemDelegate):
 
 
 class TrashWindow(Translated, SideWindow):
-    read_requested = Signal(int)  # a whole chat
-
     def __init__(self, theme: Theme, deletions: Deletions, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._deletions = deletions
@@ -129,8 +121,7 @@ class TrashWindow(Translated, SideWindow):
         self.about = TextLabel(theme, TextStyle.SECONDARY, self)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.list = TrashList(theme, self._model, self)
-        self.read_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
-        self.restore_button = PillButton(theme, parent=self)
+        self.restore_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
         self.forget_button = PillButton(theme, parent=self)
         self.empty_button = PillButton(theme, parent=self)
         self._arrange()
@@ -143,7 +134,7 @@ class TrashWindow(Translated, SideWindow):
         self.begin_with(560, 560)
         self._buttons = QWidget(self)
         buttons = Flow(self._buttons)
-        for button in (self.read_button, self.restore_button, self.forget_button, self.empty_button):
+        for button in (self.restore_button, self.forget_button, self.empty_button):
             buttons.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
@@ -161,23 +152,12 @@ class TrashWindow(Translated, SideWindow):
         self._model.refreshed.connect(self._show_state)
         self.list.selectionModel().selectionChanged.connect(lambda _new, _old: self._show_state())
         self._model.modelReset.connect(self._choose_first)
-        self.list.read_requested.connect(self.read)
+        self.list.restore_requested.connect(self.restore)
         self.list.forget_requested.connect(self.ask_to_forget)
-        self.read_button.clicked.connect(self.read)
         self.restore_button.clicked.connect(self.restore)
         self.forget_button.clicked.connect(self.ask_to_forget)
         self.empty_button.clicked.connect(self.ask_to_empty)
         self._theme.changed.connect(self._restyle)
-
-    @property
-    def _readable(self) -> int:
-        """The chat that is chosen; 0 for several, and for messages, which have their words in the row."""
-        chosen = self.list.chosen()
-        return chosen[0].chat_id if len(chosen) == 1 and chosen[0].whole_chat else 0
-
-    def read(self) -> None:
-        if self._readable:
-            self.read_requested.emit(self._readable)
 
     def restore(self) -> None:
         """A single chat is opened, too."""
@@ -222,7 +202,6 @@ class TrashWindow(Translated, SideWindow):
         self.empty_button.setEnabled(some)
         for button in (self.restore_button, self.forget_button):
             button.setEnabled(some and bool(self.list.chosen()))
-        self.read_button.setEnabled(some and bool(self._readable))
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Recently Deleted"))
@@ -230,7 +209,6 @@ class TrashWindow(Translated, SideWindow):
         self.about.setText(self.tr("Deleted items stay here for 30 days."))
         self.nothing.setText(self.tr("Nothing deleted in the last 30 days."))
         self.list.setAccessibleName(self.tr("Recently deleted chats and messages"))
-        self.read_button.setText(self.tr("Read"))
         self.restore_button.setText(self.tr("Restore"))
         self.forget_button.setText(self.tr("Delete permanently…"))
         self.empty_button.setText(self.tr("Empty…"))
@@ -244,106 +222,6 @@ class TrashWindow(Translated, SideWindow):
         super().showEvent(event)
         self._model.refresh()
         self.list.setFocus()
-
-
-class TrashBar(Translated, QWidget):
-    """In place of the composer while a chat in the Trash is read: where it is, and the ways out."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._chats: ChatController | None = None
-        self.sentence = TextLabel(theme, TextStyle.BODY, self)
-        self.detail = TextLabel(theme, TextStyle.SECONDARY, self)
-        self.restore_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
-        self.forget_button = PillButton(theme, parent=self)
-        self.restore_button.clicked.connect(self._restore)
-        self.forget_button.clicked.connect(self.ask_to_forget)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._arrange()
-        theme.changed.connect(self._restyle)
-        self._restyle()
-        self._retranslate()
-        self.hide()
-
-    def _arrange(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.sentence)
-        words.addWidget(self.detail)
-        self._buttons = QWidget(self)
-        flow = Flow(self._buttons)
-        for button in (self.restore_button, self.forget_button):
-            flow.addWidget(button)
-        self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._content.setSpacing(12)
-        self._content.addLayout(words, 1)
-        self._content.addWidget(self._buttons, 0, Qt.AlignmentFlag.AlignVCenter)
-
-    def bind(self, chats: ChatController) -> None:
-        self._chats = chats
-
-    @property
-    def deletion(self) -> Deletion | None:
-        """Of the chat that is read."""
-        return None if self._chats is None else self._chats.reading.deletion
-
-    def _restore(self) -> None:
-        if self._chats is not None and self.deletion is not None:
-            self._chats.deletions.restore(self.deletion)
-
-    def ask_to_forget(self) -> Dialog | None:
-        chats, deletion = self._chats, self.deletion
-        if chats is None or deletion is None:
-            return None
-        return ask_to_forget(
-            self._theme,
-            self.window(),
-            lambda: (fill(self.tr("Permanently delete “%1”?"), deletion.title), self.tr("Delete permanently")),
-            lambda: chats.deletions.forget([deletion]),
-        )
-
-    def _retranslate(self) -> None:
-        self.sentence.setText(self.tr("This chat is deleted."))
-        self.detail.setText("" if self.deletion is None else deletion_detail(self.deletion))
-        self.setAccessibleName(self.sentence.text())
-        self.restore_button.setText(self.tr("Restore"))
-        self.forget_button.setText(self.tr("Delete permanently…"))
-        self._turn()
-
-    def follow(self) -> None:
-        """Another chat is read now."""
-        self._retranslate()
-
-    def _turn(self) -> None:
-        """Beside words that fit in a line; otherwise the buttons are below them."""
-        buttons_px = _GAP_PX + sum(each.sizeHint().width() for each in (self.restore_button, self.forget_button))
-        lines = (label.fontMetrics().horizontalAdvance(label.text()) for label in (self.sentence, self.detail))
-        edges = self._content.contentsMargins()
-        room_px = self.width() - edges.left() - edges.right() - 2 * self._content.spacing()
-        beside = max(lines) + buttons_px <= room_px
-        self._buttons.setMinimumWidth(buttons_px if beside else 0)
-        direction = QBoxLayout.Direction
-        self._content.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
-
-    def _restyle(self) -> None:
-        self.setMaximumWidth(self._theme.px(COLUMN_PX))
-        side = self._theme.px(14)
-        self._content.setContentsMargins(self._theme.px(46), side, side, side)
-        self._turn()
-        self.update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._turn()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        colors, side = self._theme.palette, self._theme.px(18)
-        paint_surface(self, colors, RADIUS_BUBBLE)
-        painter = QPainter(self)
-        top = self.sentence.y() + (self.sentence.fontMetrics().lineSpacing() - side) // 2
-        icon("trash-2", colors.secondary).paint(painter, QRect(self._theme.px(16), top, side, side))
-        painter.end()
 
 
 class TrashMenu(QObject):

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QDate, QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.controllers.exports import ExportController, Exported, ExportFormat, Wanted
+from app.controllers.exports import ExportController, Exported, ExportFormat, ExportRequest
 from app.portable.problems import NotExported
 from app.portable.writing import safe_name
 from app.system.file_manager import reveal
@@ -114,7 +114,7 @@ class ExportDialog(ProgressDialog):
         self.bar.set_share(0)
         self.bar.show()
         self._retranslate()
-        self._exports.export(Wanted(self._chat_id, self._form(), path), markdown_words())
+        self._exports.export(ExportRequest(self._chat_id, self._form(), path), markdown_words())
 
     # What comes of it
 

@@ -178,7 +178,7 @@ class AttachmentActions(QObject):
     def _open_sent(self, message_id: int, index: int) -> None:
         message = self._chats.transcript.message(message_id)
         if message is not None and index < len(message.attachments):
-            can_remove = not message.read_only and can_drop(message.text, len(message.attachments))
+            can_remove = can_drop(message.text, len(message.attachments))
             words = self._transcript.finder.words_in_attachment(message_id, index)
             dialog = self._show(message.attachments[index], can_remove=can_remove, words=words)
             dialog.remove_requested.connect(lambda: self._chats.edits.drop_attachment(message_id, index))
@@ -255,7 +255,7 @@ class AttachmentActions(QObject):
                 viewer.show_image(image, file)
 
         viewer.open()
-        self._attached.stored.read(picture.digest, read)
+        self._attached.read_picture(picture.digest, read)
         return viewer
 
     def _show_unseen(self) -> None:

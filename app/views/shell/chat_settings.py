@@ -392,12 +392,10 @@ class ChatSettingsButton(Translated, IconButton):
         chats.options.changed.connect(self._show_options)
         chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
         models.pair_changed.connect(self._show_options)
-        chats.current_chat_changed.connect(lambda _chat_id, _title: self._allow(not chats.reading.chat_id))
         self._allow(True)
         self._show_options()
 
     def _allow(self, allowed: bool) -> None:
-        """Not for a chat that is read in the Trash: nothing of it changes there."""
         self.setEnabled(allowed)
         self.action.setEnabled(allowed)
 

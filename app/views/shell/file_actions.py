@@ -117,14 +117,12 @@ class Opener:
         self._composer, self._chats, self._attach, self._attach_text = composer, chats, attach, attach_text
 
     def open(self, given: QUrl | str) -> None:
-        """In the chat that is open; one in the Trash takes nothing, so a new one begins there."""
+        """In the chat that is open."""
         file = given.toLocalFile() if isinstance(given, QUrl) and given.isLocalFile() else ""
         prompt = _visible(given) if isinstance(given, str) else prompt_in(given)
         if not (file or prompt):
             return
         bring_to_front(self._composer.window())
-        if self._chats.reading.chat_id:
-            self._chats.new_chat()
         self._chats.chat_wanted.emit()
         if file:
             self._attach(file)

@@ -36,7 +36,7 @@ class FindBar(Translated, QWidget):
         self._over = over
         self._finder = over.finder
         self._chats = chats
-        self._chat_id = chats.shown_id
+        self._chat_id = chats.chat_id
         self.field = SearchField(theme, self, clears=False)
         self.count = TextLabel(theme, TextStyle.FINE, self)
         self.previous = IconButton(theme, "arrow-up", 26, self)
@@ -143,7 +143,7 @@ class FindBar(Translated, QWidget):
 
     def _on_chat(self) -> None:
         """Another chat has other words; a new chat that gets its number is the same one."""
-        chat_id = self._chats.shown_id
+        chat_id = self._chats.chat_id
         if chat_id != self._chat_id and self._chat_id:
             self.leave()
             self._finder.close()  # also of what no bar is open for

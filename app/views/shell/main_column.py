@@ -15,7 +15,6 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
-from app.views.chats.trash_window import TrashBar
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.focus import in_reading_order
@@ -103,14 +102,11 @@ class ModelsPage(QObject):
 class MainColumn(QObject):
     """Before `bind` the page is an empty chat; a chat with messages is shown from `set_transcript` on."""
 
-    def __init__(
-        self, window: ShellWindow, theme: Theme, empty_chat: EmptyChat, trash_bar: TrashBar, models: ModelsPage
-    ) -> None:
+    def __init__(self, window: ShellWindow, theme: Theme, empty_chat: EmptyChat, models: ModelsPage) -> None:
         super().__init__(window)
         self._window = window
         self._theme = theme
         self._empty_chat = empty_chat
-        self._trash_bar = trash_bar
         self._models = models
         self._chats: ChatController | None = None
         self._transcript: TranscriptView | None = None
@@ -119,8 +115,7 @@ class MainColumn(QObject):
         self.layout = self._arranged()
         window.banner.appeared.connect(self._place_banner)
         window.resized.connect(self._place_banner)
-        for foot in (window.composer, trash_bar):
-            foot.installEventFilter(self)
+        window.composer.installEventFilter(self)
         models.changed.connect(self.show)
 
     def _arranged(self) -> QVBoxLayout:
@@ -128,7 +123,6 @@ class MainColumn(QObject):
         self._fit_foot()
         self._foot.addStretch(1)
         self._foot.addWidget(self._window.composer, 1000)
-        self._foot.addWidget(self._trash_bar, 1000)
         self._foot.addStretch(1)
         column = QVBoxLayout()
         column.setSpacing(0)
@@ -139,7 +133,6 @@ class MainColumn(QObject):
 
     def bind(self, chats: ChatController) -> None:
         self._chats = chats
-        self._trash_bar.bind(chats)
         chats.current_chat_changed.connect(self.show)
 
     def set_transcript(self, view: TranscriptView, chats: ChatController) -> None:
@@ -168,10 +161,10 @@ class MainColumn(QObject):
         window.sidebar.show_models_open(models)
         self._show_page()
         window.place_changed.emit()
-        self._show_foot(reads=self._chats is not None and self._chats.reading.chat_id != 0)
+        self._show_foot()
 
     def _show_page(self) -> None:
-        empty = self._chats is None or not (self._chats.transcript.messages or self._chats.reading.chat_id)
+        empty = self._chats is None or not self._chats.transcript.messages
         page: QWidget = self._empty_chat if empty or self._transcript is None else self._transcript
         if self._models.is_shown:
             page = self._models.view
@@ -183,21 +176,15 @@ class MainColumn(QObject):
         at_top = self._transcript is None or not self._transcript.verticalScrollBar().value()
         self._window.header.set_line(page is self._transcript and not at_top)
 
-    def _show_foot(self, *, reads: bool) -> None:
-        """The composer, or what is in its place while a chat in the Trash is read; nothing below the models."""
+    def _show_foot(self) -> None:
+        """The composer; nothing below the models."""
         window = self._window
         models = self._models.is_shown
-        self._trash_bar.follow()
         focused = window.focusWidget() or window
         is_left = window.composer.isHidden() and not window.sidebar.isAncestorOf(focused)
-        self._trash_bar.setVisible(reads and not models)
-        window.composer.setVisible(not reads and not models)
+        window.composer.setVisible(not models)
         self._fit_foot()
-        if models:
-            return
-        if reads and self._transcript is not None:
-            self._transcript.setFocus()
-        elif is_left:
+        if is_left and not models:
             window.composer.take_focus()
 
     def _fit_foot(self) -> None:
@@ -220,19 +207,19 @@ class MainColumn(QObject):
             side, view = self._theme.px(_SIDE_PX), self._models.view.geometry()
             banner.place(view.left() + side, view.bottom() - side, view.width() - 2 * side)
             return
-        foot = self._trash_bar if composer.isHidden() else composer
-        at = foot.mapTo(self._window, foot.rect().topLeft())
-        banner.place(at.x(), at.y() - 10, foot.width())
+        at = composer.mapTo(self._window, composer.rect().topLeft())
+        banner.place(at.x(), at.y() - 10, composer.width())
 
     def tab_stops(self) -> list[QWidget]:
         """All that takes Tab: header, page, foot."""
         view = self._transcript
-        parts = (self._window.header, self._window.composer, self._trash_bar)
-        top, *feet = (in_reading_order(part) if part.isVisible() else [] for part in parts)
+        header, composer = self._window.header, self._window.composer
+        top = in_reading_order(header) if header.isVisible() else []
+        foot = in_reading_order(composer) if composer.isVisible() else []
         if self._models.is_shown:
             return [*top, *self._models.view.tab_stops()]
         if view is not None and view.isVisible():
             page = [view, *view.visible_parts.tab_stops()]
         else:
             page = in_reading_order(self._empty_chat)
-        return [*top, *page, *(widget for part in feet for widget in part)]
+        return [*top, *page, *foot]

@@ -20,7 +20,6 @@ from app.controllers.models import ModelController
 from app.settings import STARTER_EYES, STARTER_EYES_NAME, STARTER_FOLDER, STARTER_NAME, Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState, PairView
-from app.views.chats.trash_window import TrashBar
 from app.views.link_dialog import ask_to_open
 from app.views.shell.attachment_actions import AttachmentActions
 from app.views.shell.chat_settings import ChatSettingsButton
@@ -64,9 +63,8 @@ class MainWindow(Translated, ShellWindow):
         self._kept_words: KeptWords | None = None
         self.transcript: TranscriptView | None = None
         self.empty_chat = EmptyChat(theme, self)
-        self.trash_bar = TrashBar(theme, self)
         self.models_view = ModelsPage(self, theme, settings)
-        self._column = MainColumn(self, theme, self.empty_chat, self.trash_bar, self.models_view)
+        self._column = MainColumn(self, theme, self.empty_chat, self.models_view)
         self._arrange()
         self._connect_parts()
         self.inspector = InspectorButton(self, theme, settings)

@@ -26,7 +26,7 @@ class MessageActions(QObject):
         self._chats = chats
         self._theme = theme
         self._window = window
-        self._chat_id = chats.shown_id
+        self._chat_id = chats.chat_id
         view.regenerate_requested.connect(chats.asking.regenerate)
         view.continue_requested.connect(chats.asking.continue_reply)
         view.sibling_requested.connect(self._show_version)
@@ -48,7 +48,7 @@ class MessageActions(QObject):
         """Another chat opens where its reader left it; a change of the title moves nothing, nor does restoring it."""
         from app.views.transcript.message_column import ReadingPlace  # not before the first frame
 
-        chat_id = self._chats.shown_id
+        chat_id = self._chats.chat_id
         if chat_id != self._chat_id:
             self._chat_id = chat_id
             place = self._chats.places.of(chat_id)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from app.controllers.chat_lists import Sight
+from app.controllers.chat_lists import Visibility
 from app.theme import Theme
 from app.views.shell.composer import Composer
 from app.views.shell.header import Header
@@ -40,10 +40,10 @@ class ShellWindow(TakesDrops, QWidget):
         self.sidebar.setVisible(visible)
         self.header.set_sidebar_visible(visible)
 
-    def sight(self) -> Sight:
+    def sight(self) -> Visibility:
         """The window may be closed, minimized or full of models."""
         has_chat = self.isVisible() and not self.isMinimized() and self.header.of_chat
-        return Sight(not is_away(), has_chat)
+        return Visibility(not is_away(), has_chat)
 
 
 def is_away() -> bool:

@@ -222,16 +222,8 @@ class Sidebar(Translated, QWidget):
     def show_trash(self) -> TrashWindow:
         if self._trash is None:
             self._trash = TrashWindow(self._theme, self._chats.deletions, self.window())
-            self._trash.read_requested.connect(self._read)
         self._trash.come_to_front()
         return self._trash
-
-    def _read(self, chat_id: int) -> None:
-        """In the main window, which the other one must not cover."""
-        self._chats.reading.open(chat_id)
-        if self._trash is not None:
-            self._trash.close()
-        self.activateWindow()
 
     # Words and looks
 

@@ -131,9 +131,7 @@ class WindowTools(QObject):
         menu, scale = self._window.menu, self._settings.text_scale
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
-        reads = self._chats is not None and bool(self._chats.reading.chat_id)
-        menu.attach.setEnabled(self._chats is not None and not reads)
-        menu.write.setEnabled(not reads)
+        menu.attach.setEnabled(self._chats is not None)
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
         for name in ("rename", "pin", "duplicate", "delete"):
             menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)

@@ -97,9 +97,9 @@ def ask_for(context: PartContext, act: str, message_id: int) -> None:
 
 
 def can_change(message: TranscriptMessage) -> bool:
-    """Neither being written, nor being edited, nor damaged, nor in the Trash."""
+    """Neither being written, nor being edited, nor damaged."""
     damaged = message.status in (ReplyStatus.UNREADABLE, ReplyStatus.UNSAVED)
-    return not (message.under_way or message.edit is not None or damaged or message.read_only)
+    return not (message.under_way or message.edit is not None or damaged)
 
 
 def _entries(message: TranscriptMessage) -> Iterator[Entry]:
@@ -107,10 +107,7 @@ def _entries(message: TranscriptMessage) -> Iterator[Entry]:
     yield "copy", QCoreApplication.translate("MessageActs", "Copy as Markdown"), has_words
     yield COPY_PLAIN, QCoreApplication.translate("MessageActs", "Copy as Plain Text"), has_words
     yield "", "", False
-    if not message.read_only:
-        yield from _changes(message, has_words=has_words)
-    elif not message.from_user:
-        yield INSPECT, QCoreApplication.translate("MessageActs", "Show in Inspector"), message.stats is not None
+    yield from _changes(message, has_words=has_words)
 
 
 def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
@@ -149,7 +146,6 @@ class FooterContent:
     siblings: int = 1
     highlighted: bool = False
     model: str = ""  # who wrote it
-    read_only: bool = False  # in the Trash
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,8 +363,6 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _possible_acts(self) -> list[str]:
         """All actions of this message in the order of the row, also those that are hidden now."""
         content = self._content
-        if content.read_only:
-            return ["copy", "more"]
         if content.status is ReplyStatus.UNREADABLE:
             return ["copy", "delete"]
         again = [] if content.from_user else ["regenerate"]

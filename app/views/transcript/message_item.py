@@ -407,9 +407,7 @@ class MessageItem:
         if message.has_notice:
             yield (
                 PartKind.NOTICE,
-                NoticeContent(
-                    message.status, message.error, message.empty, message.read_only, message.needs_larger_model
-                ),
+                NoticeContent(message.status, message.error, message.empty, message.needs_larger_model),
                 _GAP_PX,
             )
         footer = FooterContent(
@@ -423,7 +421,6 @@ class MessageItem:
             siblings=message.siblings,
             highlighted=self.highlighted,
             model="" if message.from_user else message.model,
-            read_only=message.read_only,
         )
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
         gap_px = 0 if waiting else 6

@@ -166,7 +166,7 @@ class MessageKeys(QObject):
         elif key == Qt.Key.Key_F2 and can_change(message):
             context.edit_requested.emit(message.id)
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            if not (event.isAutoRepeat() or message.read_only):  # a key that is held would delete all of them
+            if not event.isAutoRepeat():  # a key that is held would delete all of them
                 context.delete_requested.emit(message.id)
         elif key in (*RETURN_KEYS, Qt.Key.Key_Space):
             if not is_held(event):

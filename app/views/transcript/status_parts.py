@@ -183,7 +183,6 @@ class NoticeContent:
     status: ReplyStatus
     error: EngineError | None
     empty: bool
-    read_only: bool = False  # in the Trash: nothing can be done about it there
     needs_larger_model: bool = False  # nothing went wrong: the starter pair cannot answer it
 
 
@@ -229,7 +228,7 @@ class NoticePart(Hovered, QWidget):
             label.setFont(self._context.theme.ui_font(UI_PX))
             label.setText(words)
             label.setVisible(bool(words))
-        self.button.setVisible(notice.action is not None and not content.read_only)
+        self.button.setVisible(notice.action is not None)
         self.button.setText(action_text(notice.action))
         self.button.setAccessibleName(self.button.text())
         self.words = formats.spoken(notice.title, notice.sentence, notice.hint)
