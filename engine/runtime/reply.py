@@ -245,8 +245,14 @@ class Reply:
 
 
 def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: ReplyText) -> Sampler:
-    given = without_names(prompt.tokens), spared_tokens(model), request.speculation.acceptance
-    sampler = Sampler(request.sampling, seed, model.logit_width, *given)
+    sampler = Sampler(
+        request.sampling,
+        seed,
+        model.logit_width,
+        without_names(prompt.tokens),
+        spared_tokens(model),
+        request.speculation.acceptance,
+    )
     sampler.guide = text.guide(prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens)
     return sampler
 

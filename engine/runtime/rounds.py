@@ -6,7 +6,6 @@ Which of a round's tokens end the reply, and what becomes of them, is in `output
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 
 from engine.api.stats import StatsRecorder
@@ -211,9 +210,17 @@ class Rounds:
         emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._output.ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
-        parts = times[1:] if drafted else (0.0, 0.0)
-        done = Round(tuple(emitted), times.seconds, drafted, accepted, *parts, typical=False)
-        return replace(done, draft=draft, verdicts=tuple(verdicts), failure=failure)
+        return Round(
+            tuple(emitted),
+            times.seconds,
+            drafted,
+            accepted,
+            draft_s=times.draft_s if drafted else 0.0,
+            verify_s=times.verify_s if drafted else 0.0,
+            typical=False,
+            draft=draft,
+            failure=failure,
+        )
 
     def learn(self, done: Round) -> None:
         """From the round that a step of a batch gave."""
