@@ -225,13 +225,6 @@ class Asking(QObject):
         self.store(resume, stored, again=partial(self.continue_reply, message_id), chat_id=message.chat_id)
         return True
 
-    def answer_now(self, message_id: int) -> None:
-        """The thinking of a reply ends."""
-        self._replies.answer_now(message_id)
-
-    def stop(self, chat_id: int) -> None:
-        self._replies.stop(chat_id)
-
     def stop_deleted(self, chat_id: int) -> None:
         """The replies of this chat whose rows were deleted."""
         self._replies.stop(chat_id, lambda message_id: self._messages.message(message_id) is None)

@@ -163,13 +163,13 @@ def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> No
     harness.engine.gate.hold()
     assert harness.chat.send("Hello")
     reply = harness.rows[-1].id
-    harness.chat.asking.answer_now(reply + 1)
+    harness.chat.replies.answer_now(reply + 1)
     assert harness.engine.answers_now == []
-    harness.chat.asking.answer_now(reply)
+    harness.chat.replies.answer_now(reply)
     assert harness.engine.answers_now == [1]
     harness.engine.gate.open()
     harness.wait_until_quiet()
-    harness.chat.asking.answer_now(reply)
+    harness.chat.replies.answer_now(reply)
     assert harness.engine.answers_now == [1]
 
 

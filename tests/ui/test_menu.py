@@ -236,7 +236,7 @@ def test_entries_act_on_the_message_in_focus_and_on_what_is_selected(harness: Ap
     view.message_keys.show(0)
     QTest.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     palette = harness.window.tools.palette
-    (command,) = [each for each in palette._all if each.detail == "Message" and each.text == "Copy as Markdown"]
+    (command,) = [each for each in palette.offered if each.detail == "Message" and each.text == "Copy as Markdown"]
     QApplication.clipboard().clear()
     command.act()
     assert QApplication.clipboard().text() == question.text

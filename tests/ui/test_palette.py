@@ -24,7 +24,7 @@ def palette(harness: AppHarness, qtbot: QtBot) -> CommandPalette:
     """Open, with the places of the settings in it."""
     palette = harness.window.tools.palette
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
-    qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette._all))
+    qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette.offered))
     return palette
 
 
@@ -92,10 +92,10 @@ def test_opened_before_the_chats_are_there_it_offers_them_once_they_come_and_sta
         assert "How many whales" not in shown(palette)
         palette.field.setText("e")
         palette.list.step(2)
-        reached = palette._shown[palette.list.currentRow()].key
+        reached = palette.shown[palette.list.currentRow()].key
         app.open(qtbot)
-        qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette._all))
-        assert palette._shown[palette.list.currentRow()].key == reached
+        qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette.offered))
+        assert palette.shown[palette.list.currentRow()].key == reached
         palette.field.setText("whales")
         assert "How many whales" in shown(palette)
 

@@ -52,7 +52,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
         self._asides = asides
-        self._model = TranscriptModel(self)
+        self.transcript = TranscriptModel(self)
         self._chat_id = 0
         self._asking = False
         self._main = ""  # as the settings name it
@@ -61,7 +61,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.edit.leaves_drops = True
         self.button = RoundButton(theme, "arrow-up", self)
         self.close_button = IconButton(theme, "x", 32, self)  # as high as the one beside it
-        self.answer = TranscriptView(theme, self._model, self)
+        self.answer = TranscriptView(theme, self.transcript, self)
         self.note = TextLabel(theme, TextStyle.FINE, self)
         self.open_button = PillButton(theme, Emphasis.PLAIN, "external-link", self)
         self._arrange()
@@ -108,7 +108,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         # Whatever else is to be done with a message is done where its chat is.
         for more in ("regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
             getattr(self.answer, f"{more}_requested").connect(lambda *_: self._go_on(self._chat_id))
-        for signal in (self._model.message_inserted, self._model.message_changed, self._model.was_reset):
+        for signal in (self.transcript.message_inserted, self.transcript.message_changed, self.transcript.was_reset):
             signal.connect(self._show_state)
         self._theme.changed.connect(self._restyle)
 
@@ -130,13 +130,13 @@ class QuickAsk(TakesDrops, Translated, QWidget):
 
     @property
     def writing(self) -> bool:
-        return any(message.under_way for message in self._model.messages)
+        return any(message.under_way for message in self.transcript.messages)
 
     def _submit(self) -> None:
         text = self.edit.text().strip()
         if not text or self._asking or self.writing:
             return
-        self._asking = self._asides.ask(text, self._model, lambda chat_id: self._on_asked(text, chat_id))
+        self._asking = self._asides.ask(text, self.transcript, lambda chat_id: self._on_asked(text, chat_id))
         self._show_state()
 
     def _on_asked(self, text: str, chat_id: int) -> None:
@@ -195,7 +195,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.move(QPoint(left, room.top() + round(room.height() * _FROM_TOP)))
 
     def _show_state(self) -> None:
-        writing, has_answer = self.writing, bool(self._model.messages)
+        writing, has_answer = self.writing, bool(self.transcript.messages)
         self.button.set_icon(STOP if writing else "arrow-up")
         self.button.set_name(self.tr("Stop") if writing else self.tr("Send"))
         self.button.setEnabled(writing or not self.edit.document().isEmpty())
@@ -266,7 +266,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.edit.commit()
         self.keep_unsent()
         if not self.writing and not self._asking:
-            self._model.set_messages([])
+            self.transcript.set_messages([])
             self._chat_id = 0
         super().closeEvent(event)
 
