@@ -114,8 +114,8 @@ class CommandPalette(Translated, QWidget):
         self._theme = theme
         self._settings = settings
         self._commands = commands
-        self.offered: Sequence[Command] = ()
-        self.shown: list[Command] = []
+        self._all: Sequence[Command] = ()
+        self._shown: list[Command] = []
         self.focus_before = FocusBefore(otherwise)
         self.field = PaletteField(theme, self)
         self.list = PageList(theme, self)
@@ -156,7 +156,7 @@ class CommandPalette(Translated, QWidget):
         window.raise_()
         window.activateWindow()
         self.focus_before.remember()
-        self.offered = self._commands()
+        self._all = self._commands()
         self.more_requested.emit()
         self.field.clear()
         self._fill()
@@ -179,30 +179,30 @@ class CommandPalette(Translated, QWidget):
         """There is more to offer than a moment ago; the row that was reached stays the current one."""
         if self.isVisible():
             row = self.list.currentRow()
-            reached = self.shown[row].key if row > 0 else ""
-            self.offered = self._commands()
+            reached = self._shown[row].key if row > 0 else ""
+            self._all = self._commands()
             self._fill()
-            for at, command in enumerate(self.shown):
+            for at, command in enumerate(self._shown):
                 if command.key == reached:
                     self.list.setCurrentRow(at)
 
     # What is shown
 
     def _fill(self) -> None:
-        self.shown = self._found(self.field.text_with_composed())[:_MOST_SHOWN]
+        self._shown = self._found(self.field.text_with_composed())[:_MOST_SHOWN]
         self.list.set_entries(
-            [PageEntry(each.text, each.icon_name, aside=each.shortcut or each.detail) for each in self.shown]
+            [PageEntry(each.text, each.icon_name, aside=each.shortcut or each.detail) for each in self._shown]
         )
-        self.list.setCurrentRow(0 if self.shown else -1)
+        self.list.setCurrentRow(0 if self._shown else -1)
         self.list.scrollToTop()
-        self.nothing.setVisible(not self.shown)
-        self.list.setVisible(bool(self.shown))  # empty, it would still have a least height
+        self.nothing.setVisible(not self._shown)
+        self.list.setVisible(bool(self._shown))  # empty, it would still have a least height
         self._place()
 
     def _found(self, query: str) -> list[Command]:
         recent = {key: place for place, key in enumerate(self._settings.recent_commands)}
         ranked = []
-        for place, command in enumerate(self.offered):
+        for place, command in enumerate(self._all):
             far = distance(query, command.text, command.detail, command.words)
             if far is not None:
                 ranked.append((far if query.strip() else 0, recent.get(command.key, _MOST_RECENT), place, command))
@@ -210,9 +210,9 @@ class CommandPalette(Translated, QWidget):
 
     def _run_current(self) -> None:
         row = self.list.currentRow()
-        if not 0 <= row < len(self.shown):
+        if not 0 <= row < len(self._shown):
             return
-        command = self.shown[row]
+        command = self._shown[row]
         others = [key for key in self._settings.recent_commands if key != command.key]
         self._settings.recent_commands = (command.key, *others)[:_MOST_RECENT]
         self.close_palette()
@@ -231,9 +231,9 @@ class CommandPalette(Translated, QWidget):
         window = self.window()
         width = min(self._theme.px(_WIDTH_PX), window.width() - 32)
         foot = 20 + self.field.height() + 8
-        rows = self.list.content_height() if self.shown else self.nothing.sizeHint().height()
+        rows = self.list.content_height() if self._shown else self.nothing.sizeHint().height()
         most = min(self._theme.px(_MOST_HEIGHT_PX), window.height() - _TOP_PX - 16) - foot - _SLACK_PX
-        if self.shown and rows > most:  # none is cut at the foot
+        if self._shown and rows > most:  # none is cut at the foot
             rows = most - most % self.list.sizeHintForRow(0)
         self.setGeometry((window.width() - width) // 2, _TOP_PX, width, foot + rows + _SLACK_PX)
         self.update()
