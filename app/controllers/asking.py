@@ -362,19 +362,8 @@ class Asking(QObject):
         return partial(_picture, self._storage.pictures)
 
     def _request_with(self, chat_id: int, messages: tuple[Message, ...]) -> Request:
-        generation = self._options.generation(chat_id)
-        return Request(
-            messages=messages,
-            sampling=generation.sampling(),
-            speculation=self._speculation(chat_id),
-            max_tokens=generation.max_tokens,
-            context_tokens=generation.context_tokens,
-            thinking=generation.thinking,
-            thinking_tokens=generation.thinking_tokens,
-            picture_detail=generation.picture_detail,
-            template_variables=generation.template_variables,
-            conversation=conversation_of(chat_id) if self._storage.keeps else UNSAVED,
-        )
+        conversation = conversation_of(chat_id) if self._storage.keeps else UNSAVED
+        return self._options.generation(chat_id).request(messages, conversation, self._speculation(chat_id))
 
     def _speculate(self) -> None:
         """How a chat wants to draft counts for its running replies as well."""
