@@ -149,7 +149,7 @@ class DiscoverPanel(Translated, QWidget):
         self.main_button.clicked.connect(lambda: self._limit(drafts_for=None))
         self.again_button.clicked.connect(self._discover.again)
         self.list.chosen.connect(self._open_page)
-        self.page.back_requested.connect(self._close_page)
+        self.page.back_button.clicked.connect(self._close_page)
         self.page.install_requested.connect(self._install)
         self.page.drafts_requested.connect(self.show_drafts_for)
         self._discover.changed.connect(self._show_state)

@@ -30,7 +30,6 @@ _FILES_SHOWN = 60
 
 class ModelPage(Translated, Page):
     most_px = COLUMN_PX
-    back_requested = Signal()
     install_requested = Signal(str)  # repository
     drafts_requested = Signal(object)  # ModelInfo of a main model
 
@@ -58,7 +57,6 @@ class ModelPage(Translated, Page):
         self._files_heading = TextLabel(theme, TextStyle.HEADING)
         self._card_heading = TextLabel(theme, TextStyle.HEADING)
         self._arrange()
-        self.back_button.clicked.connect(self.back_requested)
         self.install_button.clicked.connect(lambda: self.install_requested.emit(discover.page_of))
         self.use_button.clicked.connect(self._use)
         self.again_button.clicked.connect(lambda: discover.read_page(discover.page_of))

@@ -34,7 +34,6 @@ _BUTTONS = (*_FIRST, *_MORE)
 class ModelRow(Card):
     """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
-    delete_requested = Signal()
     opened = Signal(bool)
 
     def __init__(self, theme: Theme, entry: ModelEntry, models: ModelController) -> None:
@@ -64,7 +63,6 @@ class ModelRow(Card):
         self.reload_button.clicked.connect(lambda: models.reload(entry.folder))
         self.use_button.clicked.connect(lambda: models.use(entry.folder))
         self.more_button.clicked.connect(lambda: self.show_facts(self._facts is None))
-        self.delete_button.clicked.connect(self.delete_requested)
         theme.changed.connect(self._place_aside)
 
     @property

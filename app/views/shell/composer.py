@@ -204,7 +204,6 @@ class Composer(Translated, QWidget):
 
     send_requested = Signal(str)
     stop_requested = Signal()
-    attach_requested = Signal()
     excess_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -247,7 +246,6 @@ class Composer(Translated, QWidget):
         self.unsent.due.connect(self._submit)
         self.unsent.due_elsewhere.connect(self._send_queued)
         self.button.clicked.connect(self._on_button)
-        self.attach_button.clicked.connect(self.attach_requested)
         self.attached.left.connect(self.take_focus)
         self._theme.changed.connect(self._restyle)
 
@@ -482,10 +480,6 @@ _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 
 class UnseenNote(Translated, QWidget):
-    use_requested = Signal(str)  # the folder of an installed model that can
-    install_requested = Signal(str)  # the repository of one that is not installed
-    find_requested = Signal()
-
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -503,9 +497,6 @@ class UnseenNote(Translated, QWidget):
         self._row.setContentsMargins(0, 4, 0, 0)
         self._row.addWidget(self.words, 1)
         self._row.addWidget(self._buttons)
-        self.use_button.clicked.connect(self._use)
-        self.install_button.clicked.connect(self._install)
-        self.find_button.clicked.connect(self.find_requested)
         self._retranslate()
         self.hide()
 
@@ -549,12 +540,15 @@ class UnseenNote(Translated, QWidget):
         self._row.setAlignment(self._buttons, Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag.AlignLeft)
         self.setMinimumHeight(self._row.heightForWidth(self.width()))  # the composer asks no height for a width
 
-    def _use(self) -> None:
-        self.use_requested.emit(self._shown[1][1])
+    @property
+    def installed_folder(self) -> str:
+        """Of the model that its first button chooses."""
+        return self._shown[1][1]
 
-    def _install(self) -> None:
-        if (offer := self._shown[2]) is not None:
-            self.install_requested.emit(offer.repository)
+    @property
+    def offer(self) -> ModelOffer | None:
+        """The model that its second button installs."""
+        return self._shown[2]
 
     def _retranslate(self) -> None:
         _chosen, (name, folder), offer, coming, only_sees = self._shown

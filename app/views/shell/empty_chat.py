@@ -32,7 +32,6 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 class EmptyChat(Translated, QScrollArea):
     question_asked = Signal(str)
-    models_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +52,6 @@ class EmptyChat(Translated, QScrollArea):
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
-        self.offer_button.clicked.connect(self.models_requested)
         self.install_button.clicked.connect(self._on_click)
         self._shown_for: tuple[bool, bool] | None = None
         self._retranslate()

@@ -99,7 +99,7 @@ class MainWindow(Translated, ShellWindow):
             wish.connect(self.open_picker)
         self.sidebar.shown_wanted.connect(lambda: self.set_sidebar_wanted(True))
         menu.search.triggered.connect(self.search_chats)
-        self.empty_chat.models_requested.connect(self.models_view.find)
+        self.empty_chat.offer_button.clicked.connect(self.models_view.find)
         menu.quit.triggered.connect(self.quit)
         self.resized.connect(self._fit_sidebar)
         self._theme.changed.connect(self._fit_sidebar)

@@ -433,7 +433,6 @@ class PickerLists(Translated, QWidget):
         for each in (self.mains, self.drafts):
             each.installEventFilter(self)
             each.pointed.connect(self.pointed)
-            each.moved.connect(self.pointed)
             each.typed.connect(self._type)
             each.confirmed.connect(self.left)
 

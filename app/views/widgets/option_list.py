@@ -59,8 +59,7 @@ class Option:
 
 
 class OptionList(ChoiceList):
-    moved = Signal()  # another option is the current one
-    pointed = Signal()  # another option is under the pointer, or none
+    pointed = Signal()  # another option is under the pointer or the current one, or none
     typed = Signal(str)  # letters, for a field that searches in the list
     confirmed = Signal()  # something was chosen by Return
 
@@ -70,7 +69,7 @@ class OptionList(ChoiceList):
         self.is_led = False  # a field that has the focus leads it: Return in there chooses the current option
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
-        self.selectionModel().currentChanged.connect(self.moved)
+        self.selectionModel().currentChanged.connect(self.pointed)
         self.setItemDelegate(_OptionDelegate(self))
         self.entered.connect(self.pointed)
 
