@@ -419,7 +419,9 @@ class OfferRow(QWidget):
 
     def _name_button(self, coming: DownloadState | None, *, is_used: bool) -> None:
         here = self.offer.installed
-        state = self.tr("In use") if is_used else "" if here else coming_text(coming)
+        state = "" if here else coming_text(coming)
+        if is_used:
+            state = self.tr("In use")
         self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
         self.install_button.setEnabled(not state)
         name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")

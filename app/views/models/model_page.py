@@ -89,7 +89,8 @@ class ModelPage(Translated, Page):
 
     def show_page(self) -> None:
         """As much as is known: without its page what a list had, why there is no more, and what can be done."""
-        page, entry = self._discover.page, self._discover.page_entry
+        page = self._discover.page
+        entry = self._discover.page_entry
         self.title.setText(human_name(self._discover.page_of))
         set_tooltip(self.title, self._discover.page_of)
         self.hub_button.setVisible(page is not None)
@@ -129,7 +130,8 @@ class ModelPage(Translated, Page):
         self._show_partners(entry)
 
     def _show_install(self, entry: HubEntry | None) -> None:
-        page, repository = self._discover.page, self._discover.page_of
+        page = self._discover.page
+        repository = self._discover.page_of
         words = self.tr("Install")
         if page is not None:
             known = page.download_bytes > 0

@@ -140,7 +140,8 @@ class ModelRow(Card):
 
     @property
     def _is_in_use(self) -> bool:
-        entry, gone = self._entry, self._entry.upkeep.state is UpkeepState.DELETING
+        entry = self._entry
+        gone = self._entry.upkeep.state is UpkeepState.DELETING
         return (entry.is_main or entry.is_draft) and not entry.is_checking and not gone
 
     def _words(self) -> QVBoxLayout:

@@ -143,9 +143,11 @@ class InstalledCard(Translated, QWidget):
 
     def show_models(self) -> None:
         """Only what has changed is made again."""
-        entries, scanned = starter_as_one(self._models.models), self._models.library.scanned
+        entries = starter_as_one(self._models.models)
+        scanned = self._models.library.scanned
         if (entries, scanned) != (self._entries, self._scanned):
-            self._entries, self._scanned = entries, scanned
+            self._entries = entries
+            self._scanned = scanned
             self._show_rows()
 
     def _arrange(self) -> None:
@@ -281,7 +283,8 @@ class InstalledCard(Translated, QWidget):
         )
         self.sort.setAccessibleName(self.tr("Order"))
         self.fits.setText(self.tr("Runs on this Mac"))
-        self._entries, self._scanned = starter_as_one(self._models.models), self._models.library.scanned
+        self._entries = starter_as_one(self._models.models)
+        self._scanned = self._models.library.scanned
         self._show_rows()
 
 

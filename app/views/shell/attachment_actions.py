@@ -135,7 +135,8 @@ class AttachmentActions(QObject):
         return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
 
     def _keep_end(self) -> None:
-        longest, room = self.model.longest, self._room()
+        longest = self.model.longest
+        room = self._room()
         if longest is not None and longest.attachment is not None and longest.tokens and room >= _LEAST_ROOM:
             whole = longest.attachment
             text = end_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))

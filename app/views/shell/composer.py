@@ -77,7 +77,8 @@ class UnsentWords(QObject):
         self._field.commit()
         self.keep()
         self._texts[self._chat_id] = self._field.text()
-        self._chat_id, queued = chat_id, self._queued.get(chat_id)
+        self._chat_id = chat_id
+        queued = self._queued.get(chat_id)
         self._field.begin_with(self._texts.pop(chat_id, ""))
         if queued is not None:
             self._queued[chat_id] = queued
@@ -87,7 +88,8 @@ class UnsentWords(QObject):
 
     def go_on_in(self, chat_id: int) -> None:
         """The open chat has a number now: what was typed since its first message was sent stays with it."""
-        left, self._chat_id = self._chat_id, chat_id
+        left = self._chat_id
+        self._chat_id = chat_id
         self.changed.emit(left, "")
         self.keep()
 
@@ -340,7 +342,8 @@ class Composer(Translated, QWidget):
 
     def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:
         """Whether the chosen model sees pictures; `lacks_picture`: it answers about nothing else, and there is none."""
-        before, self._lacks_picture = (self.attached.unseen, self._lacks_picture), lacks_picture
+        before = (self.attached.unseen, self._lacks_picture)
+        self._lacks_picture = lacks_picture
         self.attached.set_sees(sees)
         if (self.attached.unseen, lacks_picture) != before:
             self._on_attached()
@@ -356,12 +359,14 @@ class Composer(Translated, QWidget):
         return self._tokens.used
 
     def set_context(self, used_tokens: int, limit_tokens: int) -> None:
-        self._tokens.used, self._tokens.limit = used_tokens, limit_tokens
+        self._tokens.used = used_tokens
+        self._tokens.limit = limit_tokens
         self._show_tokens()
 
     def show_attached_tokens(self, tokens: int, limit_tokens: int) -> None:
         """What is attached counts before it is sent; `limit_tokens` where no reply has reported one yet."""
-        self._tokens.attached, self._tokens.model_limit = tokens, limit_tokens
+        self._tokens.attached = tokens
+        self._tokens.model_limit = limit_tokens
         self._show_tokens()
 
     def show_typed_tokens(self, tokens: int) -> None:
@@ -431,7 +436,8 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._generating else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
-        excess, self.excess = self.excess, self._tokens.excess(self.text())
+        excess = self.excess
+        self.excess = self._tokens.excess(self.text())
         if excess != self.excess:
             self.excess_changed.emit()
         can_submit = self._can_submit("" if self.is_empty else "x") and not self.excess

@@ -46,7 +46,8 @@ class EmptyChat(Translated, QScrollArea):
         self.download = DownloadRow(theme)
         self._pair: PairOffer | None = None  # the best for this machine, unless it is on its way
         self._models: ModelController | None = None
-        self._has_model, self._asks = True, True
+        self._has_model = True
+        self._asks = True
         self._offers = True  # until a download takes that place
         self._fitted_for: tuple[object, ...] = ()
         self._arrange()
