@@ -475,7 +475,7 @@ class ChatList(RowRing, QListView):
         event.setAccepted(welcome)
 
     def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
-        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call of Qt's handler starts that again,
+        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call of it starts that again,
         so it is called once for an edge, not for each move.
         """
         y = event.position().y()
