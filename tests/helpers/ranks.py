@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from engine.cluster import loading
-from engine.cluster.crew import Crew
 from engine.cluster.process import RankProcess
+from engine.cluster.rank_group import RankGroup
 from tests.families.configs import config
 from tests.families.harness import build, noised
 from tests.helpers.tiny_models import save
@@ -147,7 +147,7 @@ class Witness:
         self._left: dict[str, int] = {}
         monkeypatch.setattr(loading, "RankProcess", self._start)
         for name in ("loaded", "forward", "commit"):
-            monkeypatch.setattr(Crew, name, self._noting(name, getattr(Crew, name)))
+            monkeypatch.setattr(RankGroup, name, self._noting(name, getattr(RankGroup, name)))
 
     def kill_before_forward(self, number: int) -> None:
         self.act_before("forward", number)
