@@ -28,8 +28,8 @@ class Round:
 
     `seconds`: of the whole round; `draft_s` and `verify_s`: of its parts, 0 unless it was timed part by part.
     `typical`: prices may be learnt from `seconds`; False if it includes starting the next forward, or used one already
-    started. `verdicts`: the main model's token after each token of `draft`, emitted or not. `drafted`: tokens counted
-    in statistics, none after the reply's end; `proposed`: all verified tokens, which is what `seconds` paid for.
+    started. `drafted`: tokens counted in statistics, none after the reply's end; `proposed`: all verified tokens, which
+    is what `seconds` paid for.
     """
 
     emitted: tuple[int, ...]
@@ -40,7 +40,6 @@ class Round:
     verify_s: float = 0.0
     typical: bool = True
     draft: Draft = NO_DRAFT
-    verdicts: tuple[int, ...] = ()
     failure: Exception | None = None  # why the draft could not be computed or verified; the round was plain instead
 
     @property
@@ -84,7 +83,7 @@ def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[]
     verdicts = verdicts_on(draft, sequence, sampler)
     emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, ending)
     _commit(sequence, sampler, emitted)
-    return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft, verdicts=tuple(verdicts))
+    return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft)
 
 
 def timed_round(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api.types import ToolCall
@@ -47,19 +47,19 @@ def chosen_tools(
     fields: Fields, tools: Sequence[dict[str, Any]], dropped: Sequence[str] = (), spaces: Sequence[Space] = ()
 ) -> Tools:
     """With the choice that OpenAI's dialects share."""
-    several = fields.flag("parallel_tool_calls", True)
+    made = Tools(tuple(tools), tuple(dropped), fields.flag("parallel_tool_calls", True), tuple(spaces))
     choice = fields.any("tool_choice")
     if isinstance(choice, dict) and choice.get("type") == "function":
         within = choice.get("function", choice)  # the Responses have the name beside the type
         name = within.get("name") if isinstance(within, dict) else None
-        return Tools(tuple(tools), tuple(dropped), False, tuple(spaces), demanded(tools, str(name)))
+        return replace(made, several=False, demanded=demanded(tools, str(name)))
     match choice:
         case None | "auto":
-            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces))
+            return made
         case "none":
-            return Tools((), tuple(dropped), several, tuple(spaces))
+            return replace(made, given=())
         case "required":
-            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces), demanded(tools))
+            return replace(made, demanded=demanded(tools))
     raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}")
 
 
