@@ -241,26 +241,6 @@ def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
     assert len(processes_below(os.getpid())) == 1
 
 
-@pytest.mark.slow
-def test_over_a_line_that_drips_the_text_is_the_same(lent: Lent) -> None:
-    client = EngineClient(lent.engine)
-    client.load(lent.main, lent.draft, plan=lent.plan)
-    alone = client.run(asked(drafted=3)).tokens
-    lent.line.drip()
-
-    assert client.run(asked(drafted=3)).tokens == alone
-
-
-@pytest.mark.slow
-def test_over_a_line_that_delays_the_text_is_the_same(lent: Lent) -> None:
-    client = EngineClient(lent.engine)
-    client.load(lent.main, lent.draft, plan=lent.plan)
-    alone = client.run(asked(drafted=3)).tokens
-    lent.line.delay_s = 0.1
-
-    assert client.run(asked(drafted=3)).tokens == alone
-
-
 def lends(lent: Lent, wanted: bool) -> bool:
     """Once it does, or not; False if that does not come."""
     until = time.monotonic() + PATIENCE_S

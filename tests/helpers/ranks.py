@@ -68,7 +68,6 @@ class Line:
         # Of connections from now on: bytes from the far side before they are cut, and at most so many at a time.
         self.cut_after: int | None = None
         self.most = _MOST
-        self.delay_s = 0.0  # of all that comes
         self._thread = threading.Thread(target=self._accept)
         self._thread.start()
 
@@ -81,11 +80,6 @@ class Line:
         """Nothing comes any more, and nothing ends."""
         for strand in self._strands:
             strand.hushed = True
-
-    def drip(self) -> None:
-        """A few bytes at a time."""
-        for strand in self._strands:
-            strand.most = 3
 
     def close(self) -> None:
         with suppress(OSError):  # on Linux, `accept` returns only so
@@ -130,7 +124,6 @@ class _Strand:
                 data = data if self.left is None else data[: self.left]
                 self.left = None if self.left is None else self.left - len(data)
                 if not self.hushed:
-                    time.sleep(self._line.delay_s)
                     sink.sendall(data)
                 if self.most < _MOST:
                     time.sleep(0.001)
