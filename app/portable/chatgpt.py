@@ -19,7 +19,8 @@ from app.storage.portable import PortableChat, PortableMessage
 _ROLES = ("user", "assistant")
 _LANGUAGES = {"unknown": "", "json": "json"}
 _SAID_TO_ALL = ("", "all", "assistant")
-_CREATE, _UPDATE = "canmore.create_textdoc", "canmore.update_textdoc"
+_CREATE = "canmore.create_textdoc"
+_UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _MARKS = re.compile(r"([\\`*_\[\]<>&])")
@@ -62,7 +63,8 @@ def _instructions(nodes: Iterable[Any]) -> str:
     """What the user asked of every answer of ChatGPT, or the system message: the first that says anything."""
     for node in nodes:
         message = object_at(node, "message")
-        content, role = object_at(message, "content"), text_at(object_at(message, "author"), "role")
+        content = object_at(message, "content")
+        role = text_at(object_at(message, "author"), "role")
         said = object_at(object_at(message, "metadata"), "user_context_message_data")
         instructions = [text_at(said, "about_user_message"), text_at(said, "about_model_message")]
         if role == "system" and text_at(content, "content_type") == "text":
@@ -85,7 +87,8 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
 
     Pictures that it drew are a tool's, and become part of the reply.
     """
-    role, metadata = text_at(object_at(found, "author"), "role"), object_at(found, "metadata")
+    role = text_at(object_at(found, "author"), "role")
+    metadata = object_at(found, "metadata")
     drawn = _drawn(object_at(found, "content")) if role == "tool" else ()
     if drawn:
         created_at = time_at(found, "create_time") or began
@@ -94,7 +97,8 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
     for_canvas = role == "assistant" and is_for_canvas(found)
     if role not in _ROLES or hidden or not (for_canvas or text_at(found, "recipient") in _SAID_TO_ALL):
         return None
-    is_user, content = role == "user", object_at(found, "content")
+    is_user = role == "user"
+    content = object_at(found, "content")
     said = _Said(text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
     said.attachments = tuple(_with_files(said.attachments, list_at(metadata, "attachments")))
     said.thinking_s = number_at(metadata, "finished_duration_sec")
@@ -152,7 +156,9 @@ def _said(content: dict[str, Any], *, is_user: bool) -> _Said:
 
 def _parts(parts: list[Any], *, is_user: bool) -> _Said:
     """Texts as they are, and pictures; of sounds and the like remains that they were there."""
-    texts, pictures, notes = [], [], []
+    texts = []
+    pictures = []
+    notes = []
     for part in parts:
         if isinstance(part, str):
             texts.append(text_at({"part": part}, "part"))

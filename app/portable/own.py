@@ -110,7 +110,8 @@ def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> P
     Versions of a message have the same ones. Those that are too many are left out, so that the words can be read;
     `without_bytes` names them.
     """
-    written, left = {""}, MOST_PICTURE_BYTES
+    written = {""}
+    left = MOST_PICTURE_BYTES
 
     def whole(attachment: Attachment) -> Attachment:
         nonlocal left

@@ -30,7 +30,8 @@ def ordered(nodes: Mapping[Hashable, Node]) -> tuple[tuple[PortableMessage, ...]
     numbers: dict[Hashable, int] = {}
     messages: list[PortableMessage] = []
     for key in _parents_first(parents, nodes):
-        message, parent = nodes[key].message, parents[key]
+        message = nodes[key].message
+        parent = parents[key]
         assert message is not None
         numbers[key] = len(messages) + 1
         messages.append(replace(message, number=len(messages) + 1, parent=numbers.get(parent)))

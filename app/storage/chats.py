@@ -175,7 +175,8 @@ class ChatStates:
         """A message, and how far into it its reader was. None: at the end of the chat."""
         row = self._db.row("SELECT place FROM chats WHERE id = ?", (chat_id,))
         stored = (as_json_object(row["place"]) if row is not None else None) or {}
-        message, offset = stored.get("message"), stored.get("offset")
+        message = stored.get("message")
+        offset = stored.get("offset")
         if type(message) is not int or type(offset) is not float or not math.isfinite(offset):
             return None
         return message, offset

@@ -129,7 +129,8 @@ def _began(stores: Stores, chat_id: int) -> float:
 
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
     """Within a transaction of the caller's. What was deleted here is not added again."""
-    options, leaf = stores.states.options(chat_id), stores.chats.leaf(chat_id)
+    options = stores.states.options(chat_id)
+    leaf = stores.chats.leaf(chat_id)
     here = _Here(stores, chat_id, chat)
     ids: dict[int, int] = {}
     added: list[int] = []
@@ -476,13 +477,19 @@ class Importing:
 
     def step(self, stores: Stores) -> bool:
         """Whether there may be more. What raises has changed nothing, and can be tried again."""
-        start, ids, grown, skipped = self._file.tell(), list(self.ids), list(self.grown), self.skipped
+        start = self._file.tell()
+        ids = list(self.ids)
+        grown = list(self.grown)
+        skipped = self.skipped
         try:
             with stores.database.transaction():
                 return self._step(stores)
         except BaseException:
             self._file.seek(start)
-            self._known, self.ids, self.grown, self.skipped = None, ids, grown, skipped
+            self._known = None
+            self.ids = ids
+            self.grown = grown
+            self.skipped = skipped
             raise
 
     def _step(self, stores: Stores) -> bool:

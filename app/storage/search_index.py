@@ -245,11 +245,14 @@ class SearchIndex:
 
     def within(self, blocks: Sequence[Sequence[int]], messages: Iterable[int]) -> Iterator[int]:
         """Those of a chat's messages, the latest first, that any of these blocks have."""
-        firsts, first, is_within = self._firsts, math.inf, False
+        firsts = self._firsts
+        first = math.inf
+        is_within = False
         for message in messages:
             if message < first:
                 number = bisect_right(firsts, message) - 1
-                first, is_within = firsts[number], any(_has(each, number) for each in blocks)
+                first = firsts[number]
+                is_within = any(_has(each, number) for each in blocks)
             if is_within:
                 yield message
 
@@ -284,7 +287,9 @@ class SearchIndex:
         blocks: list[tuple[int, int, list[str]]] = []  # first message, chat, texts
         chars = 0
         for row in rows:
-            number, chat_id, text = row["id"], row["chat_id"], _searched(row)
+            number = row["id"]
+            chat_id = row["chat_id"]
+            text = _searched(row)
             if not blocks or blocks[-1][1] != chat_id or chars > _BLOCK_CHARS:
                 blocks.append((number, chat_id, []))
                 chars = 0
@@ -336,5 +341,6 @@ def _question(folded: str) -> str:
 def _asked_pieces(run: str) -> list[str]:
     """All of the longest that there are; of a very long word only some."""
     size = min(2 if _BEGINS_WIDE.match(run) else 3, len(run))
-    pieces, longer = [run[at : at + size] for at in range(len(run) - size + 1)], _KANA.findall(run)
+    pieces = [run[at : at + size] for at in range(len(run) - size + 1)]
+    longer = _KANA.findall(run)
     return [*longer, *(piece for piece in pieces if not any(piece in each for each in longer))][:_MOST_ASKED]

@@ -64,7 +64,9 @@ class Searching:
         self._not_read = set() if self._index is None else self._index.chats_not_read(self._db)
         asked = {fold(word): word for word in reversed(query.split())}
         words = [_Word(asked[folded], folded) for folded in reversed(asked)]
-        self._rest, self._knows_all, self._in_vain = None, self._index is None, 0
+        self._rest = None
+        self._knows_all = self._index is None
+        self._in_vain = 0
         self._ask_index(words, if_rare=True)
         found: list[ChatSummary] = []
         for chat_id in self._likely():
@@ -170,7 +172,8 @@ def _without_marks(text: str, word: str) -> str:
 def _around(text: str, word: str) -> str:
     """One line with the word in its middle."""
     first, last = next(occurrences(text, word), (0, 0))
-    start, stop = max(0, first - SNIPPET_BEFORE), min(last, first + _LONGEST_FOUND) + SNIPPET_AFTER
+    start = max(0, first - SNIPPET_BEFORE)
+    stop = min(last, first + _LONGEST_FOUND) + SNIPPET_AFTER
     piece = " ".join(_without_marks(text[start:stop], word).split())
     return ("…" if start else "") + piece + ("…" if stop < len(text) else "")
 
