@@ -8,8 +8,17 @@ from typing import Any
 
 from app.portable.beside import wanted
 from app.portable.problems import Unreadable, WhyNotRead
-from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
-from app.portable.trees import MOST_NODES
+from app.portable.reading import (
+    MOST_NODES,
+    list_at,
+    name_at,
+    note,
+    number_at,
+    object_at,
+    options_with,
+    text_at,
+    time_at,
+)
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage
 

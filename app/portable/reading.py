@@ -27,6 +27,7 @@ _MOST_PROBLEMS = 1000  # kept; more are only counted
 LONGEST_NAME = 500  # characters
 MOST_BYTES = 4 << 30  # of all that is read, unpacked
 MOST_FILES = 20_000
+MOST_NODES = 200_000  # messages of a chat
 _MOST_DEPTH = 12  # of folders
 _CHUNK_BYTES = 1 << 20
 _BOMB_RATIO = 200  # text is never packed so well
