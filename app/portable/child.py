@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from app.portable import chatgpt, lm_studio, own
 from app.portable.beside import Beside, is_wanted
-from app.portable.json_stream import Reader, loads
+from app.portable.json_stream import Reader
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import LIMITS, Source, chunks, note, sources
 from app.storage.codec import storable
@@ -80,14 +80,14 @@ class Import:
         for element in reader.elements(chunks(source, self._count)):
             title: object = ""
             count += 1
-            if count == 1 and "version" in (around := reader.begun()):
+            if count == 1 and "version" in (around := reader.head):
                 own.check_head(around)
                 for preset in own.presets_of(around):
                     _say(preset=preset)
             try:
                 if element.why is not None:
                     raise Unreadable(element.why)
-                found = loads(element.text)
+                found = element.value
                 title = found.get("title") or found.get("name") if isinstance(found, dict) else ""
                 for chat in understood(found, source.folder):
                     self._put(chat, source.beside)
