@@ -54,7 +54,7 @@ parity: dev ## Our drafters and pictures beside mlx-vlm's, transformers' and the
 	@test -x build/parity/bin/python || python3.11 -m venv build/parity
 	@build/parity/bin/python -m pip install --quiet mlx-vlm==0.7.10 torch==2.13.0 openai==3.54.0 hs-connectors==0.9.0 \
 		$(shell $(PYTHON) -m tests.parity.requirements)
-	@build/parity/bin/python -m pip install --quiet --no-deps dflash==0.1.0 speculators==0.9.0
+	@build/parity/bin/python -m pip install --quiet --no-deps speculators==0.9.0
 	@build/parity/bin/python -m tests.parity $(ARGS)
 
 peer: dev ## Our downloads from a hub of others, which is installed for this alone

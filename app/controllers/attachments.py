@@ -7,7 +7,7 @@ on disk. So does what is attached in the field of a message that is being edited
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -17,7 +17,6 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
-from app.controllers.chat_options import ChatOptions
 from app.controllers.messages import block_of
 from app.controllers.models import ModelController
 from app.documents.picture_values import Image, as_stored, image_of
@@ -87,99 +86,6 @@ def _ready_row(number: int, attachment: Attachment) -> AttachedRow:
     return AttachedRow(number, attachment.name, attachment.kind, attachment.size_bytes, attachment=attachment)
 
 
-class _Counting:
-    """How many tokens the rows are; `counted` gets the place of one whose count has come."""
-
-    def __init__(
-        self,
-        engine: ChatEngine,
-        bridge: EngineBridge,
-        models: ModelController,
-        options: ChatOptions,
-        rows: _Rows,
-        reader: Worker,
-        counted: Callable[[int], None],
-    ) -> None:
-        self._engine = engine
-        self._bridge = bridge
-        self._models = models
-        self._options = options
-        self._rows = rows
-        self._reader = reader
-        self._counted = counted
-        self._asked: dict[CountId, int] = {}  # the row that a count is for
-        self._of_pictures: set[int] = set()  # likewise, counted here
-        self._can_count = False
-        self._by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have, and with what
-        bridge.event_arrived.connect(self._on_event)
-
-    def on_pair(self) -> None:
-        """Another main model has other tokens; one that was unloaded keeps what it counted."""
-        info = self._models.main_info()
-        self._can_count = info is not None and self._models.pair.state is PairState.READY
-        by = None if info is None else (info.folder, self._options.picture_detail)
-        if self._can_count and by != self._by:
-            self._by = by
-            self._asked.clear()
-            self._of_pictures.clear()
-            self._rows.forget_tokens()
-
-    def count(self, rows: Iterable[AttachedRow]) -> None:
-        if not self._can_count:
-            return
-        asked = {*self._asked.values(), *self._of_pictures}
-        for row in rows:
-            if row.tokens is not None or row.attachment is None or row.number in asked:
-                continue
-            if row.attachment.is_picture:
-                self._count_picture(row.number, row.attachment)
-            else:
-                count_id = self._engine.count_tokens(block_of(row.attachment), self._bridge.post)
-                self._asked[count_id] = row.number
-
-    def _count_picture(self, number: int, picture: Attachment) -> None:
-        """From its size alone, by the thread that reads files. A model that does not see takes none."""
-        info = self._models.main_info()
-        by = self._by
-        detail = self._options.picture_detail
-        self._of_pictures.add(number)
-
-        def count() -> int:
-            sees = info is not None and info.sees
-            return picture_tokens(info.folder, picture.width, picture.height, detail) if info and sees else 0
-
-        def counted(tokens: int) -> None:
-            if by == self._by:
-                self._of_pictures.discard(number)
-                self._put(number, tokens)
-
-        self._reader.ask(count, counted, lambda _error: counted(0))
-
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, TokensCounted) and event.count in self._asked:
-            number = self._asked.pop(event.count)
-            if event.error is None:
-                self._put(number, event.tokens)
-
-    def _put(self, number: int, tokens: int) -> None:
-        self._counted(self._rows.change(number, lambda row: replace(row, tokens=tokens)) or 0)
-
-
-class StoredPictures:
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
-
-    def read(self, digest: str, done: Callable[[Image | None, str], None]) -> None:
-        """The image, None where it is missing or damaged, and the path of its file; later."""
-
-        def read(_stores: Stores) -> tuple[Image | None, str]:
-            data = self._storage.pictures.get(digest)
-            file = self._storage.pictures.path(digest)
-            return image_of(data) if data is not None else None, str(file or "")
-
-        self._storage.count(read, lambda found: done(*found))
-
-
 class AttachmentController(QObject):
     """`model` has the rows of the open chat."""
 
@@ -198,19 +104,23 @@ class AttachmentController(QObject):
         deliver: Deliver,
     ) -> None:
         super().__init__(chats)
+        self._engine = engine
+        self._bridge = bridge
         self._storage = storage
         self._models = models
-        self.stored = StoredPictures(storage)
-        self.model = AttachedModel(self)
+        self._chats = chats
+        self._deliver = deliver
         self._chat_id = chats.chat_id
+        self.model = AttachedModel(self)
         self._rows = _Rows()
         self._fields: dict[int, AttachedModel] = {}  # by message
         self._stops: dict[int, Stop] = {}  # of the files that are being read
         self._problems: list[NotAttached] = []
-        self._chats = chats
-        self._deliver = deliver
         self._reader = Worker("attachment reader", deliver)
-        self._counting = _Counting(engine, bridge, models, chats.options, self._rows, self._reader, self._on_counted)
+        self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
+        self._counting_pictures: set[int] = set()  # likewise, counted by the reader
+        self._counted_by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have
+        bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
@@ -260,7 +170,7 @@ class AttachmentController(QObject):
         for message in self._chats.transcript.messages:
             if message.edit is not None:
                 self.in_field(message.id)
-        self._tell_tokens()
+        self._report_tokens()
 
     def _added_tokens(self, message_id: int) -> int:
         """What the field brings that its message did not have when its tokens were counted."""
@@ -336,6 +246,16 @@ class AttachmentController(QObject):
             self._rows.drop(*sent)
             self._changed(chat_id)
 
+    def read_picture(self, digest: str, done: Callable[[Image | None, str], None]) -> None:
+        """One of a stored message: None where it is missing or damaged, and the path of its file; later."""
+
+        def read(_stores: Stores) -> tuple[Image | None, str]:
+            data = self._storage.pictures.get(digest)
+            file = self._storage.pictures.path(digest)
+            return image_of(data) if data is not None else None, str(file or "")
+
+        self._storage.count(read, lambda found: done(*found))
+
     def close(self) -> bool:
         for stop in self._stops.values():
             stop.ask()
@@ -370,7 +290,7 @@ class AttachmentController(QObject):
         if self._stops.pop(number, None) is not None and place is not None:  # otherwise it was removed meanwhile
             self._changed(place)
             self._count_all()
-            self._tell_refused()
+            self._report_refused()
         self._storage.pictures.give_up(attachment.digest)
 
     def _on_failed(self, number: int, path: str, error: Exception) -> None:
@@ -380,15 +300,15 @@ class AttachmentController(QObject):
         self._show()
         if wanted and isinstance(error, Refused):
             self._problems.append(_not_attached(path, place, error))
-        self._tell_refused()
+        self._report_refused()
         if not isinstance(error, Refused | Stopped):
             raise error  # our own mistake, reported like any other
 
     def _refuse(self, problem: NotAttached) -> None:
         self._problems.append(problem)
-        self._tell_refused()
+        self._report_refused()
 
-    def _tell_refused(self) -> None:
+    def _report_refused(self) -> None:
         """Of several files together, once the last of them is read."""
         if self._problems and not self._stops:
             problems = self._problems
@@ -398,16 +318,58 @@ class AttachmentController(QObject):
     # Counting
 
     def _on_pair(self) -> None:
-        self._counting.on_pair()
+        """Another main model has other tokens; one that was unloaded keeps what it counted."""
+        info = self._models.main_info()
+        by = None if info is None else (info.folder, self._chats.options.picture_detail)
+        if by is not None and self._models.pair.state is PairState.READY and by != self._counted_by:
+            self._counted_by = by
+            self._counting.clear()
+            self._counting_pictures.clear()
+            self._rows.forget_tokens()
         self._show()
         self._count_all()
 
     def _count_all(self) -> None:
         """Asks for the counts that the open chat and the fields lack."""
+        if self._models.main_info() is None or self._models.pair.state is not PairState.READY:
+            return
+        asked = {*self._counting.values(), *self._counting_pictures}
         in_fields = [row for message_id in self._fields for row in self._rows[-message_id]]
-        self._counting.count([*self._rows[self._chat_id], *in_fields])
+        for row in (*self._rows[self._chat_id], *in_fields):
+            if row.tokens is not None or row.attachment is None or row.number in asked:
+                continue
+            if row.attachment.is_picture:
+                self._count_picture(row.number, row.attachment)
+            else:
+                count_id = self._engine.count_tokens(block_of(row.attachment), self._bridge.post)
+                self._counting[count_id] = row.number
 
-    def _on_counted(self, place: int) -> None:
+    def _count_picture(self, number: int, picture: Attachment) -> None:
+        """From its size alone, by the thread that reads files. A model that does not see takes none."""
+        info = self._models.main_info()
+        detail = self._chats.options.picture_detail
+        by = self._counted_by
+        self._counting_pictures.add(number)
+
+        def count() -> int:
+            sees = info is not None and info.sees
+            return picture_tokens(info.folder, picture.width, picture.height, detail) if info and sees else 0
+
+        def counted(tokens: int) -> None:
+            if by == self._counted_by:
+                self._counting_pictures.discard(number)
+                self._put_tokens(number, tokens)
+
+        self._reader.ask(count, counted, lambda _error: counted(0))
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TokensCounted) and event.count in self._counting:
+            number = self._counting.pop(event.count)
+            if event.error is None:
+                self._put_tokens(number, event.tokens)
+
+    def _put_tokens(self, number: int, tokens: int) -> None:
+        place = self._rows.change(number, lambda row: replace(row, tokens=tokens)) or 0
         self._show()
         if place < 0 and self._chats.edits.has_attached(-place):  # its message will have the tokens, too
             self._chats.edits.attach(-place, attachments_of(self._rows[place]))
@@ -428,9 +390,9 @@ class AttachmentController(QObject):
         for message_id, model in self._fields.items():
             model.set_rows(list(self._rows[-message_id]))
         self.model.set_rows(list(self._rows[self._chat_id]))
-        self._tell_tokens()
+        self._report_tokens()
 
-    def _tell_tokens(self) -> None:
+    def _report_tokens(self) -> None:
         info = self._models.main_info()
         tokens = self.model.tokens + sum(map(self._added_tokens, self._fields))
         self.tokens_changed.emit(tokens, info.context_tokens or 0 if info is not None else 0)

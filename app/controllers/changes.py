@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -22,9 +21,19 @@ from app.system.worker import RETRY_INTERVAL_MS, ignore
 KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 _PATIENCE_S = 1.0  # with the disk, at the end
 
-Change = Callable[[Stores], object]
+StoreChange = Callable[[Stores], object]
 What = tuple[str, int]  # a kind of thing, and its chat or message
 T = TypeVar("T")
+
+
+@dataclass(eq=False, slots=True)
+class _Latest:
+    """The latest state of a thing, on its way to the disk or refused."""
+
+    change: StoreChange
+    value: object  # what it stores; None: nothing
+    is_refused: bool = False
+    is_kept: bool = False  # set by the thread that writes, before this one gets the answer
 
 
 class Keeping(QObject):
@@ -33,11 +42,8 @@ class Keeping(QObject):
     def __init__(self, storage: Storage, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
-        self._latest: dict[What, Change] = {}  # on their way to the disk, or refused
-        self._values: dict[What, object] = {}  # what these would store; None: nothing
-        self._refused: dict[What, Change] = {}
+        self._latest: dict[What, _Latest] = {}
         self._not_kept: set[What] = set()  # as the disk said last; set by the thread that writes
-        self._kept: set[Change] = set()  # likewise, until this thread gets it
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self.try_again)
 
@@ -45,16 +51,29 @@ class Keeping(QObject):
     def has_refused(self) -> bool:
         return bool(self._not_kept)
 
-    def keep(self, what: What, change: Change, value: object = None) -> None:
+    def keep(self, what: What, change: StoreChange, value: object = None) -> None:
         """`value`: what is stored by it, for `left`."""
-        self._latest[what] = change
-        self._values[what] = value
-        self._refused.pop(what, None)
-        self._storage.write(
-            partial(self._put, what, change),
-            lambda _: self._on_kept(what, change),
-            lambda _: self._on_refused(what, change),
-        )
+        latest = self._latest[what] = _Latest(change, value)
+
+        def put(stores: Stores) -> None:
+            try:
+                change(stores)
+            except Exception:
+                self._not_kept.add(what)
+                raise
+            self._not_kept.discard(what)
+            latest.is_kept = True
+
+        def kept(_done: None) -> None:
+            if self._latest.get(what) is latest:
+                del self._latest[what]
+
+        def refused(_problem: NotStored) -> None:
+            latest.is_refused = True
+            if self._latest.get(what) is latest:
+                self._retry.start()
+
+        self._storage.write(put, kept, refused)
 
     def unsent(self) -> dict[int, str]:
         """By chat, what was typed there in an earlier run and not sent."""
@@ -71,39 +90,22 @@ class Keeping(QObject):
         self._storage.write(lambda _stores: tried.set(), ignore, ignore)
         return tried.wait(timeout_s)
 
+    def try_again(self) -> None:
+        """What the disk has refused."""
+        for what, latest in list(self._latest.items()):
+            if latest.is_refused:
+                self.keep(what, latest.change, latest.value)
+
     def close(self) -> None:
         """What the disk has refused once it may take now; there is no later try."""
         self._retry.stop()
         self.try_now(_PATIENCE_S)
         for what in self._not_kept & self._latest.keys():
-            self.keep(what, self._latest[what], self._values[what])
+            self.keep(what, self._latest[what].change, self._latest[what].value)
 
     def left(self) -> dict[What, object]:
         """Once the storage is closed: what was asked for and is not on the disk."""
-        return {what: self._values[what] for what, change in self._latest.items() if change not in self._kept}
-
-    def try_again(self) -> None:
-        for what, change in list(self._refused.items()):
-            self.keep(what, change, self._values[what])
-
-    def _put(self, what: What, change: Change, stores: Stores) -> None:
-        try:
-            change(stores)
-        except Exception:
-            self._not_kept.add(what)
-            raise
-        self._not_kept.discard(what)
-        self._kept.add(change)
-
-    def _on_kept(self, what: What, change: Change) -> None:
-        self._kept.discard(change)
-        if self._latest.get(what) is change:
-            del self._latest[what], self._values[what]
-
-    def _on_refused(self, what: What, change: Change) -> None:
-        if self._latest.get(what) is change:
-            self._refused[what] = change
-            self._retry.start()
+        return {what: latest.value for what, latest in self._latest.items() if not latest.is_kept}
 
 
 class StorageChanges(QObject):

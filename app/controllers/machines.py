@@ -556,8 +556,9 @@ class Lending(QObject):
     def _on_state(self, state: LendingState) -> None:
         before, self.state = self.state, state
         set_aside(state.promised_bytes)
-        if state.supplied != before.supplied:
-            self._models.sources.set_supplied(state.supplied)
+        supplied = state.supplied(str(self._identity))
+        if supplied != before.supplied(str(self._identity)):
+            self._models.sources.set_supplied(supplied)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:

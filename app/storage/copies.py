@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 import shutil
 import sqlite3
 import time
@@ -27,7 +26,6 @@ _DAYS = 14
 _PART_OF_DISK = 0.05
 _LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
 _BUSY_S = 1.0
-_DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
 
 _log = logging.getLogger(__name__)
 
@@ -165,9 +163,8 @@ def forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
 
 
 def _number(copy: Path) -> int:
-    """0 for a dated copy of an earlier version."""
     last = copy.stem.rpartition("-")[2]
-    return int(last) if last.isdigit() and not _DATED.search(copy.stem) else 0
+    return int(last) if last.isdecimal() else 0
 
 
 def _folder(path: Path) -> Path:

@@ -95,15 +95,16 @@ def is_sound(path: Path) -> bool:
     """
     if not path.exists() or path.stat().st_size == 0:
         return True
+    end = time.monotonic() + _LOOKING_S
     for attempt in range(TRIES):
         try:
-            if _has_no_fault(path):
+            if _has_no_fault(path, end):
                 return True
         except UnicodeDecodeError:  # in what SQLite itself says of a damaged schema
             continue
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-                return True
+                return attempt == 0
             if is_busy(error) or (not is_damage(error) and not _is_senseless(error) and attempt == TRIES - 1):
                 raise
     rescue.read_through(path)
@@ -115,11 +116,10 @@ def _is_senseless(error: sqlite3.DatabaseError) -> bool:
     return error.sqlite_errorcode == sqlite3.SQLITE_ERROR
 
 
-def _has_no_fault(path: Path) -> bool:
+def _has_no_fault(path: Path, end: float) -> bool:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.text_factory = READ_TEXT
         connection.execute(f"PRAGMA busy_timeout = {_OPENING_BUSY_MS}")
-        end = time.monotonic() + _LOOKING_S
         connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
         version = schema.version_of(connection)
         known = schema.newest_version()

@@ -180,6 +180,7 @@ def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> _Merge:
         merge.add(damaged)
         notes = damaged.notes()
     schema.migrate(fresh)
+    end = time.monotonic() + _PATIENCE_S  # with copies of which none is whole
     for copy in reversed(copies_of(path)):
         brought_up = work / copy.name
         shutil.copyfile(copy, brought_up)
@@ -193,7 +194,7 @@ def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> _Merge:
         with closing(_Readable(brought_up)) as readable:
             merge.add(readable, but_not=damaged.through - _DELETED_BY_MARK)
             notes += readable.notes()
-        if not readable.met_damage:
+        if not readable.met_damage or time.monotonic() > end:
             break
     fresh.executemany("INSERT OR IGNORE INTO notes VALUES (?, ?)", notes)
     forget_in(fresh, Trash(Connection(fresh)).traces)
@@ -320,7 +321,7 @@ class _Merge:
         for number, *values in file.rows(table):
             if number not in numbers and len(values) == len(columns):
                 values[key] = number
-                with suppress(sqlite3.Error):
+                with suppress(sqlite3.IntegrityError, sqlite3.DataError):  # a damaged value
                     self._fresh.execute(sql, values)
                     numbers.add(number)
         return len(numbers) - before

@@ -236,7 +236,8 @@ class SearchIndex:
         """Those that have come since the last time; where that is interrupted, none of them."""
         rest = (len(self._chats),)
         of_rest = "SELECT {} AS each FROM blocks WHERE number >= ? ORDER BY number"
-        firsts, chats = (_numbers(self.database, of_rest.format(each), rest) for each in ("first", "chat_id"))
+        firsts = _numbers(self.database, of_rest.format("first"), rest)
+        chats = _numbers(self.database, of_rest.format("chat_id"), rest)
         self._firsts += firsts
         self._chats += chats
 
@@ -245,13 +246,12 @@ class SearchIndex:
 
     def within(self, blocks: Sequence[Sequence[int]], messages: Iterable[int]) -> Iterator[int]:
         """Those of a chat's messages, the latest first, that any of these blocks have."""
-        firsts = self._firsts
         first = math.inf
         is_within = False
         for message in messages:
             if message < first:
-                number = bisect_right(firsts, message) - 1
-                first = firsts[number]
+                number = bisect_right(self._firsts, message) - 1
+                first = self._firsts[number]
                 is_within = any(_has(each, number) for each in blocks)
             if is_within:
                 yield message
@@ -287,11 +287,9 @@ class SearchIndex:
         blocks: list[tuple[int, int, list[str]]] = []  # first message, chat, texts
         chars = 0
         for row in rows:
-            number = row["id"]
-            chat_id = row["chat_id"]
             text = _searched(row)
-            if not blocks or blocks[-1][1] != chat_id or chars > _BLOCK_CHARS:
-                blocks.append((number, chat_id, []))
+            if not blocks or blocks[-1][1] != row["chat_id"] or chars > _BLOCK_CHARS:
+                blocks.append((row["id"], row["chat_id"], []))
                 chars = 0
             blocks[-1][2].append(text)
             chars += len(text)

@@ -77,8 +77,10 @@ class Storage:
     """`deliver` has a call made on the owner's thread, which is the one that calls everything here."""
 
     def __init__(self, path: Path, deliver: Deliver) -> None:
-        self._address, self._deliver = address_of(path), deliver
-        self.path, self.pictures = path, Pictures(path)
+        self.path = path
+        self.pictures = Pictures(path)
+        self._address = address_of(path)
+        self._deliver = deliver
         self._writer = Worker("storage writer", deliver)
         self._searcher = Worker("storage reader", deliver)
         self._copier = Worker("storage copier", deliver)
@@ -342,7 +344,9 @@ class _Search:
         self._query = query
         self._limit = limit
         self._known = known
-        self._report, self._reported, self._reports_at = report, 0, 0.0
+        self._report = report
+        self._reported = 0
+        self._reports_at = 0.0
         self._read: list[Connection] = []
         self._lock = threading.Lock()
 
@@ -368,7 +372,8 @@ class _Search:
 
     def _goes_on(self, found: Sequence[ChatSummary]) -> bool:
         if len(found) > self._reported and time.monotonic() >= self._reports_at:
-            self._reported, self._reports_at = len(found), time.monotonic() + _REPORT_S
+            self._reported = len(found)
+            self._reports_at = time.monotonic() + _REPORT_S
             self._report(list(found))
         return not self.cancelled
 

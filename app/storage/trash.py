@@ -97,7 +97,8 @@ class Trash:
     def purge(self) -> Purged:
         """For a start: forgets for good what was deleted more than 30 days ago."""
         with self._db.transaction():
-            chats, messages = list[int](), list[int]()
+            chats: list[int] = []
+            messages: list[int] = []
             for mark in Ages(self._db, "deleted").overdue(self.marks(), KEPT_S):
                 chats += self._ids(f"{_CHATS} = ?", mark)
                 messages += self._ids(f"{_MESSAGES} = ?", mark)
@@ -159,8 +160,14 @@ class Trash:
 
 
 def _deletion(row: sqlite3.Row) -> Deletion:
-    title, words = as_title(row["title"]), as_text(row["words"])
-    return Deletion(row["mark"], row["chat_id"], title, bool(row["whole"]), row["messages"], words)
+    return Deletion(
+        mark=row["mark"],
+        chat_id=row["chat_id"],
+        title=as_title(row["title"]),
+        whole_chat=bool(row["whole"]),
+        messages=row["messages"],
+        words=as_text(row["words"]),
+    )
 
 
 def _numbers(stored: object) -> tuple[int, ...]:
@@ -181,7 +188,8 @@ class Ages:
 
     def overdue(self, things: Iterable[float], kept_s: float) -> list[float]:
         """For a start: of all there are, each named by the moment of its beginning, those kept for so long."""
-        now, noted = time.time(), self._noted()
+        now = time.time()
+        noted = self._noted()
         gone_by = max(-_WEEK_S, min(_WEEK_S, now - noted.get("now", now)))
         counted = noted.get("counted", 0.0) + gone_by
         begun = {thing: noted.get(str(thing), counted - max(0.0, min(gone_by, now - thing))) for thing in things}

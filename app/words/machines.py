@@ -49,7 +49,7 @@ def use_words(state: LendingState) -> str:
 def wanted_words(state: LendingState) -> str:
     """Where a model that another machine needs would come from."""
     repository = state.wanted_repository
-    if state.supplied_repository != repository:
+    if not state.supplied_by:
         return repository
     copied = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if it does not answer")
     return fill(copied, repository, state.supplied_by)

@@ -41,7 +41,8 @@ def write_atomically(path: Path, data: bytes | str, *, private: bool = True, mod
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
-    flags, first_mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    first_mode = 0o600 if private else 0o666
     try:
         with os.fdopen(os.open(temporary, flags, first_mode), "wb") as file:
             if mode is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
@@ -55,11 +55,13 @@ class HubAccess:
 
 @dataclass(frozen=True, slots=True)
 class SuppliedModel:
-    """One commit of a repository that a paired machine supplies, at an address of this one that speaks as a hub."""
+    """One commit of a repository that a paired machine supplies, at an address that speaks as a hub."""
 
     repository: str
     revision: str
-    endpoint: str = field(repr=False)
+    endpoint: str
+    fingerprint: str  # of that machine's certificate
+    identity: str  # the folder with the key that it knows this one by
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.api.hub import SuppliedModel
@@ -98,15 +98,16 @@ class LendingState:
     wanted_repository: str = ""  # where that model can be downloaded; a name that came from elsewhere
     wanted_revision: str = ""
     paired: int = 0  # how many machines have been paired or removed since it began
-    supplied_by: str = ""  # the name of the machine that supplies a model now; "": none
-    supplied_repository: str = ""
-    supplied_revision: str = ""
-    supplied_endpoint: str = field(default="", repr=False)  # of the hub that has it, with its secret
+    supplied_by: str = ""  # the name of the machine that supplies that model now; "": none
+    supplied_endpoint: str = ""
+    supplied_fingerprint: str = ""  # of that machine's certificate
 
-    @property
-    def supplied(self) -> SuppliedModel | None:
-        model = SuppliedModel(self.supplied_repository, self.supplied_revision, self.supplied_endpoint)
-        return model if model.endpoint else None
+    def supplied(self, identity: str) -> SuppliedModel | None:
+        """`identity`: the folder with the key that the machine knows this one by."""
+        if not self.supplied_endpoint:
+            return None
+        wanted = self.wanted_repository, self.wanted_revision
+        return SuppliedModel(*wanted, self.supplied_endpoint, self.supplied_fingerprint, identity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,8 @@ class RequestStats:
 
         A pass that others shared costs what it brings. As it is at least 1, no speed-up exceeds the tokens per pass.
         """
-        own, all_tokens = self._own_ratio, self.tokens_per_pass
+        own = self._own_ratio
+        all_tokens = self.tokens_per_pass
         if not self.shared_rounds or own is None or all_tokens is None:
             return self._own_break_even
         return all_tokens / self._of_whole(own)
@@ -105,12 +106,13 @@ class RequestStats:
           speed-up = tokens per pass / break-even = (N - 1) / plain_rounds
 
         `plain_rounds`: time of its passes, each in plain passes at the same time and depth, so that load from elsewhere
-        cancels out (`drafting/baseline.py`). A race's figure is the same, with plain passes measured in its plain lap.
-        Shared passes count as neither gain nor loss. The first pass ends the prefill and does not count.
+        cancels out (`drafting/pass_ratio.py`). A race's figure is the same, with plain passes of its plain lap. Shared
+        passes count as neither gain nor loss. The first pass ends the prefill and does not count.
 
         1 if it is near that and not significant. None while too little is known.
         """
-        own, interval = self._own_ratio, self.speed_up_interval
+        own = self._own_ratio
+        interval = self.speed_up_interval
         if own is None or interval is None:
             return None
         if abs(math.log(own)) <= _SURE_ERRORS * self.plain_rounds_error:
@@ -123,7 +125,8 @@ class RequestStats:
 
         A gain or loss is reported only if 2.6 standard errors do not reach 1.
         """
-        own, error = self._own_ratio, _CERTAIN_ERRORS * self.plain_rounds_error
+        own = self._own_ratio
+        error = _CERTAIN_ERRORS * self.plain_rounds_error
         if own is None or not self.drafted or error > _WIDEST:
             return None
         return self._of_whole(own * math.exp(-error)), self._of_whole(own * math.exp(error))
@@ -131,7 +134,8 @@ class RequestStats:
     @property
     def is_speed_up_certain(self) -> bool:
         """Whether the interval is within a tenth of the speed-up."""
-        speed_up, interval = self.speed_up, self.speed_up_interval
+        speed_up = self.speed_up
+        interval = self.speed_up_interval
         if speed_up is None or interval is None:
             return False
         return max(speed_up / interval[0], interval[1] / speed_up) <= _CERTAIN
@@ -145,7 +149,8 @@ class RequestStats:
     @property
     def plain_tokens_per_second(self) -> float | None:
         """Predicted speed of the same machine at that time without a draft: tokens per second / speed-up."""
-        rate, speed_up = self.tokens_per_second, self.speed_up
+        rate = self.tokens_per_second
+        speed_up = self.speed_up
         return None if rate is None or speed_up is None or self.decode_s <= self.shared_s else rate / speed_up
 
     @property

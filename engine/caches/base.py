@@ -89,7 +89,8 @@ class CacheSet:
         self.width = 0
         self.position += kept
         self._keep_rollback_point()
-        self._before, self._calls = [], []
+        self._before = []
+        self._calls = []
 
     def keep_rollback_points(self) -> None:
         """Until the next `roll_back`, record what it takes to roll back to here and to the end of each step."""

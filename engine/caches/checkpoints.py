@@ -173,7 +173,8 @@ def _window_state(leaf: WindowCache) -> list[Any]:
     """All attributes; of the entries only those that a next token can attend to."""
     state = dict(vars(leaf))
     if leaf.keys is not None:
-        first, end = max(0, state["_end"] - leaf.max_size + 1), state["_end"]
+        first = max(0, state["_end"] - leaf.max_size + 1)
+        end = state["_end"]
         state |= {name: _copy(state[name][..., first:end, :]) for name in ("keys", "values")}
         state |= {name: max(0, at - first) for name, at in state.items() if name in _PLACES}
     return [[name, value] for name, value in state.items()]

@@ -53,7 +53,8 @@ class MergedCaches:
     def keep(self, rows: list[int]) -> None:
         """Keep these rows in this order, and drop all others."""
         if not rows:
-            self.layers, self._before = [], []
+            self.layers = []
+            self._before = []
             return
         for layer in self.layers:
             layer.filter(rows)
@@ -118,7 +119,8 @@ def _rotating(window: WindowCache) -> Any:
     """The window as mlx-lm's batches expect it."""
     rotating = mlx_cache.RotatingKVCache(window.max_size)
     if window.keys is not None:
-        rotating.offset, rotating._idx = window.offset, rotating.size()  # noqa: SLF001  it has no public name
+        rotating.offset = window.offset
+        rotating._idx = rotating.size()  # noqa: SLF001  it has no public name
         rotating.keys, rotating.values = (_newest(window, held) for held in (window.keys, window.values))
     return rotating
 

@@ -87,9 +87,11 @@ class _Step:
         if self._watched.isdisjoint(map(id, handed)) or not all(map(_plain, values)):
             return run(*arguments, **keywords)
         own = tuple(map(own_array, arguments)), {name: own_array(value) for name, value in keywords.items()}
-        call, first = Call(module, *own, handed), len(self.calls)
+        call = Call(module, *own, handed)
+        first = len(self.calls)
         before = [(leaf, slots(leaf)) for leaf in handed if id(leaf) in self._watched]
-        outer, self._outputs = self._outputs, call.outputs
+        outer = self._outputs
+        self._outputs = call.outputs
         result = run(*arguments, **keywords)
         self._outputs = outer
         call.changed = {

@@ -24,7 +24,6 @@ from engine.cluster.operations import (
     Answer,
     Approach,
     Ask,
-    Delivery,
     Offer,
     Ping,
     Pong,
@@ -36,7 +35,6 @@ from engine.cluster.operations import (
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_rank
 from engine.cluster.relay import HANDSHAKE_S, SILENT_S, relayed
-from engine.cluster.supplied import PIECE_BYTES, Supplies, SupplyLine
 from engine.cluster.versions import difference
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.models.fit import model_memory_bytes
@@ -48,6 +46,7 @@ END_S = 1.0  # for a rank whose connection has ended; it has nothing to save
 FREED_S = 5.0  # for a rank to make room for the next one of the same process, which waits for an answer meanwhile
 MOST_CONNECTIONS = 16
 TAKEN_BACK_S = 600.0  # for which nothing is lent once its user has stopped that
+OFFERED_S = 15.0  # for which files can be had after they were offered
 LOOK_S = 1.0  # between two looks whether the machine that is helped is still paired
 _AGAIN_S = 0.5  # until a connection is accepted again after a failure: no descriptor was free, say
 
@@ -72,9 +71,19 @@ class Wanted:
     source: HubSource
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedFiles:
+    """A wanted model, which its machine has at this address."""
+
+    wanted: Wanted
+    endpoint: str
+    until: float  # monotonic
+
+
 @dataclass(eq=False, slots=True)
 class _Connection:
     socket: socket.socket
+    host: str
     machine: Machine | None = None  # whose certificate it showed; until then, and without one, it may only be paired
 
 
@@ -100,7 +109,7 @@ class Lender:
         self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
         self._lending: Lending | None = None
         self.wanted: Wanted | None = None
-        self.supplies = Supplies(on_change)
+        self._files: OfferedFiles | None = None
         self._fetches = fetches
         self._lent_to: tuple[str, _Connection] | None = None  # which process of that machine
         self._lends_from = 0.0  # monotonic
@@ -151,6 +160,15 @@ class Lender:
     def lending(self) -> Lending | None:
         return self._lending
 
+    @property
+    def offered_files(self) -> OfferedFiles | None:
+        """Of what is wanted; None: its machine does not offer them now, or it is here."""
+        files = self._files
+        if files is None or files.wanted != self.wanted or time.monotonic() > files.until:
+            return None
+        is_here = files.wanted.source in self._models().values()
+        return None if is_here or not self._is_paired(files.wanted.machine) else files
+
     def _run(self, work: Callable[[], None]) -> None:
         thread = threading.Thread(target=work, name="lender", daemon=True)
         with self._lock:
@@ -160,13 +178,13 @@ class Lender:
     def _accept(self, listening: socket.socket) -> None:
         while True:
             try:
-                connected = listening.accept()[0]
+                connected, address = listening.accept()
             except OSError:
                 if self._listening is None:
                     return
                 time.sleep(_AGAIN_S)
                 continue
-            connection = _Connection(connected)
+            connection = _Connection(connected, address[0].removeprefix("::ffff:"))
             if self._takes(connection):
                 self._run(partial(self._serve, connection))
             else:
@@ -218,12 +236,12 @@ class Lender:
         return any(known.fingerprint == machine.fingerprint for known in self._identity.machines())
 
     def _talk(self, plain: socket.socket, relay: threading.Thread, connection: _Connection) -> None:
-        wire, machine = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0), connection.machine
+        wire = Wire(plain, Approach, HANDSHAKE_S, most_bytes=0)
         try:
             with closing(plain):
                 while wire.arrives(None):
                     try:
-                        started = self._answer(wire, machine)
+                        started = self._answer(wire, connection)
                         if started is not None:
                             self._reserve(*started, connection)
                             self._lend(wire, plain, relay, started[0])
@@ -234,8 +252,9 @@ class Lender:
         finally:
             relay.join()  # what was sent last arrives first
 
-    def _answer(self, wire: Wire, machine: Machine | None) -> tuple[Lending, str] | None:
+    def _answer(self, wire: Wire, connection: _Connection) -> tuple[Lending, str] | None:
         """What is to be started, for which process; None: nothing."""
+        machine = connection.machine
         value = wire.receive()[0]
         match value:
             case Ping():
@@ -253,7 +272,8 @@ class Lender:
                     raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
                 return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
             case Supply() if machine is not None and self._is_paired(machine):
-                self._take(wire, Wanted(machine, HubSource(value.repository, value.revision)))
+                self._note_files(Wanted(machine, HubSource(value.repository, value.revision)), value.port, connection)
+                wire.send(Answer(True))
             case _:
                 raise Declined(MachineRefusal.STRANGER)
         return None
@@ -274,16 +294,13 @@ class Lender:
             if wanted != before:
                 self._on_change()
 
-    def _take(self, wire: Wire, supplied: Wanted) -> None:
-        """A line over which that model comes, to its end. Raises Declined unless it is what was asked for last."""
-
-        def is_wanted() -> bool:
-            return supplied.source not in self._models().values() and self._is_paired(supplied.machine)
-
-        if not (self._fetches and supplied == self.wanted and is_wanted()):
+    def _note_files(self, wanted: Wanted, port: int, connection: _Connection) -> None:
+        """Raises Declined unless it is what was asked for last."""
+        if not (self._fetches and wanted == self.wanted and wanted.source not in self._models().values()):
             raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
-        wire.send(Answer(True))
-        self.supplies.hold(SupplyLine(wire.turned(Delivery, PIECE_BYTES), supplied.machine, supplied.source), is_wanted)
+        host = f"[{connection.host}]" if ":" in connection.host else connection.host
+        self._files = OfferedFiles(wanted, f"https://{host}:{port}", time.monotonic() + OFFERED_S)
+        self._on_change()
 
     def _folder_of(self, digest: str) -> str:
         for folder in self._models():

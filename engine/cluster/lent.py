@@ -31,7 +31,6 @@ from engine.cluster.operations import (
     Ping,
     Pong,
     Reply,
-    Request,
     Response,
     Start,
     Supply,
@@ -181,17 +180,10 @@ class LentRank:
         self.wire.close()
 
 
-def supply_line(helping: Helping, source: HubSource) -> Wire:
-    """To a machine that lacks that model: it asks for parts of its files, until it closes the line."""
-    with _refusals(helping.machine.address):
-        connected = _connected_to(helping)
-        try:
-            wire = _asking(connected)
-            _answer(wire, Supply(source.repository, source.revision), Answer)
-        except BaseException:
-            connected.close()
-            raise
-    return wire.turned(Request, 0)
+def offer_files(helping: Helping, source: HubSource, port: int) -> None:
+    """To a machine that lacks that model: it can be downloaded from this one, at this port."""
+    with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
+        _answer(_asking(connected), Supply(source.repository, source.revision, port), Answer)
 
 
 def digest_of(folder: Path) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType, UnionType
 from typing import Any, get_type_hints
 
-PROTOCOL = 4
+PROTOCOL = 5
 ITEM_BYTES = MappingProxyType({"float32": 4, "float16": 2, "bfloat16": 2})  # of hidden states, by type
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
@@ -211,51 +211,19 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """That the files of the model that was asked for last, and is not there, can be had from here.
-
-    After the answer, yes, the connection is for that: the other machine asks, and this one answers.
-    """
+    """That the files of the model that was asked for last, and is not there, can be had at this port for a while."""
 
     repository: str
     revision: str
-
-
-@dataclass(frozen=True, slots=True)
-class Inventory:
-    """Which files there are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stock:
-    """Each file's name, size in bytes and checksum as a hub lists it."""
-
-    names: tuple[str, ...]
-    sizes: tuple[int, ...]
-    checksums: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """So many bytes of a file, from `start` on."""
-
-    name: str
-    start: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The bytes follow."""
+    port: int
 
 
 Approach = Share | Proof | Ask | Start | Supply | Ping
 Response = Share | Proof | Answer | Offer | Refused | Pong
-Request = Inventory | Fetch | Ping
-Delivery = Stock | Piece | Refused | Pong
 
 Operation = Load | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
 Reply = Hello | Progress | Loaded | Stepped | Answer | Pong | Broken
-Value = Operation | Reply | Approach | Response | Request | Delivery
+Value = Operation | Reply | Approach | Response
 
 
 class NotAValue(Exception):

@@ -10,7 +10,6 @@ import socket
 import struct
 import threading
 import time
-from contextlib import suppress
 from types import UnionType
 
 from engine.cluster.operations import NotAValue, Value, decoded, encoded
@@ -80,15 +79,6 @@ class Wire:
         except NotAValue as error:
             raise WireBroken(str(error)) from error
         return value, self._read(more_bytes, until)
-
-    def turned(self, receives: UnionType, most_bytes: int) -> Wire:
-        """The same connection for other values, from now on."""
-        return Wire(self._socket, receives, most_bytes=most_bytes)
-
-    def shut(self) -> None:
-        """From any thread: a thread that waits for it reads the end."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._socket.close()

@@ -33,7 +33,9 @@ _JSON_OPTIONS = {
     "coerce_one_of": False,
 }
 # A schema is not trusted: these bound the time of a grammar and of a mask.
-_FUEL, _FUEL_A_STEP, _MOST_STATES = 1_000_000, 200_000, 50_000
+_FUEL = 1_000_000
+_FUEL_A_STEP = 200_000
+_MOST_STATES = 50_000
 # Models write line breaks between the end of thinking and the answer.
 _LEAD = "LEAD: /\\n{1,2}/"
 

@@ -187,7 +187,8 @@ class Guide:
         return replace(place, phase=Phase.ENDED)
 
     def _after_thought(self, place: _Place, token: int) -> _Place:
-        closes, ends = self.thinking.closes, self.thinking.ends
+        closes = self.thinking.closes
+        ends = self.thinking.ends
         tail = place.tail + self._text(token)
         closed = 0
         if ends:
@@ -229,7 +230,8 @@ class Guide:
             _clear(row, [*vocabulary.ends, *self._beyond(place.tail, vocabulary)])
 
     def _fill_answer(self, row: np.ndarray[Any, Any], place: _Place, vocabulary: Vocabulary) -> None:
-        matcher, known = self._matcher(place), row[: vocabulary.known_words]
+        matcher = self._matcher(place)
+        known = row[: vocabulary.known_words]
         row[known.size :] = 0  # the output layer's padding
         matcher.unsafe_compute_mask_ptr(known.ctypes.data, known.nbytes)
         check(matcher)

@@ -22,7 +22,8 @@ class NoHiddenStates(Exception):
 
     def __init__(self, model_type: str, reason: str) -> None:
         super().__init__(f"{model_type}: {reason}")
-        self.model_type, self.reason = model_type, reason
+        self.model_type = model_type
+        self.reason = reason
 
 
 class HiddenStates:
@@ -73,7 +74,8 @@ class HiddenStates:
         """
         held = sum(rows.shape[0] for rows in self._rows)
         if not self._position <= position <= self._position + held or not self._rows:
-            self._position, self._rows = position, [states]
+            self._position = position
+            self._rows = [states]
         elif position == self._position + held:
             self._rows.append(states)
         else:
@@ -84,7 +86,8 @@ class HiddenStates:
 
     def take(self) -> tuple[int, mx.array | None]:
         """(position of the first row since the last call, rows (tokens, layers × width) or None)."""
-        rows, self._rows = self._rows, []
+        rows = self._rows
+        self._rows = []
         return self._position, mx.concatenate(rows) if rows else None
 
     def _record(self, module: Any, run: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:

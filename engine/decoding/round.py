@@ -28,8 +28,8 @@ class Round:
 
     `seconds`: of the whole round; `draft_s` and `verify_s`: of its parts, 0 unless it was timed part by part.
     `typical`: prices may be learnt from `seconds`; False if it includes starting the next forward, or used one already
-    started. `verdicts`: the main model's token after each token of `draft`, emitted or not. `drafted`: tokens counted
-    in statistics, none after the reply's end; `proposed`: all verified tokens, which is what `seconds` paid for.
+    started. `drafted`: tokens counted in statistics, none after the reply's end; `proposed`: all verified tokens, which
+    is what `seconds` paid for.
     """
 
     emitted: tuple[int, ...]
@@ -40,7 +40,6 @@ class Round:
     verify_s: float = 0.0
     typical: bool = True
     draft: Draft = NO_DRAFT
-    verdicts: tuple[int, ...] = ()
     failure: Exception | None = None  # why the draft could not be computed or verified; the round was plain instead
 
     @property
@@ -62,7 +61,8 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
     `look_ahead`: start the next forward before this one's token is read; the next round finds it in flight.
     """
     started = perf_counter()
-    verdict, sequence.in_flight = sequence.in_flight, None
+    verdict = sequence.in_flight
+    sequence.in_flight = None
     typical = look_ahead == (verdict is not None) and sequence.uncached == 1
     if verdict is None:
         verdict = verify(sequence, NO_DRAFT, sampler)
@@ -83,7 +83,7 @@ def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[]
     verdicts = verdicts_on(draft, sequence, sampler)
     emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, ending)
     _commit(sequence, sampler, emitted)
-    return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft, verdicts=tuple(verdicts))
+    return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft)
 
 
 def timed_round(
@@ -116,7 +116,9 @@ class _Clock:
     """Notes when a round began, had its draft, and had its verdicts: `ending` is the first call after those."""
 
     def __init__(self, propose: Callable[[], Draft], ending: Ending, waits: bool) -> None:
-        self._propose, self._ending, self._waits = propose, ending, waits
+        self._propose = propose
+        self._ending = ending
+        self._waits = waits
         self._began = self._proposed = self._verified = perf_counter()
 
     def propose(self) -> Draft:
@@ -163,11 +165,13 @@ def failure_of(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx
 
 def cut_at_end(draft: Draft, verdicts: list[int], sequence: Sequence, ending: Ending) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
-    drafted, accepted = draft.tokens.size, accepted_tokens(integers(draft.tokens), verdicts)
+    drafted = draft.tokens.size
+    accepted = accepted_tokens(integers(draft.tokens), verdicts)
     emitted = valid_tokens(verdicts[: accepted + 1], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
-        emitted, drafted = emitted[:kept], min(drafted, kept)
+        emitted = emitted[:kept]
+        drafted = min(drafted, kept)
     return emitted, drafted, min(accepted, len(emitted))
 
 

@@ -88,7 +88,8 @@ class Sampler:
         sharpened = _column(tuple(scales), 1.0 / self._sampling.temperature) * unscaled
         noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
         guesses = mx.argmax(sharpened + noise, axis=-1)
-        token, logprobs = guesses[level : level + 1], sharpened[level : level + 1]
+        token = guesses[level : level + 1]
+        logprobs = sharpened[level : level + 1]
         probability = mx.exp(logprobs[0, token[0]] - mx.logsumexp(logprobs))
         return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
 
@@ -174,7 +175,8 @@ class Sampler:
 
     def _penalised(self, logits: mx.array, counts: mx.array, draft: Draft) -> mx.array:
         counts = self._counts_before_rows(counts, logits.shape[0], draft)
-        seen, sampling = counts > 0, self._sampling
+        seen = counts > 0
+        sampling = self._sampling
         repeated = mx.where(logits < 0, logits * sampling.repetition_penalty, logits / sampling.repetition_penalty)
         logits = mx.where(seen, repeated, logits)
         taken = seen * sampling.presence_penalty + counts * sampling.frequency_penalty

@@ -40,7 +40,8 @@ class Scores:
 
     def take(self) -> list[Score]:
         """Those committed since the last call."""
-        committed, self._committed = self._committed, []
+        committed = self._committed
+        self._committed = []
         return committed
 
     def of_prompt(self, logits: mx.array, following: Sequence[int]) -> list[Score]:

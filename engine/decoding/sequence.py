@@ -127,7 +127,8 @@ class Sequence:
     def belong_to(self, chat: Sequence | None) -> None:
         """Copy from the main model's sequence `chat` the conversation's name, and whether it was deleted."""
         if chat is not None:
-            self.conversation, self.forgotten = chat.conversation, chat.forgotten
+            self.conversation = chat.conversation
+            self.forgotten = chat.forgotten
 
     def let_network_go(self) -> None:
         """Drop the weights: from here on this sequence is only written to disk."""
@@ -141,7 +142,9 @@ class Sequence:
         Opens a step: the caller commits how many of the tokens to keep. Padded where a wider forward is faster: later
         tokens do not change earlier rows, and the commit drops them.
         """
-        network, layers, width = self.model.network, self.caches.layers, self._width(tokens.size)
+        network = self.model.network
+        layers = self.caches.layers
+        width = self._width(tokens.size)
         tokens = within_vocabulary(tokens, self.model)
         padded = tokens
         if width > tokens.size:

@@ -312,8 +312,10 @@ class ReplyText:
         """
         if not self._opens:
             return None if grammar is None else Guide(grammar)
-        model, begun = self._model, self._kind is SpanKind.THINKING
-        opens, text = tuple(model.tokenizer.think_start_tokens), partial(_kept_text, model)
+        model = self._model
+        begun = self._kind is SpanKind.THINKING
+        opens = tuple(model.tokenizer.think_start_tokens)
+        text = partial(_kept_text, model)
         may_open = may_open or grammar is None or grammar.opener is not None
         thinking = Thinking(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
@@ -348,7 +350,9 @@ class ReplyText:
                 continue
             self._drop(len(marker))
             if marker in self._stops:
-                self.stopped, self.stop, self._held = True, marker, ""
+                self.stopped = True
+                self.stop = marker
+                self._held = ""
                 return spans
             self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
             self._fresh = True
@@ -370,7 +374,9 @@ class ReplyText:
         self._drop(chars)
         self._fresh = True
         if not self._several_calls:
-            self.stopped, self._held, calls = True, "", calls[:1]
+            self.stopped = True
+            self._held = ""
+            calls = calls[:1]
         return [Span(SpanKind.ANSWER, "", call=call) for call in calls]
 
     def _markers(self) -> tuple[str, ...]:

@@ -61,8 +61,10 @@ class ToolSyntax:
 
     def _marker(self, text: str) -> str:
         """As a token of its own where it is one: as ordinary text it would be something else to the model."""
-        tokens = self._tokenizer.encode(text, add_special_tokens=False) if text else []
-        return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(text) if text else ""
+        if not text:
+            return ""
+        tokens = self._tokenizer.encode(text, add_special_tokens=False)
+        return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(text)
 
     def calls_in(self, text: str) -> tuple[ToolCall, ...]:
         """The calls in `text`, from the marker of the first one; none if any of it cannot be parsed."""
@@ -93,7 +95,8 @@ _SYNTAXES: dict[str, Callable[[str, str], str]] = {"json_tools": _as_json, "mist
 
 
 def _call(parsed: Mapping[str, Any]) -> ToolCall:
-    name, arguments = parsed["name"], parsed.get("arguments", {})
+    name = parsed["name"]
+    arguments = parsed.get("arguments", {})
     if not isinstance(name, str) or not name:
         raise ValueError("a call without a name")
     if isinstance(arguments, str):

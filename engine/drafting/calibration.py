@@ -28,8 +28,8 @@ import mlx_lm
 from engine.api.types import ForwardTimes
 from engine.caches.checkpoints import append_rows, make_checkpoint, needs_checkpoints, rows_between
 from engine.decoding.sampling import normalised
-from engine.drafting.agreement import Examined, examination
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
+from engine.drafting.examination import Examined, examination
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.memory import lacks
 from engine.models.openblas import is_in_front
@@ -52,7 +52,7 @@ _FEWEST_DEEP_TOKENS = 512  # after fewer, what a token adds is noise, which a lo
 # and a drafted token a quarter of a plain one.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
-_LEAST_COMPARISONS, _MOST_COMPARISONS = 3, 7
+LEAST_COMPARISONS, MOST_COMPARISONS = 3, 7
 _SETTLED = 0.02  # a relative error that is small enough
 _MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = this * MAD / sqrt(count)
 _HOPELESS = 0.8
@@ -65,8 +65,8 @@ _ROUNDING_CONTEXT = 64
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # of the file
-_WORTH_KEEPING = 16  # passes since the base lines were last written
-_KEPT_S = 30 * 86_400  # older base lines are not used
+_WORTH_KEEPING = 16  # passes since the pass ratios were last written
+_KEPT_S = 30 * 86_400  # older pass ratios are not used
 _METHOD = 3  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
@@ -84,7 +84,7 @@ class Tuner:
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
         self._path: Path | None = None
-        self._written = 0  # passes that the base lines on disk rest on
+        self._written = 0  # passes that the pass ratios on disk rest on
 
     @property
     def pending(self) -> bool:
@@ -97,8 +97,8 @@ class Tuner:
 
     @property
     def _has_news(self) -> bool:
-        """Whether the base lines of this pair's replies are worth writing down for the next run."""
-        passes = self._costs.baselines.passes if self._path is not None and self._costs.calibrated else 0
+        """Whether the pass ratios of this pair's replies are worth writing down for the next run."""
+        passes = self._costs.ratios.passes if self._path is not None and self._costs.calibrated else 0
         return passes >= self._written + _WORTH_KEEPING
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
@@ -115,7 +115,7 @@ class Tuner:
         costs.calibration = known or Calibration()
         self._written = 0
         if known is not None and _is_recent(content.get("baselines_at")):
-            costs.baselines.recall(content.get("baselines"))
+            costs.ratios.recall(content.get("baselines"))
 
     def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
         return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
@@ -142,7 +142,7 @@ class Tuner:
         return ForwardTimes(main.info.weight_bytes, main.info.sparse, own), *by_model.values()
 
     def step(self) -> None:
-        """Measure one forward; `costs` gets the rough calibration, then the whole one. Else write down the base lines.
+        """Measure one forward; `costs` gets the rough calibration, then the whole one. Else write down the pass ratios.
 
         If the draft fails, the main model is measured without it, and `RoundCosts.refuses` its drafts.
         """
@@ -170,16 +170,16 @@ class Tuner:
                 self._costs.calibration = rough
 
     def _write_down(self) -> None:
-        """The calibration, and the base lines that were measured beside it."""
-        baselines = self._costs.baselines
-        kept = {"baselines": baselines.kept(), "baselines_at": time.time()}
-        self._written = baselines.passes
+        """The calibration, and the pass ratios that were measured beside it."""
+        ratios = self._costs.ratios
+        kept = {"baselines": ratios.kept(), "baselines_at": time.time()}
+        self._written = ratios.passes
         _write(self._path, asdict(self._costs.calibration) | self._about | kept)
 
 
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     """Yields None after each forward, and once a rough calibration; the result is the whole one."""
-    caches = _after_a_context(main)
+    caches = after_a_context(main)
     yield None
     timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
     if caches.can_roll_back:
@@ -191,7 +191,7 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
     yield from forwards.compare([key for key in timed if key in _ROUGH_TWICE])
     yield _calibration_of(forwards.least_seconds, _ROUGH_ERROR, draft)
-    for _ in range(_MOST_COMPARISONS):
+    for _ in range(MOST_COMPARISONS):
         yield from forwards.compare(forwards.unsettled)
     known = _calibration_of(forwards.seconds, forwards.error, draft)
     rounding = (yield from _rounding(main)) if caches.can_roll_back and caches.others is None else 0.0
@@ -218,16 +218,16 @@ def _with_depth(
     timed = dict[Timed, Callable[[], float]]()
     shallow_s, rows = dict[Timed, float](), dict[Timed, int]()
     try:
-        if caches := (yield from _after_many_tokens(main)):
+        if caches := (yield from after_many_tokens(main)):
             timed = {f"{width}": partial(_step_s, main, caches, width) for width in widths}
             shallow_s = {f"{width}": known.verify_s[width] for width in widths}
             rows = dict.fromkeys(timed, caches.position)
-        if draft is not None and draft.info.drafter is None and (caches := (yield from _after_many_tokens(draft))):
+        if draft is not None and draft.info.drafter is None and (caches := (yield from after_many_tokens(draft))):
             timed[_LONG_DRAFT] = partial(_chain_s, draft, caches, _CHAIN_TOKENS)
             shallow_s[_LONG_DRAFT] = known.round_s[draft.source] + _CHAIN_TOKENS * known.draft_s[draft.source]
             rows[_LONG_DRAFT] = _CHAIN_TOKENS * caches.position
         forwards = Comparisons(one_token_s, timed)
-        for _ in range(_MOST_COMPARISONS):
+        for _ in range(MOST_COMPARISONS):
             yield from forwards.compare(forwards.unsettled)
     except Exception:  # noqa: BLE001  memory may be short, and a third-party network may raise anything
         _log.warning("%s could not be measured after a long context", main.info.name, exc_info=True)
@@ -240,12 +240,12 @@ def _with_depth(
     return replace(known, deep_s=dict(zip(map(int, added), rising, strict=True)), draft_deep_s=draft_deep_s)
 
 
-def _after_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | None]:
+def after_many_tokens(model: LoadedModel) -> Generator[None, None, CacheSet | None]:
     """Caches whose keys and values are repeated until there are thousands of rows; None where none can be.
 
     Windows and recurrent states stay as they are: what they add does not grow with the context.
     """
-    caches = _after_a_context(model)
+    caches = after_a_context(model)
     yield
     if caches.others is not None or not any(rows_between(caches, 0, caches.position)):
         return None
@@ -359,7 +359,7 @@ class Comparisons:
     @property
     def error(self) -> float:
         """Relative standard error of a key's seconds."""
-        often = [key for key, shares in self._shares.items() if len(shares) >= _LEAST_COMPARISONS and key != _ROLLBACK]
+        often = [key for key, shares in self._shares.items() if len(shares) >= LEAST_COMPARISONS and key != _ROLLBACK]
         return median(_error(self._shares[key]) for key in often) if often else _ROUGH_ERROR
 
 
@@ -369,11 +369,11 @@ def _is_settled(key: Timed, shares: Sequence[float]) -> bool:
     A width with almost no saving over as many width-1 forwards is never drafted. Its first forward does not count: a
     GPU may compile in it. A rollback is short and noisy, and little depends on it.
     """
-    if len(shares) >= _MOST_COMPARISONS:
+    if len(shares) >= MOST_COMPARISONS:
         return True
     if isinstance(key, int) and len(shares) > 1 and min(shares) > _HOPELESS * key:
         return True
-    return len(shares) >= _LEAST_COMPARISONS and (key == _ROLLBACK or _error(shares) < _SETTLED)
+    return len(shares) >= LEAST_COMPARISONS and (key == _ROLLBACK or _error(shares) < _SETTLED)
 
 
 def _error(values: Sequence[float]) -> float:
@@ -393,7 +393,7 @@ def _error(values: Sequence[float]) -> float:
 
 
 def _timed_drafts(draft: LoadedModel) -> dict[Timed, Callable[[], float]]:
-    caches = _after_a_context(draft) if draft.info.drafter is None else draft.make_caches()
+    caches = after_a_context(draft) if draft.info.drafter is None else draft.make_caches()
     time_of, longest = (_chain_s, _CHAIN_TOKENS) if draft.info.drafter is None else (_rehearsal_s, draft.network.tokens)
     lengths = {_DRAFT: 1} | ({_LONG_DRAFT: longest} if longest > 1 else {})
     return {key: partial(time_of, draft, caches, length) for key, length in lengths.items()}
@@ -440,7 +440,7 @@ def _rollback_s(model: LoadedModel, caches: CacheSet) -> float:
     return time.perf_counter() - started
 
 
-def _after_a_context(model: LoadedModel) -> CacheSet:
+def after_a_context(model: LoadedModel) -> CacheSet:
     caches = model.make_caches()
     _forward_s(model, caches, _CONTEXT_TOKENS)
     caches.commit(_CONTEXT_TOKENS)

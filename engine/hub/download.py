@@ -486,7 +486,7 @@ class Supplier:
         model = self.offered
         if model is None or (model.repository, model.revision) != (self._repository, commit) or not self._is_trusted:
             return None
-        return Hub(model.endpoint)
+        return Hub(model.endpoint, supplied=model)
 
     def fetch(
         self, client: HubClient, commit: str, file: RemoteFile, folder: Path, report: OnBytes, slot: Slot

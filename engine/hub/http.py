@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import logging
 import platform
+import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.api.errors import (
@@ -20,10 +22,13 @@ from engine.api.errors import (
     HubMisbehaved,
     HubOffline,
     HubSilence,
+    InvalidRequest,
     RepositoryNotFound,
     TokenInClear,
 )
-from engine.api.hub import PUBLIC_HUB, HubAccess
+from engine.api.hub import PUBLIC_HUB, HubAccess, SuppliedModel
+from engine.api.ranks import Machine
+from engine.cluster.identity import Identity
 from engine.hub.stop import (
     BEFORE_ANY_ANSWER,
     Connections,
@@ -55,6 +60,7 @@ class Hub:
     mirrors: tuple[str, ...] = ()
     proxy: str = field(default="", repr=False)  # its address may contain a password
     offline: bool = False
+    supplied: SuppliedModel | None = None  # it is a paired machine, and no hub
 
     @classmethod
     def of(cls, access: HubAccess) -> Hub:
@@ -165,7 +171,7 @@ class HubHttp:
     def _open(self) -> httpx2.Client:
         import httpx2
 
-        from engine.hub.connecting import make_leavable, trusted
+        from engine.hub.connecting import make_leavable
 
         for name in ("httpx2", "httpcore2"):  # they log addresses, signed ones included, and headers
             logging.getLogger(name).setLevel(logging.WARNING)
@@ -183,14 +189,24 @@ class HubHttp:
                 max_redirects=5,
                 proxy=self._hub.proxy or None,  # None: as in the environment
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
-                verify=True if platform.system() == "Darwin" else trusted(),
+                trust_env=self._hub.supplied is None,
+                verify=self._trusted(),
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its address is invalid, or of an unknown kind
             raise unreachable(self._about, self._hub.endpoint, error, HubSilence.PROXY) from error
-        except OSError as error:
+        except (OSError, InvalidRequest) as error:
             raise unreachable(self._about, self._hub.endpoint, error, HubSilence.CERTIFICATE) from error
         make_leavable(http, self._stop)
         return http
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        """Whose certificates; a paired machine's own, where that supplies the files."""
+        from engine.hub.connecting import trusted
+
+        supplied = self._hub.supplied
+        if supplied is not None:
+            return Identity(Path(supplied.identity)).client_context(Machine("", supplied.fingerprint, ""))
+        return True if platform.system() == "Darwin" else trusted()
 
     def _timeout(self, *, of_file: bool) -> httpx2.Timeout:
         import httpx2

@@ -1,70 +1,87 @@
-"""Gives the files of one model to another machine that was asked to help with it, over the paired line.
+"""Gives the files of one model to another machine that was asked to help with it: a hub of its own, over HTTPS.
 
-What may be read: the files that a hub's list named when the model came from it, of one repository at one commit. What
-this machine knows of their checksums goes along, and the other one compares.
+What may be read: the files that a hub's list named when the model came from it, of one repository at one commit, by the
+one paired machine that was asked. What is known here of their checksums goes along, and the other machine compares.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import socket
+import ssl
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from engine.api.errors import EngineError, MachineUnavailable
 from engine.api.ranks import Helping, HubSource, MachineRefusal
-from engine.cluster.identity import Identity
-from engine.cluster.lent import supply_line
-from engine.cluster.operations import Fetch, Inventory, Piece, Ping, Pong, Refused, Stock
-from engine.cluster.relay import SILENT_S
-from engine.cluster.supplied import PIECE_BYTES
-from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.cluster.identity import Identity, fingerprint
+from engine.cluster.lent import offer_files
+from engine.cluster.relay import HANDSHAKE_S
 from engine.hub.library import is_snapshot, revision_of
 from engine.hub.repository import MAX_FILES, RemoteFile, is_checksum, is_wanted
 from engine.hub.staging import listed_in, read_manifest
+from engine.models.model_files import MIB
 
-_AGAIN_S = 5.0  # until a line that was lost is made again
-_REST_S = 30.0  # without a question for files; a download may wait for its own disk that long
+_OFFER_EVERY_S = 5.0  # the other machine forgets an offer (lender.OFFERED_S)
+_LOOK_S = 1.0  # between two looks whether a machine is still paired
+_REST_S = 30.0  # without a byte read; a download may wait for its own disk that long
+_IDLE_S = 30.0  # for which a connection may say nothing, or not read
+_MOST_CONNECTIONS = 16
+_PIECE_BYTES = MIB
 _PASSING = (MachineRefusal.UNREACHABLE, MachineRefusal.NO_ROUTE, MachineRefusal.BUSY)
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a link, or a pipe, in its place is not read
+_RANGE = re.compile(r"bytes=(\d{1,15})-")
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """A file that is here."""
-
+class _FileHere:
     file: RemoteFile
     path: Path
 
+    def open(self) -> int:
+        """A descriptor. Raises OSError where it is not as the list has it."""
+        descriptor = os.open(self.path, _OPEN)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != self.file.size_bytes:
+            os.close(descriptor)
+            raise OSError("another file")
+        return descriptor
 
-def files_here(folder: Path, source: HubSource) -> dict[str, _Held]:
+
+def files_here(folder: Path, source: HubSource) -> dict[str, _FileHere]:
     """By name, those of that commit with checksums of a hub's list: none if it is another, or not known."""
     if not source.revision or revision_of(folder) != source.revision:
         return {}
-    held = _in_cache(folder) if is_snapshot(folder) else _installed(folder)
-    return dict(sorted((each.file.name, each) for each in held if is_wanted(each.file.name))[:MAX_FILES])
+    here = _in_cache(folder) if is_snapshot(folder) else _installed(folder)
+    return dict(sorted((each.file.name, each) for each in here if is_wanted(each.file.name))[:MAX_FILES])
 
 
-def _installed(folder: Path) -> Iterator[_Held]:
-    return (_Held(file, folder / file.name) for file in listed_in(read_manifest(folder)))
+def _installed(folder: Path) -> Iterator[_FileHere]:
+    return (_FileHere(file, folder / file.name) for file in listed_in(read_manifest(folder)))
 
 
-def _in_cache(snapshot: Path) -> Iterator[_Held]:
+def _in_cache(snapshot: Path) -> Iterator[_FileHere]:
     """Of a hub's cache: links to files that are called by their checksums, all in one folder of the repository's."""
     blobs = snapshot.parent.parent / "blobs"
     for path in snapshot.iterdir():
         with suppress(OSError):
             checksum = path.readlink().name
             if is_checksum(checksum):
-                yield _Held(RemoteFile(path.name, (blobs / checksum).lstat().st_size, checksum), blobs / checksum)
+                yield _FileHere(RemoteFile(path.name, (blobs / checksum).lstat().st_size, checksum), blobs / checksum)
 
 
 class ModelSupply:
-    """From `start` to `end`, while the other machine wants the files. On a thread of its own, a piece at a time."""
+    """From `start` to `end`, while the other machine wants the files. On threads of its own."""
 
     def __init__(
         self,
@@ -73,24 +90,22 @@ class ModelSupply:
         source: HubSource,
         on_use: Callable[[bool], None] = lambda _used: None,
     ) -> None:
-        """`on_use` is called on that thread: whether parts of files are being read now."""
-        self._helping, self._folder, self._source = helping, Path(folder), source
+        """`on_use` is called on a thread: whether parts of files are being read now."""
+        self.source = source
+        self.files: dict[str, _FileHere] = {}
+        self._helping = helping
+        self._folder = Path(folder)
         self._on_use = on_use
         self._used_at: float | None = None  # monotonic; None: not now
-        self._files: dict[str, _Held] = {}
         self._ended = threading.Event()
         self._lock = threading.Lock()
-        self._wire: Wire | None = None
-        self._thread = threading.Thread(target=self._run, name="supply", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="model supply", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def end(self, timeout_s: float = 0.0) -> None:
-        with self._lock:
-            self._ended.set()
-            if self._wire is not None:
-                self._wire.shut()
+        self._ended.set()
         if timeout_s:
             self._thread.join(timeout_s)
 
@@ -99,79 +114,189 @@ class ModelSupply:
         """It was ended, or the other machine does not want the files."""
         return not self._thread.is_alive()
 
-    def _run(self) -> None:
-        while not self._ended.is_set() and (files := files_here(self._folder, self._source)):
-            self._files = files
-            try:
-                wire = supply_line(self._helping, self._source)
-            except MachineUnavailable as error:
-                if error.why not in _PASSING:
-                    return
-            except EngineError:
-                return
-            else:
-                self._serve(wire)
-            self._ended.wait(_AGAIN_S)
-
-    def _serve(self, wire: Wire) -> None:
-        try:
-            with self._lock:
-                self._wire = wire
-            with suppress(WireEnded, WireBroken):
-                while not self._ended.is_set() and wire.arrives(SILENT_S) and self._is_paired():
-                    self._answer(wire)
-        finally:
-            self._rest()
-            with self._lock:
-                self._wire = None
-                wire.close()
-
-    def _is_paired(self) -> bool:
-        """Still: its user may have removed that machine meanwhile."""
+    @property
+    def is_wanted(self) -> bool:
+        """Not ended, and still paired: its user may have removed that machine meanwhile."""
+        if self._ended.is_set():
+            return False
         try:
             known = Identity(Path(self._helping.identity)).machines()
         except EngineError:
             return False
         return any(machine.fingerprint == self._helping.machine.fingerprint for machine in known)
 
-    def _answer(self, wire: Wire) -> None:
-        match wire.receive()[0]:
-            case Ping():
-                if self._used_at is not None and time.monotonic() > self._used_at + _REST_S:
-                    self._rest()
-                wire.send(Pong())
-            case Inventory():
-                files = [held.file for held in self._files.values()]
-                names, sizes = tuple(file.name for file in files), tuple(file.size_bytes for file in files)
-                wire.send(Stock(names, sizes, tuple(file.checksum for file in files)))
-            case Fetch(name=name, start=start, size=size):
-                begins, self._used_at = self._used_at is None, time.monotonic()
-                if begins:
-                    self._on_use(True)
-                piece = self._piece(name, start, size)
-                wire.send(*((Refused("", ""),) if piece is None else (Piece(), piece)))
+    def secured(self, connected: socket.socket) -> ssl.SSLSocket:
+        """The machine that helps, and no other, at the other end. Raises OSError."""
+        context = Identity(Path(self._helping.identity)).server_context()
+        context.verify_mode = ssl.CERT_REQUIRED
+        connected.settimeout(HANDSHAKE_S)
+        secure = context.wrap_socket(connected, server_side=True)
+        if fingerprint(secure.getpeercert(binary_form=True) or b"") != self._helping.machine.fingerprint:
+            secure.close()
+            raise ConnectionRefusedError
+        return secure
 
-    def _rest(self) -> None:
-        if self._used_at is not None:
-            self._used_at = None
+    def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
+        """What is left of a file, as long as it is wanted."""
+        looked_at = -_LOOK_S
+        while size:
+            if time.monotonic() > looked_at + _LOOK_S:
+                looked_at = time.monotonic()
+                if not self.is_wanted:
+                    return
+            piece = os.read(descriptor, min(size, _PIECE_BYTES))
+            if not piece or self._ended.is_set():
+                return
+            size -= len(piece)
+            self._note_use()
+            yield piece
+
+    def _note_use(self) -> None:
+        with self._lock:
+            begins = self._used_at is None
+            self._used_at = time.monotonic()
+        if begins:
+            self._on_use(True)
+
+    def _run(self) -> None:
+        self.files = files_here(self._folder, self.source)
+        if not self.files:
+            return
+        server = _Server(self)
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="model supply serves", daemon=True)
+        thread.start()
+        try:
+            while self.is_wanted and self._is_offered(server.server_port):
+                self._look_at_use()
+                self._ended.wait(_OFFER_EVERY_S)
+        finally:
+            self._ended.set()
+            server.shutdown()
+            server.server_close()
+            thread.join()
+            if self._used_at is not None:
+                self._on_use(False)
+
+    def _is_offered(self, port: int) -> bool:
+        """Whether the other machine wants them, or may once it answers."""
+        try:
+            offer_files(self._helping, self.source, port)
+        except MachineUnavailable as error:
+            return error.why in _PASSING
+        except EngineError:
+            return False
+        return True
+
+    def _look_at_use(self) -> None:
+        with self._lock:
+            rests = self._used_at is not None and time.monotonic() > self._used_at + _REST_S
+            if rests:
+                self._used_at = None
+        if rests:
             self._on_use(False)
 
-    def _piece(self, name: str, start: int, size: int) -> bytes | None:
-        """None for what is not to be had: another name, another range, or a file that is not as it was."""
-        held = self._files.get(name)
-        if held is None or not 0 <= size <= PIECE_BYTES or start + size > held.file.size_bytes:
-            return None
+
+class _Server(ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, supply: ModelSupply) -> None:
+        self.supply = supply
+        self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        if not socket.has_dualstack_ipv6():
+            self.address_family = socket.AF_INET
+        super().__init__(("", 0), _Handler)
+
+    def server_bind(self) -> None:
+        if self.address_family == socket.AF_INET6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_port = self.server_address[1]
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return self._free.acquire(blocking=False)
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
         try:
-            descriptor = os.open(held.path, _OPEN)
-        except OSError:
-            return None
+            with self.supply.secured(request) as secure:
+                _Handler(secure, client_address, self)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Another machine, or a client that has closed the connection: a download that was paused does."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Knows a commit, a list of files and their contents, as hubs do."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = _IDLE_S
+    server: _Server
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the standard library
+        """Nothing is logged of what is asked."""
+
+    def do_GET(self) -> None:
+        supply = self.server.supply
+        parts = unquote(urlsplit(self.path).path, errors="replace").strip("/").split("/")
+        repository = supply.source.repository.split("/")
+        revision = supply.source.revision
+        if not supply.is_wanted:
+            self._refuse(503)
+        elif parts == ["api", "models", *repository, "revision", revision]:
+            self._say({"sha": revision})
+        elif parts == ["api", "models", *repository, "tree", revision]:
+            self._say([_entry(here.file) for here in supply.files.values()])
+        elif parts[:-1] == [*repository, "resolve", revision]:
+            self._send_file(supply.files.get(parts[-1]))
+        else:
+            self._refuse(404, "RepoNotFound")
+
+    def _send_file(self, here: _FileHere | None) -> None:
+        asked = _RANGE.fullmatch(self.headers.get("Range", ""))
+        start = int(asked[1]) if asked else 0
+        if here is None:
+            self._refuse(404, "EntryNotFound")
+            return
+        size = here.file.size_bytes
+        if start and start >= size:
+            self._refuse(416)
+            return
         try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size != held.file.size_bytes:
-                return None
-            piece = os.pread(descriptor, size, start)
-            return piece if len(piece) == size else None
+            descriptor = here.open()
         except OSError:
-            return None
+            self._refuse(404, "EntryNotFound")
+            return
+        ranged = {"Content-Range": f"bytes {start}-{size - 1}/{size}"} if start else {}
+        self._begin(206 if start else 200, size - start, ranged)
+        self.close_connection = True  # before its end, which is how HTTP says that something is missing
+        try:
+            os.lseek(descriptor, start, os.SEEK_SET)
+            for piece in self.server.supply.pieces(descriptor, size - start):
+                self.wfile.write(piece)
         finally:
             os.close(descriptor)
+
+    def _say(self, value: object) -> None:
+        content = json.dumps(value).encode()
+        self._begin(200, len(content), {"Content-Type": "application/json"})
+        self.wfile.write(content)
+
+    def _refuse(self, status: int, code: str = "") -> None:
+        self._begin(status, 0, {"X-Error-Code": code} if code else {})
+
+    def _begin(self, status: int, size: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(size), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+
+def _entry(file: RemoteFile) -> dict[str, object]:
+    """As a hub lists it: a large file by the SHA-256 of its content, another one by git's object id."""
+    size = file.size_bytes
+    entry: dict[str, object] = {"type": "file", "path": file.name, "size": size, "oid": file.checksum}
+    return entry | {"lfs": {"oid": file.checksum, "size": size}} if len(file.checksum) == 64 else entry

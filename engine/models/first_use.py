@@ -63,7 +63,7 @@ class FirstUse:
         `on_try` is called if the result is not known yet. If a try has no result nothing is raised; if its process was
         killed twice TokenizerBroken is, but only this time.
         """
-        identity = _identity(folder)
+        identity = identity_of(folder)
         status = self._answers.get(identity)
         if status is None:
             on_try()
@@ -132,7 +132,7 @@ def _problem(status: int) -> str:
     return ""
 
 
-def _identity(folder: Path) -> str:
+def identity_of(folder: Path) -> str:
     identities = []
     for name in _FILES:
         with suppress(OSError):

@@ -111,7 +111,8 @@ class PrefixDisk:
         return [(a, b) for a, b in zip([start, *ends], ends, strict=False) if a < b]
 
     def _write(self, sequence: Sequence, start: int, end: int) -> Generator[None]:
-        caches, tokens = sequence.caches, sequence.tokens
+        caches = sequence.caches
+        tokens = sequence.tokens
         checkpoint = sequence.checkpoints.get(end)
         if checkpoint is None and end == caches.position and needs_checkpoints(caches):
             checkpoint = make_checkpoint(caches)
@@ -124,7 +125,8 @@ class PrefixDisk:
         self._touch(self._covering(sequence.model.identity, tokens[:end]))
 
     def _route(self, model: str, tokens: Tokens[int], caches: CacheSet) -> Route:
-        limit, here = len(tokens) - 1, caches.position
+        limit = len(tokens) - 1
+        here = caches.position
         matching = self._matching(model, tokens[:limit])
         chosen, reach = _chain(matching, here, _LEAST_USABLE)
         if not needs_checkpoints(caches):
@@ -135,7 +137,9 @@ class PrefixDisk:
         return Route([(segment, min(upto, end)) for segment, upto in chosen if segment.start < end], end, last)
 
     def _follow(self, route: Route, caches: CacheSet) -> None:
-        here, segments, checkpoint = caches.position, [], None
+        here = caches.position
+        segments = []
+        checkpoint = None
         for segment, upto in route.parts:
             rows, noted = self._read(segment)
             segments.append(_part(rows, here - segment.start, upto - segment.start))
@@ -219,7 +223,8 @@ class PrefixDisk:
         found = self._files()
         uses = sorted({stat.st_mtime for stat in found.values()}, reverse=True)[: self._conversations]
         self._latest_use = max([self._latest_use, *uses[:1]])
-        left, limit = _bytes(found), self._limit(found)
+        left = _bytes(found)
+        limit = self._limit(found)
         for path, stat in sorted(found.items(), key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
             if left <= limit and stat.st_mtime >= uses[-1]:
                 return
@@ -268,10 +273,13 @@ def _bytes(found: Mapping[Path, os.stat_result]) -> int:
 
 def _digests(tokens: Tokens[int], ends: set[int]) -> dict[int, str]:
     """By position `end`, a digest of the first `end` tokens."""
-    digests, running, done = {}, hashlib.blake2b(digest_size=16), 0
+    digests = {}
+    running = hashlib.blake2b(digest_size=16)
+    done = 0
     for end in sorted(ends):
         running.update(array("I", tokens[done:end]).tobytes())
-        digests[end], done = running.copy().hexdigest(), end
+        digests[end] = running.copy().hexdigest()
+        done = end
     return digests
 
 

@@ -170,7 +170,8 @@ def _metadata(path: Path) -> dict[str, str]:
 
 def _verify(path: Path) -> None:
     """MEASURED: a gigabyte takes a third of a second; a prefill of the same tokens takes minutes."""
-    checksum, left = 0, path.stat().st_size - 4
+    checksum = 0
+    left = path.stat().st_size - 4
     with path.open("rb") as file:
         while left > 0 and (data := file.read(min(left, _PIECE_BYTES))):
             checksum = zlib.crc32(data, checksum)

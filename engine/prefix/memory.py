@@ -59,22 +59,22 @@ class PrefixStore:
         self._disk = disk
         self._may_write = disk is not None  # False after a failure, until the next `put`
         self.readers: WeakSet[Reader] = WeakSet()  # the drafters' caches of running replies
-        self._kept: list[Kept] = []  # least recently used first
+        self.kept: list[Kept] = []  # least recently used first
         self._writing: tuple[Kept, Generator[None]] | None = None
 
     @property
     def nbytes(self) -> int:
-        return sum(kept.nbytes for kept in self._kept)
+        return sum(kept.nbytes for kept in self.kept)
 
     @property
     def has_unwritten(self) -> bool:
         """Whether `write_step` has anything to write."""
-        return self._may_write and not all(kept.written for kept in self._kept)
+        return self._may_write and not all(kept.written for kept in self.kept)
 
     @property
     def over_limit(self) -> bool:
         """Whether the limit is exceeded, so that writing should not wait for an idle engine."""
-        return self._is_over() and len(self._kept) > len(self._newest())
+        return self._is_over() and len(self.kept) > len(self._newest())
 
     def take(self, model: LoadedModel, tokens: list[int], least: int = 0, *, may_copy: bool = False) -> Sequence:
         """A sequence over `tokens`, with the kept cache that has the longest usable prefix of them.
@@ -123,7 +123,7 @@ class PrefixStore:
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
         # Of a model over several ranks nothing is written: each has only its own layers' rows.
-        self._kept.append(Kept(sequence, nbytes, written=sequence.caches.others is not None))
+        self.kept.append(Kept(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
     def write_step(self) -> None:
@@ -131,7 +131,7 @@ class PrefixStore:
         if self._disk is None or not self._may_write:
             return
         if self._writing is None:
-            kept = next(kept for kept in self._kept if not kept.written)
+            kept = next(kept for kept in self.kept if not kept.written)
             self._writing = kept, self._disk.write(kept.sequence)
         kept, steps = self._writing
         try:
@@ -139,7 +139,8 @@ class PrefixStore:
                 self._has_written(kept)
         except OSError as error:
             _log.warning("caches are not kept on disk until the next reply has ended: %s", error)
-            self._writing, self._may_write = None, False
+            self._writing = None
+            self._may_write = False
             self._evict_over_limit()
         except Exception as error:  # noqa: BLE001  a kind that no file can hold, or any error of a device
             _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
@@ -147,9 +148,9 @@ class PrefixStore:
 
     def evict_oldest(self) -> bool:
         """Free memory at once, least recently used first; False when there is nothing left to evict."""
-        if self._kept:
-            self._drop(self._kept[0])
-        return bool(self._kept)
+        if self.kept:
+            self._drop(self.kept[0])
+        return bool(self.kept)
 
     def save(self, patience_s: float) -> None:
         """Write what is not on disk yet, for at most `patience_s` seconds; before models are dropped."""
@@ -159,14 +160,14 @@ class PrefixStore:
 
     def drop_other_models(self, *models: LoadedModel | None) -> None:
         """Evict the caches of all models but these; rows not on disk yet stay until they are."""
-        for kept in [kept for kept in self._kept if all(kept.sequence.model is not model for model in models)]:
+        for kept in [kept for kept in self.kept if all(kept.sequence.model is not model for model in models)]:
             kept.leaving = True
             kept.sequence.let_network_go()
         self._evict_over_limit()
 
     def keep_only(self, conversations: Collection[str]) -> None:
         """Forget all other conversations, here and on disk; what has no conversation's name stays."""
-        for kept in [kept for kept in self._kept if kept.sequence.conversation not in {"", *conversations}]:
+        for kept in [kept for kept in self.kept if kept.sequence.conversation not in {"", *conversations}]:
             self._drop(kept)
         try:
             if self._disk is not None:
@@ -176,7 +177,7 @@ class PrefixStore:
 
     def clear(self) -> None:
         self._stop_writing()
-        self._kept.clear()
+        self.kept.clear()
 
     def _take_out(self, kept: Kept, position: int, model: LoadedModel, tokens: list[int]) -> Sequence:
         old = kept.sequence
@@ -192,14 +193,15 @@ class PrefixStore:
 
     def _copy_beginning(self, sequence: Sequence) -> None:
         """Copy from the chat with the longest common prefix, if caches have nothing but rows."""
-        alike = [kept.sequence for kept in self._kept if kept.sequence.model is sequence.model]
+        alike = [kept.sequence for kept in self.kept if kept.sequence.model is sequence.model]
         shared = [_shared(other, sequence.tokens) for other in alike]
         most = max(shared, default=0)
         if most and not needs_checkpoints(sequence.caches):
             copy_beginning(alike[shared.index(most)].caches, sequence.caches, most)
 
     def _has_written(self, kept: Kept) -> None:
-        self._writing, kept.written = None, True
+        self._writing = None
+        kept.written = True
         self._evict_over_limit()
 
     def _evict_over_limit(self) -> None:
@@ -208,26 +210,26 @@ class PrefixStore:
 
         The newest stays however large it is: it was in use a moment ago, and a long chat needs it most.
         """
-        for kept in [kept for kept in self._kept if kept.leaving and (kept.written or not self._may_write)]:
+        for kept in [kept for kept in self.kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
         newest = self._newest()
-        for kept in [kept for kept in self._kept if kept not in newest]:
+        for kept in [kept for kept in self.kept if kept not in newest]:
             if not self._is_over():
                 return
             if kept.written or not self._may_write or self._is_over(_MOST_OVER):
                 self._drop(kept)
 
     def _is_over(self, times: float = 1.0) -> bool:
-        return len(self._kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
+        return len(self.kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
     def _newest(self) -> list[Kept]:
         """The newest of each loaded model."""
-        return list({id(kept.sequence.model): kept for kept in self._kept if not kept.leaving}.values())
+        return list({id(kept.sequence.model): kept for kept in self.kept if not kept.leaving}.values())
 
     def _drop(self, kept: Kept) -> None:
         if self._writing is not None and self._writing[0] is kept:
             self._stop_writing()
-        self._kept.remove(kept)
+        self.kept.remove(kept)
 
     def _stop_writing(self) -> None:
         if self._writing is not None:
@@ -235,11 +237,13 @@ class PrefixStore:
             self._writing = None
 
     def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[Kept | None, int]:
-        best, most = None, 0
-        for kept in reversed(self._kept):
+        best = None
+        most = 0
+        for kept in reversed(self.kept):
             position = self._usable(kept, model, tokens, least)
             if position > most:
-                best, most = kept, position
+                best = kept
+                most = position
         return best, most
 
     def _usable(self, kept: Kept, model: LoadedModel, tokens: list[int], least: int) -> int:

@@ -72,7 +72,9 @@ class Batch:
         """
         started = time.perf_counter()
         self._pad(wanted=not drafts and self._is_faster_with_a_row_more(history.costs))
-        drafted, draft_s, failure = [NO_DRAFT] * len(self.replies), 0.0, None
+        drafted = [NO_DRAFT] * len(self.replies)
+        draft_s = 0.0
+        failure = None
         if drafts and not self.in_flight:
             drafted = self._drafted()
             draft_s = time.perf_counter() - started
@@ -85,7 +87,8 @@ class Batch:
             width = padded if padded <= 1 + self._longest_draft() else width
             verdicts, failure = self._verified(drafted, width)
         if width == 1 or failure is not None:
-            drafted, width = [NO_DRAFT] * len(self.replies), 1
+            drafted = [NO_DRAFT] * len(self.replies)
+            width = 1
             verdicts = self._drawn_alone(look_ahead=look_ahead)
         seconds = time.perf_counter() - started
         self._hand_out(
@@ -96,19 +99,24 @@ class Batch:
         """Remove replies, each with its caches."""
         for reply in replies:
             sequence = reply.sequence
-            fresh, held = sequence.model.make_caches(), len(sequence.tokens) - 1
+            fresh = sequence.model.make_caches()
+            held = len(sequence.tokens) - 1
             row = self.replies.index(reply)
             sequence.caches = self._caches.extract(row, fresh, held, back=self.in_flight)
         self._forget(replies)
 
     def clear(self) -> list[Reply]:
         """Remove all replies and drop the caches, which may be wrong after an error."""
-        replies, self.replies = self.replies, []
-        self._caches, self._drawn, self._padded = MergedCaches(), None, False
+        replies = self.replies
+        self.replies = []
+        self._caches = MergedCaches()
+        self._drawn = None
+        self._padded = False
         return replies
 
     def _is_faster_with_a_row_more(self, costs: RoundCosts) -> bool:
-        rows, longest = len(self.replies), max(len(reply.sequence.tokens) for reply in self.replies)
+        rows = len(self.replies)
+        longest = max(len(reply.sequence.tokens) for reply in self.replies)
         return costs.padded(rows) == rows + 1 and longest < _PADDED_TOKENS
 
     def _pad(self, *, wanted: bool) -> None:
@@ -246,7 +254,8 @@ class Batch:
         """Keep as many of the step's `width` tokens of each row as its round emitted."""
         kept = [1 if done is None else len(done.emitted) for done in rounds]
         self._caches.forget([width - tokens for tokens in kept])
-        states, self._states = self._states, None
+        states = self._states
+        self._states = None
         for row, (reply, tokens) in enumerate(zip(self.replies, kept, strict=True)):
             if states is not None and reply.sequence.hidden_states is not None:
                 position = len(reply.sequence.tokens) - tokens - 1

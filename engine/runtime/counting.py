@@ -61,7 +61,8 @@ class Counting:
 
     def stop(self) -> None:
         """Counts without an answer start again with the next model."""
-        tokens, self._tokens = self._tokens, None
+        tokens = self._tokens
+        self._tokens = None
         if tokens is not None:
             tokens.stop()
 
@@ -71,7 +72,8 @@ class Counting:
             self._answer(0, reason())
 
     def _answer(self, tokens: int, error: EngineError | None = None) -> None:
-        self._tokens, command = None, self._waiting.popleft()
+        self._tokens = None
+        command = self._waiting.popleft()
         self._post(command.sink, TokensCounted(command.id, tokens, error))
 
 

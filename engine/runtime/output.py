@@ -96,7 +96,8 @@ class Output:
 
     def post_text(self, recorder: StatsRecorder) -> None:
         """What was written since the last call, if anything."""
-        spans, self._spans = self._spans, []
+        spans = self._spans
+        self._spans = []
         if not spans:
             return
         stats = recorder.freeze()
@@ -105,7 +106,8 @@ class Output:
                 self._sink(ToolCalled(self._id, call))
                 continue
             spans_of_kind = list(same)
-            text, marks = "".join(span.text for span in spans_of_kind), self._marks.place(kind, spans_of_kind)
+            text = "".join(span.text for span in spans_of_kind)
+            marks = self._marks.place(kind, spans_of_kind)
             self._sink(TextDelta(self._id, kind, text, stats, marks))
 
 

@@ -54,7 +54,8 @@ class LoadedPair:
             _log.exception("caches could not be saved")
         self.store.clear()
         self._batches = self._drafts = None
-        self.main, self.draft = main, None
+        self.main = main
+        self.draft = None
         self._recall_costs()
         self._set_limits()
 

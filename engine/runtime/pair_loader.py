@@ -91,7 +91,8 @@ class PairLoader:
             self._next_draft = command
             return
         self.abort_loads(LoadAborted)
-        main, folder = self._scheduler.main, command.folder
+        main = self._scheduler.main
+        folder = command.folder
         if folder is None:
             self._drop_draft(command.sink)
             return
@@ -113,7 +114,8 @@ class PairLoader:
         """The draft's command that waited for a main model, once that is loaded or has failed."""
         if self._loads_main:
             return None
-        command, self._next_draft = self._next_draft, None
+        command = self._next_draft
+        self._next_draft = None
         return command
 
     def load_lost_again(self) -> None:
@@ -121,12 +123,16 @@ class PairLoader:
 
         Its draft comes with it, also one that was on its way.
         """
-        main, asked = self._scheduler.main, self._loaded_by
+        main = self._scheduler.main
+        asked = self._loaded_by
         lost = None if main is None else main.lost()
         if lost is None or asked is None:
             return
-        draft, load = self._scheduler.draft, self._scheduler.load
-        draft_folder = load.folder if load is not None else None if draft is None else draft.info.folder
+        draft = self._scheduler.draft
+        load = self._scheduler.load
+        draft_folder = None if draft is None else draft.info.folder
+        if load is not None:
+            draft_folder = load.folder
         _log.warning("the model is not whole any more: %s", lost)
         another_comes = self._loads_main
         if not another_comes:
@@ -152,7 +158,8 @@ class PairLoader:
         self._refuse_next_draft(reason)
 
     def _refuse_next_draft(self, reason: Callable[[str], EngineError]) -> None:
-        command, self._next_draft = self._next_draft, None
+        command = self._next_draft
+        self._next_draft = None
         if command is not None:
             for answer in refusal(command, reason(command.folder or "")):
                 self._post(command.sink, answer)
@@ -169,7 +176,8 @@ class PairLoader:
             self._post(sink, ModelUnloaded(role))
 
     def _begin_load(self, role: ModelRole, command: Load | SetDraft, slices: Slices) -> None:
-        folder, sink = command.folder or "", command.sink
+        folder = command.folder or ""
+        sink = command.sink
 
         def ready(model: LoadedModel) -> None:
             self._install(role, model, sink)

@@ -68,7 +68,8 @@ class QueuedReply(Submitted):
 
     def unprepare(self) -> None:
         """Drop the prompt: it was made for another model."""
-        ahead, self._prompt = self._prompt, None
+        ahead = self._prompt
+        self._prompt = None
         if ahead is not None:
             ahead.stop()
 
@@ -77,13 +78,15 @@ class QueuedReply(Submitted):
 
         `may_copy`: False with a drafter, which would lack the hidden states of what was copied.
         """
-        ahead, self._prompt = self._prepared(model), None
+        ahead = self._prepared(model)
+        self._prompt = None
         prompt = ahead.result()
         self.started_at = time.perf_counter()
         fresh = self.request.transient or self.request.prompt_logprobs
         tokens = prompt.tokens
         sequence = Sequence(model, tokens) if fresh else store.take(model, tokens, may_copy=may_copy)
-        sequence.conversation, sequence.forgotten = self.request.conversation, self.forgotten
+        sequence.conversation = self.request.conversation
+        sequence.forgotten = self.forgotten
         try:
             sequence.pictures = View(Eyes.of(model), prompt.pictures) if prompt.pictures else None
             reply = Reply(self, sequence, prompt, store, history)

@@ -68,23 +68,24 @@ class Reply:
         self._store = store
         self._interruption: FinishReason | None = None  # set with INTERRUPTED
         self._expected = prompt.prediction
-        self.sequence, model = sequence, sequence.model
+        self.sequence = sequence
+        model = sequence.model
         sequence.costs = history.costs
         sequence.turn_end = prompt.turn_end
-        self._output = Output(self.id, request, self._sink, sequence, prompt)
-        self.sampler = _sampler_of(request, self._seed, model, prompt, self._output.text)
-        if self._output.scores is not None:
-            self.sampler.scores = self._output.scores.scores
-            sequence.scores = self._output.scores if request.prompt_logprobs else None
-        self._stats = StatsRecorder(
+        self.output = Output(self.id, request, self._sink, sequence, prompt)
+        self.sampler = _sampler_of(request, self._seed, model, prompt, self.output.text)
+        if self.output.scores is not None:
+            self.sampler.scores = self.output.scores.scores
+            sequence.scores = self.output.scores if request.prompt_logprobs else None
+        self.stats = StatsRecorder(
             submitted_at=submitted.submitted_at,
             started_at=submitted.started_at,
             prompt_tokens=len(prompt.tokens),
             cached_tokens=sequence.caches.position,
             context_tokens=len(prompt.tokens),
-            context_limit_tokens=self._output.limit_tokens,
+            context_limit_tokens=self.output.limit_tokens,
         )
-        self.rounds = Rounds(request, sequence, self.sampler, self._output, self._stats, history)
+        self.rounds = Rounds(request, sequence, self.sampler, self.output, self.stats, history)
         self._state = ReplyState.READING  # until `draft_with` has decided whether its last token is prefilled again
 
     def draft_with(self, drafting: Drafting, history: History) -> None:
@@ -102,7 +103,7 @@ class Reply:
 
     def predicted(self) -> list[Proposer]:
         """What drafts from the request's prediction, if it has one."""
-        return [PredictedProposer(self._expected, self._stats.prompt_tokens)] if self._expected else []
+        return [PredictedProposer(self._expected, self.stats.prompt_tokens)] if self._expected else []
 
     def attempt(self, act: Callable[[], T]) -> T | None:
         """Do what concerns this reply alone, unless it has ended; if that raises, it fails, and no other reply."""
@@ -114,13 +115,13 @@ class Reply:
 
     def pause(self) -> None:
         """No step until `resume`. Leaves nothing in flight."""
-        self.rounds.tally.pause()
+        self.rounds.statistics.pause()
         self.rounds.drafting.settle()
         self.sequence.discard_in_flight()
 
     def resume(self) -> None:
         """Continue; statistics leave out the pause."""
-        self.rounds.tally.resume()
+        self.rounds.statistics.resume()
 
     def answer_now(self) -> None:
         """End its thinking at the next token that is not drawn yet."""
@@ -138,7 +139,7 @@ class Reply:
     @property
     def room(self) -> int:
         """Tokens that may still be emitted."""
-        return self._output.room
+        return self.output.room
 
     @property
     def interrupted(self) -> bool:
@@ -147,7 +148,7 @@ class Reply:
     @property
     def complete(self) -> bool:
         """Whether its last token is drawn, and that round's text is not posted yet."""
-        return self._output.reason is not None and not self.ended
+        return self.output.reason is not None and not self.ended
 
     @property
     def ended(self) -> bool:
@@ -167,7 +168,8 @@ class Reply:
     def interrupt(self, reason: FinishReason) -> None:
         """Make the next step the last. The first reason counts."""
         if self._state in (ReplyState.READING, ReplyState.WRITING) and not self.complete:
-            self._state, self._interruption = ReplyState.INTERRUPTED, reason
+            self._state = ReplyState.INTERRUPTED
+            self._interruption = reason
 
     def step(self, *, alone: bool = True) -> bool:
         """One prefill chunk, of the draft perhaps, or one round; True when the reply has ended.
@@ -180,14 +182,14 @@ class Reply:
             self._read_on()
         elif not self.rounds.catch_up():
             done = self.rounds.run(alone=alone)
-            self.take(done, others_s=0.0 if alone else self.rounds.tally.since_last_token_s - done.seconds)
+            self.take(done, others_s=0.0 if alone else self.rounds.statistics.since_last_token_s - done.seconds)
         self._look_past_the_prompt()
         return self.ended
 
     def _read_on(self) -> None:
         self.sequence.prefill_chunk()
         self.rounds.pass_hidden_states()
-        self._sink(PromptProgress(self.id, self.sequence.caches.position, self._stats.prompt_tokens))
+        self._sink(PromptProgress(self.id, self.sequence.caches.position, self.stats.prompt_tokens))
 
     def _look_past_the_prompt(self) -> None:
         """A prompt of a single token needs no prefill: the first round feeds it."""
@@ -195,30 +197,34 @@ class Reply:
             self._state = ReplyState.WRITING
 
     def take(self, done: Round, *, others_s: float | None = None) -> None:
-        """Finish a round: count it (see `Tally.take`), post its text, and end the reply if it was the last."""
+        """Finish a round (see `RoundStatistics.take`): post its text, and end the reply if it was the last."""
         if others_s is None:
             self.rounds.learn(done)
-        self.rounds.tally.take(done, self.rounds.drafting, others_s)
-        self._output.take(done, self._stats.rounds, self.rounds.drafting.source_of(done))
+        self.rounds.statistics.take(done, self.rounds.drafting, others_s)
+        self.output.take(done, self.stats.rounds, self.rounds.drafting.source_of(done))
         if self.complete:
             self._finish()
         else:
-            self._output.post_text(self._stats)
+            self.output.post_text(self.stats)
 
     def _finish(self) -> None:
-        reason = self._output.reason or self._interruption
+        reason = self.output.reason or self._interruption
         if reason is None:
             raise RuntimeError("nothing has ended this reply")
-        self._output.finish()
-        self._output.post_text(self._stats)
+        self.output.finish()
+        self.output.post_text(self.stats)
         self.rounds.close()
-        sequence, output, text = self.sequence, self._output, self._output.text
+        sequence = self.sequence
+        output = self.output
+        text = self.output.text
         sequence.discard_in_flight()
         sequence.scores = None
         sequence.pictures = None  # its caches are enough, and pixels are large
         if not self.request.transient:
             self._store.put(sequence)
-        stats, tokens, trace = self._stats.freeze(), tuple(output.tokens), tuple(output.trace)
+        stats = self.stats.freeze()
+        tokens = tuple(output.tokens)
+        trace = tuple(output.trace)
         finished = Finished(self.id, reason, stats, tokens, self._seed, trace, text.stop, text.unread_calls)
         self._state = ReplyState.ENDED
         self._sink(finished)
@@ -233,14 +239,20 @@ class Reply:
     def _last_stats(self) -> RequestStats:
         """Empty statistics if computing them fails."""
         try:
-            return self._stats.freeze()
+            return self.stats.freeze()
         except BaseException:  # noqa: BLE001  see above
             return RequestStats()
 
 
 def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: ReplyText) -> Sampler:
-    given = without_names(prompt.tokens), spared_tokens(model), request.speculation.acceptance
-    sampler = Sampler(request.sampling, seed, model.logit_width, *given)
+    sampler = Sampler(
+        request.sampling,
+        seed,
+        model.logit_width,
+        without_names(prompt.tokens),
+        spared_tokens(model),
+        request.speculation.acceptance,
+    )
     sampler.guide = text.guide(prompt.grammar, may_open=request.thinking, most_thinking=request.thinking_tokens)
     return sampler
 

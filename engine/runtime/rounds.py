@@ -6,7 +6,6 @@ Which of a round's tokens end the reply, and what becomes of them, is in `output
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 
 from engine.api.stats import StatsRecorder
@@ -16,7 +15,7 @@ from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_r
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.controller import FixedController, History, make_controller
-from engine.drafting.costs import Account, RoundCosts
+from engine.drafting.costs import ReplyTime, RoundCosts
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.drafting.proposers.forced import ForcedProposer
@@ -26,12 +25,12 @@ from engine.runtime.output import Output
 TIMED_EVERY_ROUNDS = 8
 
 
-class Tally:
+class RoundStatistics:
     """Adds each round to a reply's statistics."""
 
     def __init__(self, stats: StatsRecorder, costs: RoundCosts) -> None:
         self._stats = stats
-        self._account = Account(costs)
+        self._account = ReplyTime(costs)
         self._read_s = 0.0  # seconds of prefill of the present draft, up to the latest round
         self._paused_at = 0.0
 
@@ -73,14 +72,16 @@ class Tally:
         From token to token, as the reader sees it, and as a race counts it.
         """
         kind = self._account.count(drafting.source_of(done), done.proposed, self._stats.context_tokens)
-        read_s, self._read_s = drafting.reading_s - self._read_s, drafting.reading_s
+        read_s = drafting.reading_s - self._read_s
+        self._read_s = drafting.reading_s
         if done.typical and done.failure is None:
             ended_at = time.perf_counter()
             aside_s = max(0.0, read_s) + max(0.0, others_s)
             self._account.time(kind, min(ended_at - done.seconds, self._stats.last_token_at + aside_s), ended_at)
 
     def _count(self, done: Round, drafting: Drafting) -> None:
-        stats, source = self._stats, drafting.source_of(done)
+        stats = self._stats
+        source = drafting.source_of(done)
         stats.last_token_at = time.perf_counter()
         if not stats.rounds:
             stats.first_token_at = stats.last_token_at
@@ -90,7 +91,8 @@ class Tally:
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         took = self._account.total(drafting.reading_s)
-        stats.plain_rounds, stats.plain_rounds_error = took.plain_rounds, took.error
+        stats.plain_rounds = took.plain_rounds
+        stats.plain_rounds_error = took.error
         stats.plain_passes = round(took.plain_passes)
         stats.draft_speed = drafting.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
         stats.proposer = source or stats.proposer
@@ -100,7 +102,8 @@ class Tally:
 class Rounds:
     """Commits each round's tokens to `sequence`. Without a draft all rounds are plain.
 
-    Alone a round is `run`. A step of a batch is `rest` or `draft`, then `receive` and `learn`. `tally` counts it then.
+    Alone a round is `run`. A step of a batch is `rest` or `draft`, then `receive` and `learn`; then it is counted in
+    `statistics`.
     """
 
     def __init__(
@@ -118,7 +121,7 @@ class Rounds:
         self._output = output
         self._stats = stats
         self._history = history
-        self.tally = Tally(stats, history.costs)
+        self.statistics = RoundStatistics(stats, history.costs)
         self.drafting = self._undrafted()
         self._shared_plan: Plan | None = None  # for the current step of a batch with drafts
 
@@ -127,7 +130,7 @@ class Rounds:
 
         `reading`: the prompt is not prefilled yet.
         """
-        self.tally.change_draft(history.costs, self.drafting)
+        self.statistics.change_draft(history.costs, self.drafting)
         self.close()
         self._history = history
         self.drafting = drafting if self._may_draft else self._undrafted()
@@ -138,7 +141,8 @@ class Rounds:
 
     def steer(self, request: Request, history: History) -> bool:
         """Speculate as in this version of the request from the next round on; False if `draft_with` has to follow."""
-        drafted, self._request = self._may_draft, request
+        drafted = self._may_draft
+        self._request = request
         if drafted and self._may_draft:
             self.drafting.steer(make_controller(request.speculation, history))
         return drafted and self._may_draft
@@ -168,7 +172,9 @@ class Rounds:
 
     def run(self, *, alone: bool) -> Round:
         """A round by itself. Unless `alone`, nothing is left in flight."""
-        sequence, sampler, ending = self._sequence, self._sampler, self._output.ending
+        sequence = self._sequence
+        sampler = self._sampler
+        ending = self._output.ending
         plan = self._plan()
         plain_first = sequence.in_flight is not None
         if plan.length and not plain_first:
@@ -204,9 +210,17 @@ class Rounds:
         emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._output.ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
-        parts = times[1:] if drafted else (0.0, 0.0)
-        done = Round(tuple(emitted), times.seconds, drafted, accepted, *parts, typical=False)
-        return replace(done, draft=draft, verdicts=tuple(verdicts), failure=failure)
+        return Round(
+            tuple(emitted),
+            times.seconds,
+            drafted,
+            accepted,
+            draft_s=times.draft_s if drafted else 0.0,
+            verify_s=times.verify_s if drafted else 0.0,
+            typical=False,
+            draft=draft,
+            failure=failure,
+        )
 
     def learn(self, done: Round) -> None:
         """From the round that a step of a batch gave."""

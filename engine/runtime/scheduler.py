@@ -35,7 +35,7 @@ class Scheduler:
         self.pair = LoadedPair(tuner or Tuner(), store or PrefixStore())
         self._queue = RequestQueue()
         self._reading: deque[Reply] = deque()  # in prefill
-        self._writing = Writing(self.pair)
+        self.writing = Writing(self.pair)
         self._paused: deque[Reply] = deque()  # while there are requests of a lower rank
         self._read_tokens = 0  # prompt tokens prefilled since the last decoding step
         self.load: BackgroundLoad | None = None  # in progress
@@ -82,7 +82,8 @@ class Scheduler:
 
     def abort_load(self, reason: EngineError) -> None:
         """Stop the load, if there is one."""
-        load, self.load = self.load, None
+        load = self.load
+        self.load = None
         if load is not None:
             load.abort(reason)
 
@@ -136,7 +137,7 @@ class Scheduler:
         """End every reply that has begun; the queued ones wait for another main model, or the same one again."""
         for reply in self._started:
             reply.fail(error)
-        for replies in (self._reading, self._writing, self._paused):
+        for replies in (self._reading, self.writing, self._paused):
             replies.clear()
 
     def step(self) -> None:
@@ -153,13 +154,13 @@ class Scheduler:
         self._check_memory()
         self._end_interrupted()
         self._pause_or_resume()
-        writes = bool(self._writing.replies)
+        writes = bool(self.writing.replies)
         ready = self._ready(patient=not (writes or self._reading))
         reads = ready is not None or bool(self._reading)
         alone = len(self._running) == 1 and not (self._queue and self._queue.first_rank == self._rank)
         if writes and (not reads or self._read_tokens >= PREFILL_CHUNK_TOKENS):
             self._read_tokens = 0
-            self._reading.extend(self._writing.step(alone=alone))
+            self._reading.extend(self.writing.step(alone=alone))
         elif ready is not None:
             self._start(ready)
         elif self._reading:
@@ -174,7 +175,7 @@ class Scheduler:
 
     @property
     def _running(self) -> list[Reply]:
-        return [*self._reading, *self._writing.replies]
+        return [*self._reading, *self.writing.replies]
 
     @property
     def _started(self) -> list[Reply]:
@@ -196,8 +197,8 @@ class Scheduler:
         for reply in _taken(lambda reply: reply.request.rank == rank, self._paused):
             reply.resume()
             self._enqueue(reply)
-        self._writing.release(lambda reply: reply.request.rank > rank)
-        for reply in _taken(lambda reply: reply.request.rank > rank, self._reading, self._writing.apart):
+        self.writing.release(lambda reply: reply.request.rank > rank)
+        for reply in _taken(lambda reply: reply.request.rank > rank, self._reading, self.writing.apart):
             reply.attempt(reply.pause)
             if not reply.ended:
                 self._paused.append(reply)
@@ -232,7 +233,7 @@ class Scheduler:
     def _enqueue(self, reply: Reply) -> None:
         reads = reply.reading or reply.draft_lags
         if not reply.ended:
-            (self._reading if reads else self._writing.apart).append(reply)
+            (self._reading if reads else self.writing.apart).append(reply)
 
     def _read(self, *, alone: bool) -> None:
         reply = self._reading.popleft()
@@ -248,8 +249,8 @@ class Scheduler:
         self._end_interrupted()
 
     def _end_interrupted(self) -> None:
-        self._writing.release(lambda reply: reply.interrupted)
-        for reply in _taken(lambda reply: reply.interrupted, self._reading, self._writing.apart, self._paused):
+        self.writing.release(lambda reply: reply.interrupted)
+        for reply in _taken(lambda reply: reply.interrupted, self._reading, self.writing.apart, self._paused):
             reply.attempt(reply.step)
 
     def _check_memory(self) -> None:

@@ -121,7 +121,8 @@ class Worker:
             case KeepOnly():
                 self._scheduler.keep_only(command.conversations)
             case SetSparing():
-                self._scheduler.pair.spares, self._scheduler.pair.on_battery = command.on, command.on_battery
+                self._scheduler.pair.spares = command.on
+                self._scheduler.pair.on_battery = command.on_battery
 
     def take_next_draft(self) -> SetDraft | None:
         """The draft's command that waited for a main model, once that is loaded or has failed."""

@@ -25,23 +25,23 @@ class Writing:
     def __init__(self, pair: LoadedPair) -> None:
         self._pair = pair
         self.apart: deque[Reply] = deque()  # in no batch: these may be removed, and others added
-        self._batch = Batch()
+        self.batch = Batch()
 
     @property
     def replies(self) -> list[Reply]:
-        return [*self.apart, *self._batch.replies]
+        return [*self.apart, *self.batch.replies]
 
     def release(self, wanted: Callable[[Reply], bool]) -> None:
         """Take the replies that are `wanted` out of the batch."""
-        leaving = [reply for reply in self._batch.replies if wanted(reply)]
+        leaving = [reply for reply in self.batch.replies if wanted(reply)]
         if leaving:
             with self._batch_at_stake():
-                self._batch.release(leaving)
+                self.batch.release(leaving)
                 self.apart.extend(leaving)
 
     def clear(self) -> None:
         """Remove all replies; their caches may be wrong."""
-        self._batch.clear()
+        self.batch.clear()
         self.apart.clear()
 
     def step(self, *, alone: bool) -> list[Reply]:
@@ -54,7 +54,8 @@ class Writing:
         if len(replies) == 1:
             self._take_turns(alone=alone)
             return []
-        started, before = time.perf_counter(), sum(len(reply.sequence.tokens) for reply in replies)
+        started = time.perf_counter()
+        before = sum(len(reply.sequence.tokens) for reply in replies)
         way = self.way(replies)
         lagging = [reply for reply in replies if reply.draft_lags] if way is Way.DRAFTED else []
         if lagging or any(reply.ended for reply in replies):
@@ -102,12 +103,12 @@ class Writing:
                 self.apart.append(reply)
 
     def _step_batch(self, *, drafts: bool) -> None:
-        joining = [] if self._batch.in_flight else list(self.apart)
+        joining = [] if self.batch.in_flight else list(self.apart)
         with self._batch_at_stake(joining):
             if joining:
                 self.apart.clear()
-                self._batch.join(joining)
-            self._batch.step(self._pair.history, look_ahead=not self.apart and not drafts, drafts=drafts)
+                self.batch.join(joining)
+            self.batch.step(self._pair.history, look_ahead=not self.apart and not drafts, drafts=drafts)
 
     @contextmanager
     def _batch_at_stake(self, joining: Sequence[Reply] = ()) -> Iterator[None]:
@@ -115,5 +116,5 @@ class Writing:
         try:
             yield
         except BaseException as error:  # noqa: BLE001  a device may raise anything; the engine goes on
-            for reply in [*self._batch.clear(), *joining]:
+            for reply in [*self.batch.clear(), *joining]:
                 reply.fail(error)

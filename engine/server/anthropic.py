@@ -34,7 +34,7 @@ from engine.server.parameters import (
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import Outcome, SharedEngine
-from engine.server.tools import anthropic_tools, arguments_of
+from engine.server.tools import Tools, arguments_of, demanded, function_tool
 
 # A line of Claude Code's with a number that differs from turn to turn: what comes after it would be read again.
 _BILLING = re.compile(r"\Ax-anthropic-billing-header[^\n]*\n?")
@@ -191,7 +191,7 @@ def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[st
         form = output.object("format") or form
     if not fields.items("messages"):
         raise invalid("messages: at least one message is required", "messages")
-    tools = anthropic_tools(fields)
+    tools = _tools(fields)
     request = Request(
         messages=(
             *_system(fields),
@@ -202,6 +202,24 @@ def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[st
         **thinking_of(fields, effort, "output_config.effort", otherwise=False),
     )
     return request, tools.dropped
+
+
+def _tools(fields: Fields) -> Tools:
+    tools = []
+    dropped = []
+    for tool in fields.objects("tools"):
+        kind = tool.text("type")
+        if kind not in (None, "custom"):
+            dropped.append(kind)
+            continue
+        tools.append(function_tool(tool, "input_schema"))
+    choice = fields.object("tool_choice")
+    kind = choice.text("type") if choice is not None else None
+    several = choice is None or not choice.flag("disable_parallel_tool_use")
+    if choice is None or kind not in {"any", "tool"}:
+        return Tools(() if kind == "none" else tuple(tools), tuple(dropped), several)
+    name = choice.text("name") or "" if kind == "tool" else None
+    return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=demanded(tools, name))
 
 
 def _system(fields: Fields) -> list[Message]:
@@ -238,7 +256,9 @@ def _turn(turn: Fields, pictures: SentPictures) -> list[Message]:
 def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
     if isinstance(turn.any("content"), str):
         return [Message(MessageRole.USER, turn.text("content") or "")]
-    messages, texts, marks = [], [], []
+    messages = []
+    texts = []
+    marks = []
     for block in turn.objects("content"):
         match block.text("type"):
             case "text":
@@ -260,7 +280,9 @@ def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
 def _assistants(turn: Fields) -> Message:
     if isinstance(turn.any("content"), str):
         return Message(MessageRole.ASSISTANT, turn.text("content") or "")
-    texts, thoughts, calls = [], [], []
+    texts = []
+    thoughts = []
+    calls = []
     for block in turn.objects("content"):
         match block.text("type"):
             case "text":

@@ -92,7 +92,8 @@ def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | 
     if _over_ranks(arguments):
         return None
     drafts = {Path(main).resolve(): Path(draft).resolve() if draft else None for main, draft in arguments.pair}
-    state, folders = engine.state(), arguments.models
+    state = engine.state()
+    folders = arguments.models
     return EngineShelf(engine, served_models(state, folders, drafts), served_drafts(state, folders))
 
 
@@ -182,7 +183,8 @@ class EngineShelf:
         return self._drafts
 
     def bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
-        state, draft = self._engine.state(), None if model.draft is None else model.draft.folder
+        state = self._engine.state()
+        draft = None if model.draft is None else model.draft.folder
         if model.exact and state.main is not None and _key(state.main.folder) == _key(model.main.folder):
             self._engine.set_draft(draft, _unheard)
         else:

@@ -30,7 +30,8 @@ def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple
     """Text and pictures of a turn that may have both; the engine has pictures before the text."""
     if isinstance(fields.any(name), str | None):
         return text_of(fields, name), ()
-    texts, marks = [], []
+    texts = []
+    marks = []
     for part in fields.objects(name):
         match part.text("type"):
             case "image_url" | "input_image":

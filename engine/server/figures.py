@@ -27,7 +27,8 @@ def usage_of(stats: Sequence[RequestStats], reasoning_tokens: int, choices: int 
 def predicted_of(ends: Sequence[Finished]) -> dict[str, int]:
     """Tokens of the client's prediction that were tried. Unlike OpenAI's, rejected ones are not among those written."""
     rounds = [each for end in ends for each in end.rounds if each.source == "prediction"]
-    accepted, tried = sum(each.accepted for each in rounds), sum(len(each.drafted) for each in rounds)
+    accepted = sum(each.accepted for each in rounds)
+    tried = sum(len(each.drafted) for each in rounds)
     return {"accepted_prediction_tokens": accepted, "rejected_prediction_tokens": tried - accepted}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from starlette.datastructures import Headers
@@ -33,6 +34,7 @@ from engine.server.dialect import CUT, ApiCall, CallContext, Dialect, get, packe
 from engine.server.fields import Fields, fields_of
 from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.parameters import (
+    ANY_OBJECT,
     choices_of,
     identifier,
     json_constraint,
@@ -284,21 +286,24 @@ def _tools(fields: Fields) -> Tools:
     for tool in fields.objects("tools"):
         tools += [_function(each) for each in tool.objects("functionDeclarations")]
         dropped += [name for name in tool.values if name not in ("functionDeclarations", "function_declarations")]
+    made = Tools(tuple(tools), tuple(dropped))
     config = fields.object("toolConfig")
     calling = config.object("functionCallingConfig") if config is not None else None
-    mode = calling.text("mode") if calling is not None else None
-    match mode:
+    if calling is None:
+        return made
+    match calling.text("mode"):
         case None | "AUTO" | "MODE_UNSPECIFIED":
-            return Tools(tuple(tools), tuple(dropped))
+            return made
         case "NONE":
-            return Tools((), tuple(dropped))
+            return replace(made, given=())
         case "VALIDATED":
-            strict = [{**tool, "function": tool["function"] | {"strict": True}} for tool in tools]
-            return Tools(tuple(strict), tuple(dropped))
-        case "ANY" if calling is not None:
+            strict = ({**tool, "function": tool["function"] | {"strict": True}} for tool in tools)
+            return replace(made, given=tuple(strict))
+        case "ANY":
             names = [demanded(tools, str(name))[0] for name in calling.items("allowedFunctionNames")]
-            return Tools(tuple(tools), tuple(dropped), demanded=tuple(names) or demanded(tools))
-    raise unsupported("functionCallingConfig.mode", f" as '{str(mode)[:40]}'")
+            return replace(made, demanded=tuple(names) or demanded(tools))
+        case mode:
+            raise unsupported("functionCallingConfig.mode", f" as '{str(mode)[:40]}'")
 
 
 def _function(declaration: Fields) -> dict[str, Any]:
@@ -324,7 +329,7 @@ def _constraint_of(config: Fields) -> Constraint | None:
                 raise invalid("A schema needs 'responseMimeType' application/json.", "responseMimeType")
             return None
         case "application/json":
-            return json_constraint(schema or {"type": "object"})
+            return json_constraint(schema or ANY_OBJECT)
         case "text/x.enum" if isinstance(words := schema.get("enum"), list) and words:
             return Constraint(ConstraintKind.REGEX, "|".join(re.escape(str(word)) for word in words))
         case kind:

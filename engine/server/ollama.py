@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -12,15 +13,16 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
-from engine.api.types import Message, MessageRole, ModelInfo, Picture, Request, SpanKind, ToolCall
+from engine.api.types import Constraint, Message, MessageRole, ModelInfo, Picture, Request, SpanKind, ToolCall
 from engine.server.contents import settled
 from engine.server.dialect import CUT, ApiCall, CallContext, Dialect, get, packed
 from engine.server.fields import Fields, fields_of
 from engine.server.options import ServedModel
 from engine.server.parameters import (
+    ANY_OBJECT,
     identifier,
-    keep_alive_of,
-    ollama_constraint,
+    json_constraint,
+    or_ever,
     quantization_of,
     sampling_of,
     speculation_of,
@@ -32,6 +34,10 @@ from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import Outcome, SharedEngine
 from engine.server.tools import arguments_of, openai_tools
 
+_LONGEST_DURATION = 40  # characters
+_UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PARTS = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)")
+_DURATION = re.compile(rf"[-+]?(?:0|(?:{_PARTS.pattern})+)", re.ASCII)  # as Go writes them
 _OPTIONS = {"repeat_penalty": "repetition_penalty"}  # its name for ours
 _NANOSECONDS = 1_000_000_000
 _VERSION = "0.13.0"  # whose answers these are; clients look whether it is new enough for tools and thinking
@@ -67,7 +73,7 @@ class OllamaCall(ApiCall):
             max_tokens=most if most is not None and most > 0 else None,
             context_tokens=context if context is not None and context > 0 else None,
             stop=stops_of(self._options),
-            constraint=ollama_constraint(self.fields),
+            constraint=_constraint_of(self.fields),
             **thinking_of(self.fields, think if isinstance(think, str) else None, "think", otherwise=bool(think)),
         )
 
@@ -175,6 +181,27 @@ class OllamaGenerate(OllamaCall):
         thinking = {"thinking": "".join(outcome.thinking)} if outcome.thinking else {}
         end = {} if outcome.finished is None else self.end(outcome.finished)
         return self.head() | {"response": "".join(outcome.text)} | thinking | end
+
+
+def keep_alive_of(fields: Fields) -> float | None:
+    """The same in Ollama's words: a number of seconds, or "1h30m"; below 0: for ever."""
+    value = fields.any("keep_alive")
+    if not isinstance(value, str):
+        seconds = fields.number("keep_alive")
+    elif len(value) <= _LONGEST_DURATION and _DURATION.fullmatch(value):
+        sign = -1 if value.startswith("-") else 1
+        seconds = sign * sum(float(number) * _UNITS_S[unit] for number, unit in _PARTS.findall(value))
+    else:
+        raise fields.wrong("keep_alive", 'a number of seconds or a duration as "5m"')
+    return None if seconds is None else or_ever(seconds)
+
+
+def _constraint_of(fields: Fields) -> Constraint | None:
+    """Of `format`: "json", or a schema."""
+    form = fields.any("format")
+    if form in (None, ""):
+        return None
+    return json_constraint(ANY_OBJECT if form == "json" else fields.raw("format"))
 
 
 def _message(fields: Fields, pictures: SentPictures) -> Message:

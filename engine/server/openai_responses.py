@@ -19,7 +19,7 @@ from engine.server.parameters import constraint_of, most_tokens_of, sampling_of,
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import Outcome
-from engine.server.tools import responses_tools
+from engine.server.tools import Tools, chosen_tools, function_tool
 
 _ROLES = {
     "system": MessageRole.SYSTEM,
@@ -43,7 +43,7 @@ class OpenAIResponse(ApiCall):
         self._effort = reasoning.text("effort") if reasoning is not None else None
         # Repeated as asked for: an answer has the thinking itself, which says more than a summary.
         self._summary = reasoning.text("summary") if reasoning is not None else None
-        self._tools = responses_tools(fields)
+        self._tools = _tools(fields)
         self.dropped_tools = self._tools.dropped
         request = Request(
             messages=_messages(fields, self._tools.spaces, context.pictures),
@@ -285,3 +285,25 @@ def _assistants(messages: list[Message]) -> Message:
     if not messages or messages[-1].role is not MessageRole.ASSISTANT:
         messages.append(Message(MessageRole.ASSISTANT, ""))
     return messages[-1]
+
+
+def _tools(fields: Fields) -> Tools:
+    """Functions; those of a namespace under flat names, which the answer turns back."""
+    tools = []
+    dropped = []
+    spaces = []
+    for tool in fields.objects("tools"):
+        match tool.text("type"):
+            case "function":
+                tools.append(function_tool(tool, "parameters"))
+            case "namespace":
+                space = tool.text("name") or ""
+                for each in tool.objects("tools"):
+                    function = function_tool(each, "parameters")
+                    name = function["function"]["name"]
+                    function["function"]["name"] = flat = f"{space}__{name}"
+                    spaces.append((flat, space, name))
+                    tools.append(function)
+            case kind:
+                dropped.append(str(kind))
+    return chosen_tools(fields, tools, dropped, spaces)

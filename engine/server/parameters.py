@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,14 +26,10 @@ from engine.server.problems import draft_not_loaded, invalid, unsupported
 
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
-_LONGEST_DURATION = 40  # characters
-_UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_PARTS = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)")
-_DURATION = re.compile(rf"[-+]?(?:0|(?:{_PARTS.pattern})+)", re.ASCII)  # as Go writes them
 _THINKING = ("enabled", "adaptive", "disabled")
 # What templates know of what clients say; "": no thinking.
 _EFFORTS = {"none": "", "minimal": "", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
-_ANY_OBJECT = {"type": "object"}
+ANY_OBJECT = {"type": "object"}
 _OUR_VARIABLES = ("messages", "tools", "add_generation_prompt", "enable_thinking", "documents")
 
 
@@ -117,24 +112,11 @@ def answered_name(name: str, state: EngineState) -> str:
 def ttl_of(fields: Fields) -> float | None:
     """Seconds that a model which was loaded for this request stays after it; as LM Studio names it."""
     seconds = fields.number("ttl")
-    return None if seconds is None else _or_ever(seconds)
+    return None if seconds is None else or_ever(seconds)
 
 
-def _or_ever(seconds: float) -> float:
+def or_ever(seconds: float) -> float:
     return inf if seconds < 0 else float(seconds)
-
-
-def keep_alive_of(fields: Fields) -> float | None:
-    """The same in Ollama's words: a number of seconds, or "1h30m"; below 0: for ever."""
-    value = fields.any("keep_alive")
-    if not isinstance(value, str):
-        seconds = fields.number("keep_alive")
-    elif len(value) <= _LONGEST_DURATION and _DURATION.fullmatch(value):
-        sign = -1 if value.startswith("-") else 1
-        seconds = sign * sum(float(number) * _UNITS_S[unit] for number, unit in _PARTS.findall(value))
-    else:
-        raise fields.wrong("keep_alive", 'a number of seconds or a duration as "5m"')
-    return None if seconds is None else _or_ever(seconds)
 
 
 def identifier(name: str) -> str:
@@ -171,7 +153,9 @@ def thinking_of(
     if effort is not None and effort not in _EFFORTS:
         raise fields.wrong(at, f"one of {', '.join(_EFFORTS)}")
     tokens = _budget_of(fields, budget)
-    thinks = otherwise if otherwise is not None else bool(tokens if effort is None else _EFFORTS[effort])
+    if otherwise is None:
+        otherwise = bool(tokens if effort is None else _EFFORTS[effort])
+    thinks = otherwise
     if (thinking := fields.object("thinking")) is not None:
         kind = thinking.text("type")
         if kind not in _THINKING:
@@ -229,7 +213,7 @@ def constraint_of(form: Fields | None, param: str) -> Constraint | None:
         case None | "text":
             return None
         case "json_object":
-            return json_constraint(_ANY_OBJECT)
+            return json_constraint(ANY_OBJECT)
         case "json_schema":
             within = form.object("json_schema") or form
             if not within.has("schema"):
@@ -237,14 +221,6 @@ def constraint_of(form: Fields | None, param: str) -> Constraint | None:
             return json_constraint(within.raw("schema"))
         case kind:
             raise unsupported(param, f" as '{kind}'")
-
-
-def ollama_constraint(fields: Fields) -> Constraint | None:
-    """`format`: "json", or a schema."""
-    form = fields.any("format")
-    if form in (None, ""):
-        return None
-    return json_constraint(_ANY_OBJECT if form == "json" else fields.raw("format"))
 
 
 def json_constraint(schema: dict[str, Any]) -> Constraint:

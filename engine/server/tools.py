@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.api.types import ToolCall
 from engine.server.fields import Fields
 from engine.server.problems import invalid, unsupported
 
-_Space = tuple[str, str, str]
+Space = tuple[str, str, str]
 _OBJECT: dict[str, Any] = {"type": "object", "properties": {}}
 
 
@@ -20,7 +20,7 @@ class Tools:
     given: tuple[dict[str, Any], ...] = ()
     dropped: tuple[str, ...] = ()  # kinds that only their own service runs
     several: bool = True
-    spaces: tuple[_Space, ...] = ()  # (flat name, namespace, name) of the Responses' namespaces
+    spaces: tuple[Space, ...] = ()  # (flat name, namespace, name) of the Responses' namespaces
     demanded: tuple[str, ...] = ()  # one of these has to be called
 
     @property
@@ -40,26 +40,26 @@ def openai_tools(fields: Fields) -> Tools:
         if tool.text("type") != "function" or function is None:
             raise unsupported("tools", ", but for functions")
         tools.append(_checked(tool, function))
-    return _openai(fields, tools)
+    return chosen_tools(fields, tools)
 
 
-def _openai(
-    fields: Fields, tools: Sequence[dict[str, Any]], dropped: Sequence[str] = (), spaces: Sequence[_Space] = ()
+def chosen_tools(
+    fields: Fields, tools: Sequence[dict[str, Any]], dropped: Sequence[str] = (), spaces: Sequence[Space] = ()
 ) -> Tools:
     """With the choice that OpenAI's dialects share."""
-    several = fields.flag("parallel_tool_calls", True)
+    made = Tools(tuple(tools), tuple(dropped), fields.flag("parallel_tool_calls", True), tuple(spaces))
     choice = fields.any("tool_choice")
     if isinstance(choice, dict) and choice.get("type") == "function":
         within = choice.get("function", choice)  # the Responses have the name beside the type
         name = within.get("name") if isinstance(within, dict) else None
-        return Tools(tuple(tools), tuple(dropped), False, tuple(spaces), demanded(tools, str(name)))
+        return replace(made, several=False, demanded=demanded(tools, str(name)))
     match choice:
         case None | "auto":
-            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces))
+            return made
         case "none":
-            return Tools((), tuple(dropped), several, tuple(spaces))
+            return replace(made, given=())
         case "required":
-            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces), demanded(tools))
+            return replace(made, demanded=demanded(tools))
     raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}")
 
 
@@ -79,44 +79,7 @@ def _checked(tool: Fields, function: Fields) -> dict[str, Any]:
     return tool.values
 
 
-def anthropic_tools(fields: Fields) -> Tools:
-    tools, dropped = [], []
-    for tool in fields.objects("tools"):
-        kind = tool.text("type")
-        if kind not in (None, "custom"):
-            dropped.append(kind)
-            continue
-        tools.append(_function(tool, "input_schema"))
-    choice = fields.object("tool_choice")
-    kind = choice.text("type") if choice is not None else None
-    several = choice is None or not choice.flag("disable_parallel_tool_use")
-    if choice is None or kind not in {"any", "tool"}:
-        return Tools(() if kind == "none" else tuple(tools), tuple(dropped), several)
-    name = choice.text("name") or "" if kind == "tool" else None
-    return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=demanded(tools, name))
-
-
-def responses_tools(fields: Fields) -> Tools:
-    """Functions; those of a namespace under flat names, which the answer turns back."""
-    tools, dropped, spaces = [], [], []
-    for tool in fields.objects("tools"):
-        match tool.text("type"):
-            case "function":
-                tools.append(_function(tool, "parameters"))
-            case "namespace":
-                space = tool.text("name") or ""
-                for each in tool.objects("tools"):
-                    function = _function(each, "parameters")
-                    name = function["function"]["name"]
-                    function["function"]["name"] = flat = f"{space}__{name}"
-                    spaces.append((flat, space, name))
-                    tools.append(function)
-            case kind:
-                dropped.append(str(kind))
-    return _openai(fields, tools, dropped, spaces)
-
-
-def _function(tool: Fields, schema: str) -> dict[str, Any]:
+def function_tool(tool: Fields, schema: str) -> dict[str, Any]:
     name = tool.text("name")
     if not name:
         raise tool.wrong("name", "a name")

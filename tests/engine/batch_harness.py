@@ -112,7 +112,7 @@ class Recorder(Ended):
 
     @property
     def written(self) -> int:
-        return 0 if self.queued.reply is None else len(self.queued.reply._output.tokens)
+        return 0 if self.queued.reply is None else len(self.queued.reply.output.tokens)
 
 
 class Harness:
@@ -139,7 +139,7 @@ class Harness:
 
     @property
     def batched(self) -> int:
-        return len(self.scheduler._writing._batch.replies)
+        return len(self.scheduler.writing.batch.replies)
 
 
 def written(models: Mapping[str, LoadedModel], draft: str, *requests: Request) -> list[Recorder]:

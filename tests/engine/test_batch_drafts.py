@@ -134,7 +134,7 @@ def test_a_wide_step_is_padded_to_where_the_forward_is_faster(monkeypatch: pytes
 
     class Network:
         def __call__(self, tokens: mx.array, cache: list[object]) -> object:
-            replies = harness.scheduler._writing._batch.replies
+            replies = harness.scheduler.writing.batch.replies
             if replies:
                 longest = max(len(reply.sequence.tokens) for reply in replies)
                 steps.add((tokens.shape[1], longest - 1 + 6))
@@ -162,7 +162,7 @@ def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: p
     harness = Harness(model("qwen3"), draft())
     heard = [harness.submit(asking(prompt(6 + salt, salt), 16, speculation=Speculation.fixed(8))) for salt in range(4)]
     harness.until_written(heard[3], 12)
-    drafted = [len(reply.reply._stats.drafted_by_position) for reply in heard[1:]]
+    drafted = [len(reply.reply.stats.drafted_by_position) for reply in heard[1:]]
     harness.run_dry()
 
     assert drafted == [2] * 3
@@ -299,7 +299,7 @@ def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch
     known.draft_speed = 0.5
     heard = [harness.submit(asking(prompt(9 + n, n), 60, speculation=Speculation.auto())) for n in range(2)]
     harness.until_written(heard[1], 40)
-    stats = [recorder.reply._stats.freeze() for recorder in heard]
+    stats = [recorder.reply.stats.freeze() for recorder in heard]
     assert 0 < known.shared_by(2).draft_speed < 0.4
     assert [(each.drafting, each.draft_speed) for each in stats] == [
         (DraftingState.PARKED, known.shared_by(2).draft_speed)
@@ -328,7 +328,7 @@ def test_what_was_asked_is_done_and_the_rest_is_chosen(
     harness = Harness(model("qwen3"), draft())
     heard = [harness.submit(asking(prompt(5, salt), 9, speculation=mode)) for salt, mode in enumerate(modes)]
     harness.until_written(heard[1], 3)
-    way = harness.scheduler._writing.way([reply.reply for reply in heard])
+    way = harness.scheduler.writing.way([reply.reply for reply in heard])
 
     assert way is (Way.SHARED if ways else Way.DRAFTED)
     assert not ways or contexts[-1] == sum(5 + reply.written for reply in heard) // 2
@@ -344,7 +344,7 @@ def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch
     while not any(reply.ended for reply in heard):
         harness.scheduler.step()
     for reply, drafts in zip(heard, (True, True, False), strict=True):
-        stats = reply.reply._stats.freeze()
+        stats = reply.reply.stats.freeze()
         assert stats.shared_rounds == stats.rounds - 1
         assert (stats.draft_s > 0) is drafts
         assert 0 < stats.verify_s <= stats.decode_s - stats.draft_s

@@ -22,6 +22,7 @@ from engine.drafting.proposers.dflash import BlockDrafter
 from engine.drafting.proposers.dflash2 import CandidateSelector
 from engine.models.access import ModelAccess
 from engine.models.drafter_kinds import drafter_config
+from engine.models.drafter_tensors import usual
 from engine.models.drafters import Backbone, BlockConfig
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
@@ -50,29 +51,13 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
+    "biases": tiny.dflare_config(attention_bias=True),
     "Gemma 4's layers": tiny.gemma_block_config(),
     "Gemma 4's layers, values of their own": tiny.gemma_block_config(attention_k_eq_v=False),
     "convolutions and candidates": tiny.dflash2_config(
         dflash_config=tiny.dflash2_config()["dflash_config"] | {"conv_kernel_size": 3}
     ),
 }
-
-
-def weights_for(config: dict[str, Any]) -> dict[str, mx.array]:
-    own = {"domino": tiny.domino_weights, "dflare": tiny.dflare_weights}
-    named = config.get("model_arch") or config.get("dflash_config", {}).get("projector_type")
-    if named in own:
-        return own[named](config)
-    if "enable_hidden_correction" in config:
-        return tiny.dfly_weights(config)
-    weights = tiny.block_weights(config)
-    rank, width = config.get("markov_rank", 0), tiny.WIDTH
-    if config.get("markov_head_type") == "gated":
-        weights["markov_head.gate_proj.weight"] = mx.random.normal((rank, width + rank)) / 8
-        weights["markov_head.gate_proj.bias"] = mx.random.normal((rank,))
-    if config.get("confidence_head_with_markov") is False:
-        weights["confidence_head.proj.weight"] = mx.random.normal((1, width)) / 8
-    return weights
 
 
 def normed(rows: Rows, weight: Rows) -> Rows:
@@ -131,8 +116,7 @@ class Reference:
             rows = rows + self._around(f"{at}.attention_conv", attend, normed(rows, self.of(f"{at}.input_layernorm")))
             normed_rows = normed(rows, self.of(f"{at}.post_attention_layernorm"))
             rows = rows + self._around(f"{at}.mlp_conv", self._mlp(at), normed_rows)
-        norm = "final_norm" if "final_norm.weight" in self.weights else "norm"
-        return normed(rows, self.of(norm))[0 if self.config.anchor_first else 1 :]
+        return normed(rows, self.of("norm"))[0 if self.config.anchor_first else 1 :]
 
     def _context(self, layer: int, states: Rows) -> Rows:
         if "layer_fusion_weights" not in self.weights:
@@ -140,8 +124,8 @@ class Reference:
         chances = np.exp(self.weights["layer_fusion_weights"][layer])
         parts = np.split(states, len(chances), axis=1)
         mixed = sum(chance / chances.sum() * part for chance, part in zip(chances, parts, strict=True))
-        projected = states @ self.of("context_proj").T if "context_proj.weight" in self.weights else 0.0
-        return normed(projected + mixed, self.of("context_norm"))
+        projected = states @ self.of("fc").T if "fc.weight" in self.weights else 0.0
+        return normed(projected + mixed, self.of("hidden_norm"))
 
     def corrected(self, state: Rows, before: int) -> Rows:
         if "hidden_correction.down_proj.weight" not in self.weights:
@@ -170,7 +154,7 @@ class Reference:
 
         def heads(rows: Rows, part: str, count: int, end: str = "_proj") -> Rows:
             projected = "k" if part == "v" and sizes.values_are_keys else part
-            split = (rows @ self.of(f"{at}.{projected}{end}").T).reshape(len(rows), count, -1)
+            split = self._projected(rows, f"{at}.{projected}{end}").reshape(len(rows), count, -1)
             if part == "v":
                 return normed(split, 1.0) if sizes.is_gemma else split
             return normed(split, self.of(f"{at}.{part}_norm"))
@@ -197,9 +181,12 @@ class Reference:
                     sink = np.exp(self.weights[f"{at}.attention_sink_bias"][number]) if self.config.sinks else 0.0
                     out.append((scores / (scores.sum() + sink)) @ values[seen, group])
                 mixed.append(np.concatenate(out))
-            return np.array(mixed) @ self.of(f"{at}.o_proj").T
+            return self._projected(np.array(mixed), f"{at}.o_proj")
 
         return attend
+
+    def _projected(self, rows: Rows, name: str) -> Rows:
+        return rows @ self.of(name).T + self.weights.get(f"{name}.bias", 0.0)
 
     def _around(self, name: str, part: Callable[[Rows], Rows], rows: Rows) -> Rows:
         taps = self.config.said.get("conv_kernel_size")
@@ -232,9 +219,9 @@ class Reference:
             logits = logits + self.of("markov_head.markov_w2") @ likely
         if "selector_top_k" in config.said:
             chosen = np.argsort(-logits)[: config.said["selector_top_k"]]
-            follows = self.weights["candidate_selector.predecessor_codebook"][before]
+            follows = self.of("candidate_selector.predecessor_codebook")[before]
             follows = follows * (self.of("candidate_selector.hidden_projection") @ state)
-            edges = self.weights["candidate_selector.successor_codebook"] @ follows
+            edges = self.of("candidate_selector.successor_codebook") @ follows
             kept = np.full_like(logits, -np.inf)
             kept[chosen] = (logits + edges)[chosen]
             return kept
@@ -282,11 +269,11 @@ class Pair:
 @pytest.fixture(scope="module", params=CONFIGS)
 def pair(request: pytest.FixtureRequest, main: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     config = CONFIGS[request.param]
-    weights = weights_for(config)
+    weights = tiny.block_weights(config)
     folder = tiny.save_drafter(tmp_path_factory.mktemp("block"), config, weights)
     parsed = drafter_config(config, weights)
     assert isinstance(parsed, BlockConfig)
-    plain = {name: np.array(weight, dtype=np.float64) for name, weight in weights.items()}
+    plain = {usual(name): np.array(weight, dtype=np.float64) for name, weight in weights.items()}
     table, head = (
         np.array(part.weight, dtype=np.float64) for part in (main.network.model.embed_tokens, main.network.lm_head)
     )

@@ -30,7 +30,7 @@ def started(calibration: Calibration) -> tuple[Harness, Recorder]:
 def test_rounds_are_priced_by_the_draft_that_they_had() -> None:
     """A dear one comes after one that cost nothing: only its own rounds are dear, and they are."""
     harness, recorder = started(FREE)
-    before = recorder.reply._stats.freeze()
+    before = recorder.reply.stats.freeze()
     assert before.plain_rounds == pytest.approx(before.rounds - 1, rel=0.3)
     harness.scheduler.set_draft(draft())
     harness.scheduler.pair.history.costs.calibration = DEAR

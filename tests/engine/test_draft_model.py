@@ -251,8 +251,8 @@ def test_what_it_has_read_serves_the_next_turn(kind: str, last: str) -> None:
     proposer.close()
     proposer.close()
 
-    assert len(store._kept) == 1
-    kept = store._kept[0].sequence
+    assert len(store.kept) == 1
+    kept = store.kept[0].sequence
     assert kept.turn_end == 30
     assert len(tokens) - 16 <= kept.caches.position < len(tokens)  # a draft reads so many itself
     following = [*tokens, *range(50, 60)]
@@ -267,7 +267,7 @@ def test_one_that_was_never_asked_keeps_nothing(model: LoadedModel) -> None:
     store = PrefixStore()
     proposer = DraftModelProposer(model, store)
     proposer.close()
-    assert store._kept == []
+    assert store.kept == []
     with pytest.raises(RuntimeError, match="offer"):
         proposer.read_on()
 

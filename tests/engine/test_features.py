@@ -90,7 +90,7 @@ def context(*, reads_next_token: bool = True) -> Context:
 
 def next_turn(last: Context) -> Context:
     """Of the same drafter."""
-    return Context(last._drafter, last._main, last._store, (0,))
+    return Context(last.drafter, last.main, last.store, (0,))
 
 
 def numbers(rows: Any, count: int) -> list[int]:
@@ -197,7 +197,7 @@ def test_reading_again_ends_when_the_last_state_is_there(tokens: int, came: int 
 @pytest.mark.parametrize(("held", "missing"), [(0, 49), (20, 29), (40, 9)])
 def test_rows_that_the_main_model_has_of_the_chat_spare_it_a_reading(held: int, missing: int) -> None:
     kept = context()
-    chat = Sequence(kept._main, CHAT[:50])
+    chat = Sequence(kept.main, CHAT[:50])
     chat.prefill_chunk()
     kept.begin(0, CHAT[:50], chat)
     kept.follow(CHAT[:50])
@@ -215,7 +215,7 @@ def test_rows_that_the_main_model_has_of_the_chat_spare_it_a_reading(held: int, 
 def test_where_the_main_model_shares_its_forwards_all_is_read_again() -> None:
     """Its own rows of the chat are among others then."""
     kept = context()
-    kept.begin(0, CHAT[:50], Sequence(kept._main, CHAT[:50]))
+    kept.begin(0, CHAT[:50], Sequence(kept.main, CHAT[:50]))
     kept.follow(CHAT[:50])
     kept.receive(0, positions(0, 20))
     kept.read()
@@ -234,7 +234,7 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     first.receive(99, positions(99, 119))
     first.close()
     first.close()
-    (kept,) = first._store._kept
+    (kept,) = first.store.kept
     assert kept.sequence.turn_end == (98 if reads_next_token else 99)
     assert kept.sequence.tokens == first._rows(CHAT[:120])
     assert kept.sequence.tokens[1:] == CHAT[reads_next_token + 1 : 120]
@@ -267,7 +267,7 @@ def test_a_chat_that_begins_otherwise_gets_none_of_anothers_rows(reads_next_toke
 def test_rows_that_were_kept_without_the_first_token_are_not_taken() -> None:
     """As they are on disks that an earlier version wrote."""
     first = read_to_the_end(context(), CHAT[:100])
-    first._store._kept[0].sequence.tokens[0] = CHAT[1]
+    first.store.kept[0].sequence.tokens[0] = CHAT[1]
     later = next_turn(first)
     later.follow(CHAT[:120])
     assert later.caches.position == 0
@@ -298,11 +298,11 @@ def read_to_the_end(kept: Context, chat: list[int]) -> Context:
 @pytest.mark.parametrize(("forgotten", "kept"), [(False, ["1"]), (True, [])])
 def test_rows_belong_to_the_conversation_of_the_main_models_sequence(*, forgotten: bool, kept: list[str]) -> None:
     rows = context()
-    chat = Sequence(rows._main, CHAT[:100])
+    chat = Sequence(rows.main, CHAT[:100])
     chat.conversation, chat.forgotten = "1", forgotten
     rows.begin(0, CHAT[:100], chat)
     read_to_the_end(rows, CHAT[:100])
-    assert [each.sequence.conversation for each in rows._store._kept] == kept
+    assert [each.sequence.conversation for each in rows.store.kept] == kept
 
 
 @pytest.mark.parametrize("reads_from", [99, 100, 101])
@@ -326,10 +326,10 @@ def test_the_state_of_a_row_that_went_is_of_no_use_to_another_text() -> None:
     second.begin(0, CHAT[:90])
     second.receive(89, positions(89, 90))
     second.follow([*CHAT[:90], 255])
-    assert second._sequence is not None
-    assert second._sequence.last_state is None
+    assert second.sequence is not None
+    assert second.sequence.last_state is None
     second.close()
-    (kept,) = second._store._kept
+    (kept,) = second.store.kept
     assert kept.sequence.last_state is not None
     assert kept.sequence.last_state[0] == kept.sequence.caches.position - 1
 
@@ -341,8 +341,8 @@ def test_with_a_hole_it_is_kept_up_to_there() -> None:
     kept.read()
     kept.receive(31, positions(31, 49))
     kept.close()
-    assert kept._store._kept[0].sequence.caches.position == 30
-    assert kept._waiting == []
+    assert kept.store.kept[0].sequence.caches.position == 30
+    assert kept.waiting_bytes == 0
 
 
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,14 +352,14 @@ def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPa
     kept.begin(0, CHAT[:31])
     for first, end in ((0, 5), (5, 10)):
         kept.receive(first, positions(first, end))
-    assert len(kept._waiting) == 2
+    assert len(kept.waiting) == 2
     kept.receive(10, positions(10, 11))
     check(kept, CHAT, 11)
     for first, end in ((15, 21), (21, 25)):
         kept.receive(first, positions(first, end))
-    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(15, 6), (21, 4)]
+    assert [(at, held.shape[0]) for at, held in kept.waiting] == [(15, 6), (21, 4)]
     kept.receive(25, positions(25, 29))
-    assert (kept._waiting, kept._waiting_bytes) == ([], 0)
+    assert (kept.waiting, kept.waiting_bytes) == ([], 0)
     kept.receive(29, positions(29, 30))
     assert kept.missing() == 29
     kept.read_again()
@@ -392,13 +392,13 @@ def test_no_states_wait_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -
     kept = context()
     kept.begin(0, CHAT[:61])
     kept.receive(0, positions(0, 10))
-    assert kept._waiting_bytes == 40
+    assert kept.waiting_bytes == 40
     monkeypatch.setattr(features, "is_short", lambda: True)
     kept.receive(10, positions(10, 20))
-    assert kept._waiting_bytes == 0
+    assert kept.waiting_bytes == 0
     check(kept, CHAT, 20)
     kept.receive(30, positions(30, 60))
-    assert kept._waiting_bytes == 0
+    assert kept.waiting_bytes == 0
     assert kept.missing() == 60
     monkeypatch.setattr(features, "is_short", lambda: False)
     kept.read_again()
@@ -413,13 +413,13 @@ def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch
     kept.begin(0, CHAT[:1900])
     for at in range(100, 1800, 100):
         kept.receive(at, positions(at, at + 100))
-        waiting.append(sum(states.nbytes for _, states in kept._waiting))
+        waiting.append(sum(states.nbytes for _, states in kept.waiting))
     kept.follow(CHAT[:1801])
     behind = []
     while missing := kept.missing():
         behind.append(missing)
         kept.read_again()
-        waiting.append(sum(states.nbytes for _, states in kept._waiting))
+        waiting.append(sum(states.nbytes for _, states in kept.waiting))
     assert behind == [1200, 1200 - 512, 1200 - 1024]
     assert max(waiting) <= 4000
     kept.read()
@@ -431,9 +431,9 @@ def test_what_cannot_be_read_yet_is_put_together_once_in_a_while(monkeypatch: py
     kept, parts = context(), []
     for at in range(0, 39, 3):
         kept.receive(at, positions(at, at + 3))
-        parts.append(len(kept._waiting))
+        parts.append(len(kept.waiting))
     assert parts == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
-    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(0, 39)]
+    assert [(at, held.shape[0]) for at, held in kept.waiting] == [(0, 39)]
 
 
 def proposer(room: int = CONTEXT_TOKENS) -> FeatureProposer:
@@ -451,7 +451,7 @@ def narrowed(model: LoadedModel, context_tokens: int) -> LoadedModel:
 )
 def test_an_offer_is_what_fits_the_context_once_every_state_is_there(room: int, most: int) -> None:
     drafts = proposer(50 + room)
-    name = drafts._context._drafter.source
+    name = drafts._context.drafter.source
     reads = 49 if room > 0 else 0  # what it could not draft behind need not be read again
     assert drafts.offer(CHAT[:50]) == Offer(name, 0, has_probabilities=True, behind=reads)
     drafts.receive_states(0, positions(0, 49))
@@ -460,7 +460,7 @@ def test_an_offer_is_what_fits_the_context_once_every_state_is_there(room: int, 
 
 def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:
     drafts = proposer()
-    main = drafts._context._main.network
+    main = drafts._context.main.network
     drafts.read_on()
     assert main.read_widths == []
     drafts.offer(CHAT[:50])
@@ -472,7 +472,7 @@ def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:
     drafts.read_on()
     assert [width for width in main.read_widths if width != 2] == [49]
     drafts.close()
-    assert len(drafts._context._store._kept) == 1
+    assert len(drafts._context.store.kept) == 1
 
 
 def test_the_state_of_the_newest_token_waits_for_the_token_behind_it() -> None:

@@ -182,8 +182,8 @@ def test_first_token_never_waits_for_the_draft(bench: Bench) -> None:
     reply = bench.reply(long, heard)
     states: list[DraftingState] = []
     while not reply.step():
-        if reply._stats.generated_tokens:
-            states.append(reply._stats.drafting)
+        if reply.stats.generated_tokens:
+            states.append(reply.stats.drafting)
 
     catching_up = states.count(DraftingState.CATCHING_UP)
     assert 3 <= catching_up <= 4  # the first token, then 150 tokens in chunks of 64, the last of which drafts at once
@@ -202,7 +202,7 @@ def test_drafts_that_were_asked_for_begin_with_the_second_round(bench: Bench, pr
     reply = bench.reply(asked, heard)
     told = []
     while not reply.step():
-        told.append(len(reply._output.tokens))
+        told.append(len(reply.output.tokens))
     finished = heard[-1]
     assert isinstance(finished, Finished)
     first, *others, _ = [bool(each.drafted) for each in finished.rounds]  # the last may have room for no draft

@@ -75,7 +75,7 @@ def test_what_forwards_take_is_told_once_it_is_measured(zoo: Zoo, tmp_path: Path
 def test_how_far_a_drafter_is_right_is_told_once_and_of_no_other_draft(
     drafts_from_states: bool, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("WIDTHS", (1, 33)), ("_MOST_COMPARISONS", 1), ("_ROUNDING_WIDTHS", (1,))):
+    for name, value in (("WIDTHS", (1, 33)), ("MOST_COMPARISONS", 1), ("_ROUNDING_WIDTHS", (1,))):
         monkeypatch.setattr(calibration, name, value)
     config = tiny_drafters.eagle_config()
     drafter = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
@@ -97,7 +97,7 @@ def test_how_far_a_drafter_is_right_is_told_once_and_of_no_other_draft(
 def test_measuring_gives_way_to_a_request_and_to_another_draft(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both come between two of its forwards; then what is loaded now is measured from the beginning."""
     monkeypatch.setattr(calibration, "WIDTHS", WIDTHS)
-    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", calibration._LEAST_COMPARISONS)
+    monkeypatch.setattr(calibration, "MOST_COMPARISONS", calibration.LEAST_COMPARISONS)
     engine, events = Engine(), queue.SimpleQueue[Event]()
     engine.subscribe(events.put)
     asked = Request(tokens=tuple(range(40, 60)), sampling=Sampling(temperature=0), max_tokens=12)

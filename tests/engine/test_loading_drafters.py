@@ -33,10 +33,10 @@ Weights = dict[str, mx.array]
 KINDS = {
     "dspark": (tiny.dspark_config(), tiny.block_weights),
     "dflash2": (tiny.dflash2_config(), tiny.block_weights),
-    "dfly": (tiny.dfly_config(), tiny.dfly_weights),
-    "muse": (tiny.muse_config(), tiny.muse_weights),
-    "dflare": (tiny.dflare_config(), tiny.dflare_weights),
-    "domino": (tiny.domino_config(), tiny.domino_weights),
+    "dfly": (tiny.dfly_config(), tiny.block_weights),
+    "muse": (tiny.muse_config(), tiny.block_weights),
+    "dflare": (tiny.dflare_config(), tiny.block_weights),
+    "domino": (tiny.domino_config(), tiny.block_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
     "peagle": (tiny.peagle_config(), tiny.peagle_weights),
 }
@@ -131,7 +131,7 @@ def test_a_copy_of_what_is_the_main_models_is_no_reason(main: LoadedModel, tenso
 
 EVERY = {
     "dflash": (tiny.dflash_config(), tiny.block_weights),
-    "gated": (tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.speculators_block_weights),
+    "gated": (tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.block_weights),
     "norms of layers": (tiny.eagle_config(fc_norm=True, norm_before_fc=True), tiny.eagle_weights),
     "three layers": (tiny.eagle_config(layer={"num_hidden_layers": 3}), tiny.eagle_weights),
 } | KINDS
@@ -191,7 +191,7 @@ def test_sizes_that_no_part_can_have_are_damage(main: LoadedModel, config: dict[
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_dfly_is_corrected_if_its_folder_has_the_tensors(main: LoadedModel, enabled: bool, tmp_path: Path) -> None:
     config = tiny.dfly_config(enable_hidden_correction=enabled)
-    weights = tiny.dfly_weights(config)
+    weights = tiny.block_weights(tiny.dfly_config())
     corrected = load(tiny.save_drafter(tmp_path / "corrected", config, weights), main)
     assert "hidden_correction" in corrected.network
     uncorrected = {name: weight for name, weight in weights.items() if "correction" not in name}

@@ -138,7 +138,7 @@ def test_what_is_evicted_comes_back_from_disk(model: LoadedModel, tmp_path: Path
     assert store.over_limit
     settle(store)
 
-    assert len(store._kept) == 1
+    assert len(store.kept) == 1
     warm = answer(model, store, second, LAST_TOKENS)
     assert warm.stats.cached_tokens == len(second) - len(QUESTION) - 1
     assert warm.tokens == cold(model, second, LAST_TOKENS)

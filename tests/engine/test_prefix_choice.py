@@ -51,7 +51,7 @@ def test_the_chat_that_shares_most_is_taken_and_the_others_stay(dense: LoadedMod
 
     assert taken.caches is kept[1].caches
     assert taken.caches.position == len(mine)
-    assert {id(left.sequence) for left in store._kept} == {id(kept[0]), id(kept[2])}
+    assert {id(left.sequence) for left in store.kept} == {id(kept[0]), id(kept[2])}
 
 
 @pytest.mark.parametrize(("own_tokens", "position"), [(40, 40), (41, 0)])
@@ -60,7 +60,7 @@ def test_a_chat_that_shares_less_than_half_keeps_its_cache(dense: LoadedModel, o
     store = store_of(read(dense, [*SYSTEM, *chat(200, own_tokens)]))
     taken = store.take(dense, [*SYSTEM, *chat(10)])
     assert taken.caches.position == position
-    assert len(store._kept) == (position == 0)
+    assert len(store.kept) == (position == 0)
 
 
 def test_another_chat_gets_a_copy_of_what_both_begin_with(dense: LoadedModel) -> None:
@@ -72,7 +72,7 @@ def test_another_chat_gets_a_copy_of_what_both_begin_with(dense: LoadedModel) ->
     copied = store.take(dense, other, may_copy=True)
 
     assert copied.caches.position == len(SYSTEM)
-    assert len(store._kept) == 3
+    assert len(store.kept) == 3
     for sequence, expected in ((copied, other), (kept, [*tokens, 7])):
         logits = sequence.feed(mx.array(expected[sequence.caches.position :]))[-1]
         sequence.close_step(1)
@@ -132,7 +132,7 @@ def test_a_state_is_taken_from_the_latest_checkpoint_that_is_shared(models: dict
 
     assert taken.caches.position == 80
     assert list(taken.checkpoints) == [40, 80]
-    assert [kept.sequence for kept in store._kept] == []
+    assert [kept.sequence for kept in store.kept] == []
     store.put(taken)
     again = store.take(model, [*turns[:79], 3, 4])
     assert again.caches.position == 40
@@ -226,7 +226,7 @@ def test_where_width_matters_a_round_reads_one_token_only(dense: LoadedModel, un
 
 def test_nothing_read_is_not_kept(dense: LoadedModel) -> None:
     store = store_of(Sequence(dense, chat(10)))
-    assert not store._kept
+    assert not store.kept
 
 
 def test_the_newest_of_each_model_stays_above_the_limit(models: dict[str, LoadedModel]) -> None:
@@ -235,7 +235,7 @@ def test_the_newest_of_each_model_stays_above_the_limit(models: dict[str, Loaded
     kept = [read(models[kind], chat(first)) for kind, first in (("dense", 10), ("dense", 100), ("window", 10))]
     for sequence in kept:
         store.put(sequence)
-    assert [each.sequence for each in store._kept] == kept[1:]
+    assert [each.sequence for each in store.kept] == kept[1:]
     assert store.nbytes > 1
     assert not store.over_limit
 
@@ -247,11 +247,11 @@ def test_no_more_sequences_are_kept_than_anybody_goes_back_to(dense: LoadedModel
     for first in range(10, 200, 10):
         for each in (store, written):
             each.put(read(dense, chat(first)))
-            assert len(each._kept) <= (4 if each is store else 6)
-    assert [kept.sequence.tokens[0] for kept in store._kept] == [160, 170, 180, 190]
+            assert len(each.kept) <= (4 if each is store else 6)
+    assert [kept.sequence.tokens[0] for kept in store.kept] == [160, 170, 180, 190]
     while written.has_unwritten:
         written.write_step()
-    assert [kept.sequence.tokens[0] for kept in written._kept] == [160, 170, 180, 190]
+    assert [kept.sequence.tokens[0] for kept in written.kept] == [160, 170, 180, 190]
 
 
 @pytest.mark.parametrize(("above", "gone"), [(0, 1), (1, 2)])
@@ -261,7 +261,7 @@ def test_no_more_goes_than_has_to(dense: LoadedModel, above: int, gone: int) -> 
     store = PrefixStore(limit_bytes=2 * one - above)
     for sequence in sequences:
         store.put(sequence)
-    assert [kept.sequence for kept in store._kept] == sequences[gone:]
+    assert [kept.sequence for kept in store.kept] == sequences[gone:]
     assert store.nbytes == (3 - gone) * one
     assert not store.over_limit
 
@@ -272,11 +272,11 @@ def test_what_has_to_be_written_first_may_wait_half_above_the_limit(dense: Loade
     store = PrefixStore(limit_bytes=2 * one, disk=PrefixDisk(tmp_path))
     for at, left in enumerate((1, 2, 3, 3)):
         store.put(sequences[at])
-        assert len(store._kept) == left
+        assert len(store.kept) == left
     assert store.over_limit
     while store.has_unwritten:
         store.write_step()
-    assert [kept.sequence for kept in store._kept] == sequences[2:]
+    assert [kept.sequence for kept in store.kept] == sequences[2:]
 
 
 def test_checkpoints_count_as_memory(models: dict[str, LoadedModel]) -> None:
@@ -290,7 +290,7 @@ def test_other_models_caches_are_dropped(models: dict[str, LoadedModel]) -> None
     kept = [read(models[kind], chat(10)) for kind in FAMILIES]
     store = store_of(*kept)
     store.drop_other_models(models["window"], None)
-    assert [each.sequence.model for each in store._kept] == [models["window"]]
+    assert [each.sequence.model for each in store.kept] == [models["window"]]
     store.clear()
     assert store.nbytes == 0
 
@@ -309,12 +309,12 @@ def test_of_a_model_that_is_not_loaded_any_more_the_rows_stay_until_they_are_wri
     del model
     gc.collect()
     assert network() is None
-    (leaving, _) = store._kept
+    (leaving, _) = store.kept
     with pytest.raises(RuntimeError, match="has gone"):
         leaving.sequence.model.make_caches()
     while store.has_unwritten:
         store.write_step()
-    assert [kept.sequence.model for kept in store._kept] == [models["dense"]]
+    assert [kept.sequence.model for kept in store.kept] == [models["dense"]]
     assert PrefixStore(disk=disk).take(models["hybrid"], [*chat(10), 3]).caches.position == len(chat(10))
 
 
@@ -351,7 +351,7 @@ def test_nobody_is_robbed_of_rows_that_the_disk_has_as_well(
         store.write_step()
     taken = store.take(dense, [*chat(10, 60)[:15], *chat(200)], least=15)
     assert taken.caches.position == 15
-    assert [left.sequence for left in store._kept] == ([kept] if written else [])
+    assert [left.sequence for left in store.kept] == ([kept] if written else [])
 
 
 @pytest.mark.expect_log("are not kept on disk until")
@@ -362,7 +362,7 @@ def test_rows_that_can_no_longer_be_written_go_with_their_model(dense: LoadedMod
     shutil.rmtree(tmp_path)
     tmp_path.touch()
     store.write_step()
-    assert store._kept == []
+    assert store.kept == []
 
 
 def half_files(folder: Path) -> list[Path]:
@@ -437,7 +437,7 @@ def test_without_a_disk_the_limit_holds_at_once(
 
     monkeypatch.setattr("engine.prefix.file.os.open", refuse)
     store.write_step()
-    assert [kept.sequence for kept in store._kept] == sequences[1:]
+    assert [kept.sequence for kept in store.kept] == sequences[1:]
     assert not store.has_unwritten
     store.write_step()
     assert store.take(dense, [*chat(130), 3]).caches.position == 40
@@ -486,7 +486,7 @@ def test_a_folder_that_cannot_be_listed_keeps_no_chat_from_being_forgotten(
 
     monkeypatch.setattr(PrefixDisk, "_files", refuse)
     store.keep_only([])
-    assert not store._kept
+    assert not store.kept
 
 
 @pytest.mark.expect_log("are not kept on disk")
@@ -506,7 +506,7 @@ def test_caches_that_no_file_can_hold_stay_in_memory(
         store.write_step()
     while store.has_unwritten:
         store.write_step()
-    assert len(store._kept) == 2
+    assert len(store.kept) == 2
     other = PrefixStore(disk=PrefixDisk(tmp_path))
     assert [other.take(dense, [*chat(start), 3]).caches.position for start in (10, 100)] == [0, 40]
 

@@ -25,11 +25,11 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
-from engine.drafting.baseline import tokens_at
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.drafting.drafters import loading_any_draft
+from engine.drafting.pass_ratio import tokens_at
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel
 from engine.runtime.scheduler import Scheduler
@@ -67,7 +67,7 @@ def pair(measured: dict[str, Path], tmp_path: Path) -> Path:
     return Path(shutil.copytree(measured["pair"], tmp_path, dirs_exist_ok=True))
 
 
-EVERY_WIDTH, MOST_COMPARISONS = calibration.WIDTHS, calibration._MOST_COMPARISONS
+EVERY_WIDTH, MOST_COMPARISONS = calibration.WIDTHS, calibration.MOST_COMPARISONS
 WIDTHS = (1, 2, 4, 8, 16, 33)
 DEEP_WIDTHS = (1, 4, 33)
 
@@ -78,7 +78,7 @@ def compares_little() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "WIDTHS", WIDTHS)
         patch.setattr(calibration, "_DEEP_WIDTHS", DEEP_WIDTHS)
-        patch.setattr(calibration, "_MOST_COMPARISONS", calibration._LEAST_COMPARISONS)
+        patch.setattr(calibration, "MOST_COMPARISONS", calibration.LEAST_COMPARISONS)
         yield
 
 
@@ -124,7 +124,7 @@ def reply_of(costs: RoundCosts, passes: int = 20) -> None:
 
 
 def excess_of(costs: RoundCosts) -> float:
-    return math.exp(costs.baselines.of("draft", 0).excess)
+    return math.exp(costs.ratios.of("draft", 0).excess)
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_base_lines_outlive_a_run(main: LoadedModel, draft: LoadedModel, pair: P
     assert slices == 0
     assert again.calibration == first.calibration
     assert excess_of(again) == pytest.approx(excess_of(first)) == pytest.approx(4 / 3, rel=0.1)
-    assert again.baselines.of("draft", 0).error > first.baselines.of("draft", 0).error
+    assert again.ratios.of("draft", 0).error > first.ratios.of("draft", 0).error
 
     other, _ = tuned(Tuner(pair), draft, None)
     assert excess_of(other) == 1, "they are of another pair"
@@ -265,7 +265,7 @@ def test_a_drafter_that_cannot_be_examined_is_measured_all_the_same(
     main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of some families nobody gets the hidden states: gemma3n has several rows a token."""
-    for name, value in (("WIDTHS", (1, 33)), ("_MOST_COMPARISONS", 1), ("_ROUNDING_WIDTHS", (1,))):
+    for name, value in (("WIDTHS", (1, 33)), ("MOST_COMPARISONS", 1), ("_ROUNDING_WIDTHS", (1,))):
         monkeypatch.setattr(calibration, name, value)
     config = tiny_drafters.eagle_config()
     folder = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
@@ -377,7 +377,7 @@ def test_a_token_of_context_adds_no_less_to_a_wider_forward(main: LoadedModel, m
 def test_rows_are_repeated_where_a_cache_grows_and_nowhere_else(family: str) -> None:
     """Steps behind them are undone as any."""
     model = families.loaded(families.build(family))
-    short, long = calibration._after_a_context(model), at_end(calibration._after_many_tokens(model))
+    short, long = calibration.after_a_context(model), at_end(calibration.after_many_tokens(model))
     if family == "mamba":
         assert long is None
         return
@@ -399,7 +399,7 @@ def test_a_context_of_few_tokens_tells_nothing_of_long_ones(main: LoadedModel) -
     """What a token adds would be noise, times all tokens of a chat; so where rows are large."""
     longest = {tokens: MAX_WIDTH + tokens for tokens in (511, 512)}
     found = {
-        tokens: at_end(calibration._after_many_tokens(replace(main, info=replace(main.info, context_tokens=context))))
+        tokens: at_end(calibration.after_many_tokens(replace(main, info=replace(main.info, context_tokens=context))))
         for tokens, context in longest.items()
     }
     assert found[511] is None
@@ -415,14 +415,14 @@ def test_rows_are_not_repeated_into_memory_that_is_short(main: LoadedModel, monk
         return len(asked) > 3
 
     monkeypatch.setattr(calibration, "lacks", lacks)
-    assert at_end(calibration._after_many_tokens(main)) is None
+    assert at_end(calibration.after_many_tokens(main)) is None
     assert len(asked) == 4
     assert asked == sorted(asked)
 
 
 def test_what_is_held_for_measuring_goes_before_a_reply_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is measured again when the engine rests."""
-    held, make = list[weakref.ref[CacheSet]](), calibration._after_a_context
+    held, make = list[weakref.ref[CacheSet]](), calibration.after_a_context
 
     def noted(model: LoadedModel) -> CacheSet:
         caches = make(model)
@@ -432,7 +432,7 @@ def test_what_is_held_for_measuring_goes_before_a_reply_does(monkeypatch: pytest
     def is_short() -> bool:
         return any(caches() is not None for caches in held)
 
-    monkeypatch.setattr(calibration, "_after_a_context", noted)
+    monkeypatch.setattr(calibration, "after_a_context", noted)
     monkeypatch.setattr("engine.runtime.pair.is_short", is_short)
     harness = batches.Harness(batches.model("qwen3"))
     for _ in range(5):
@@ -687,7 +687,7 @@ def test_a_spell_in_which_all_is_slower_changes_nothing(
         return slower * true.get(width, 9.0)
 
     monkeypatch.setattr(calibration, "WIDTHS", EVERY_WIDTH)
-    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
+    monkeypatch.setattr(calibration, "MOST_COMPARISONS", MOST_COMPARISONS)
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
     monkeypatch.setattr(calibration, "_ROUNDING_WIDTHS", ())
@@ -707,7 +707,7 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
         return (1 + width / 10) * math.exp(drawn.gauss(0, noise))
 
     monkeypatch.setattr(calibration, "WIDTHS", EVERY_WIDTH)
-    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
+    monkeypatch.setattr(calibration, "MOST_COMPARISONS", MOST_COMPARISONS)
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(calibration, "_rollback_s", lambda *_: 1e-4 * math.exp(drawn.gauss(0, 1)))
     monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))

@@ -68,14 +68,14 @@ _OTHERS = (  # tensors that some drafters have
 )
 # Others than those of `tiny.KINDS`.
 DIALECTS: dict[str, Callable[[], tuple[dict[str, Any], Weights]]] = {
-    "dflash of speculators": lambda: _sound(tiny.speculators_block_config("dflash"), tiny.speculators_block_weights),
+    "dflash of speculators": lambda: _sound(tiny.speculators_block_config("dflash"), tiny.block_weights),
     "dspark of speculators": lambda: _sound(
-        tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.speculators_block_weights
+        tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.block_weights
     ),
     "eagle3 of speculators": lambda: _sound(tiny.eagle_config(fc_norm=True), tiny.eagle_weights),
     "peagle of speculators": lambda: _sound(tiny.peagle_config(norm_before_fc=True), tiny.peagle_weights),
     "dspark of nvidia": lambda: _sound(tiny.nemotron_block_config(), tiny.block_weights),
-    "dflash of meta": lambda: _sound(tiny.muse_config(), tiny.muse_weights),
+    "dflash of meta": lambda: _sound(tiny.muse_config(), tiny.block_weights),
     "dspark for gemma": lambda: _sound(tiny.gemma_block_config(), tiny.block_weights),
     "eagle3 for gemma": lambda: _sound(
         tiny.gemma_eagle_config(), lambda config: tiny.eagle_weights(config, head_norms=True)

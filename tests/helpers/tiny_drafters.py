@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+from mlx.utils import tree_flatten
+
+from engine.drafting.drafters import drafter_network
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import BlockConfig
 
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512}
 WIDTH, MAIN_LAYERS, VOCABULARY = 64, 2, 288
+_ANGELSPEC = {"fc": "context_proj", "hidden_norm": "context_norm", "norm": "final_norm"}
+_MUSE = {"fc": "fc", "hidden_norm": "output_norm_enc"}
 REDUCED = 96  # rows of a reduced vocabulary
 SIZES: dict[str, Any] = {
     "hidden_size": WIDTH,
@@ -45,11 +52,6 @@ def muse_config(**changes: Any) -> dict[str, Any]:
     rope = {"rope_parameters": {"rope_theta": 500_000.0, "rope_type": "default"}}
     classes = {"architectures": ["MuseGlimmerAssistantModel"], "model_type": "muse_glimmer_assistant"}
     return dflash_config(**classes, **sliding, **rope, **changes)
-
-
-def muse_weights(config: dict[str, Any]) -> dict[str, mx.array]:
-    names = {"fc.weight": "encoder.fc.weight", "hidden_norm.weight": "encoder.output_norm_enc.weight"}
-    return {names.get(name, name): weight for name, weight in block_weights(config).items()}
 
 
 def dspark_config(**changes: Any) -> dict[str, Any]:
@@ -120,49 +122,16 @@ def dfly_config(**changes: Any) -> dict[str, Any]:
     }
 
 
-def dfly_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
-    usual, width = block_weights(config, seed), config["hidden_size"]
-    theirs = {"fc.weight": "context_proj.weight", "hidden_norm.weight": "context_norm.weight"}
-    weights = {(theirs | {"norm.weight": "final_norm.weight"}).get(name, name): usual[name] for name in usual}
-    mixed = (config["num_hidden_layers"], len(config["target_layer_ids"]))
-    weights["layer_fusion_weights"] = 4 * mx.random.normal(mixed)
-    inner = config["hidden_correction_intermediate_size"] or width
-    shapes = {"gate_proj": (inner, 2 * width), "up_proj": (inner, 2 * width), "down_proj": (width, inner)}
-    for part, shape in {"hidden_norm": (width,), "embed_norm": (width,), **shapes}.items():
-        weights[f"hidden_correction.{part}.weight"] = _random(part, shape)
-    return weights
-
-
 def dflare_config(**changes: Any) -> dict[str, Any]:
     """As AngelSpec publishes them."""
     said = dfly_config(architectures=["DFlashDraftModel"], model_arch="dflare")
     return {key: value for key, value in said.items() if "correction" not in key} | changes
 
 
-def dflare_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
-    weights = dfly_weights(config | {"hidden_correction_intermediate_size": None}, seed)
-    weights = {name: w for name, w in weights.items() if "correction" not in name and "context_proj" not in name}
-    keys = (config["num_key_value_heads"] * config["head_dim"], config["hidden_size"])
-    for layer in range(config["num_hidden_layers"]):
-        weights |= {f"layers.{layer}.self_attn.{part}_proj_target.weight": _random(part, keys) for part in ("k", "v")}
-    return weights
-
-
 def domino_config(**changes: Any) -> dict[str, Any]:
     """As SpecForge publishes them."""
     said = {"projector_type": "domino", "emb_dim": 24, "gru_hidden_dim": 40, "pure_draft_prefix_len": 1}
     return _with_head("DominoDraftModel", {**said, "shift_label": True}, changes)
-
-
-def domino_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
-    weights, width, block = block_weights(config, seed), config["hidden_size"], config["dflash_config"]
-    state, inner = block["gru_hidden_dim"], block["emb_dim"]
-    return weights | {
-        "prefix_gru.weight_ih_l0": _random("ih", (3 * state, width)),
-        "prefix_gru.weight_hh_l0": _random("hh", (3 * state, state)),
-        "embed_proj.0.weight": _random("embed_proj", (inner, width + state)),
-        "embed_proj.2.weight": 3 * _random("embed_proj", (VOCABULARY, inner)),
-    }
 
 
 def _with_head(name: str, said: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -239,63 +208,26 @@ def speculators_block_config(kind: str, **changes: Any) -> dict[str, Any]:
     }
 
 
-def speculators_block_weights(config: dict[str, Any]) -> dict[str, mx.array]:
-    flat = {**config, **config["transformer_layer_config"], "target_layer_ids": config["aux_hidden_state_layer_ids"]}
-    weights = block_weights(flat)
-    drafted, width = config["draft_vocab_size"], flat["hidden_size"]
-    if drafted != VOCABULARY:
-        weights["lm_head.weight"] = 3 * _random("lm_head.weight", (drafted, width))
-    if rank := config.get("markov_rank", 0):
-        weights["markov_head.markov_w2.weight"] = _random("markov_w2", (drafted, rank))
-        if config["markov_head_type"] == "gated":
-            weights["markov_head.gate_proj.weight"] = _random("gate_proj.weight", (rank, width + rank))
-            weights["markov_head.gate_proj.bias"] = _random("gate_proj.bias", (rank,))
-    return weights | (_reduction(drafted) if drafted != VOCABULARY else {})
-
-
 def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
-    """Random ones for a config of any of the three."""
+    """Random ones under the names that its publishers use; shapes are those of the network."""
+    parsed = drafter_config(config)
+    assert isinstance(parsed, BlockConfig)
+    no_main: Any = None  # only its forwards use one
+    parts: list[tuple[str, Any]] = tree_flatten(drafter_network(parsed, no_main).parameters())  # type: ignore[assignment]
+    shapes = {name: part.shape for name, part in parts}
+    reduced = shapes.pop("d2t", None)
     mx.random.seed(seed)
-    flat = _of_gemma({**config, **config.get("dflash_config", {})})
-    width, head, mlp = flat["hidden_size"], flat["head_dim"], flat["intermediate_size"]
-    queries, keys = flat["num_attention_heads"] * head, flat["num_key_value_heads"] * head
-    shapes: dict[str, tuple[int, ...]] = {
-        "fc.weight": (width, len(flat["target_layer_ids"]) * width),
-        "hidden_norm.weight": (width,),
-        "norm.weight": (width,),
-    }
-    for layer in range(flat["num_hidden_layers"]):
-        at = f"layers.{layer}"
-        ordinary: dict[str, tuple[int, ...]] = {
-            f"{at}.input_layernorm.weight": (width,),
-            f"{at}.post_attention_layernorm.weight": (width,),
-            f"{at}.self_attn.q_proj.weight": (queries, width),
-            f"{at}.self_attn.k_proj.weight": (keys, width),
-            f"{at}.self_attn.v_proj.weight": (keys, width),
-            f"{at}.self_attn.o_proj.weight": (width, queries),
-            f"{at}.self_attn.q_norm.weight": (head,),
-            f"{at}.self_attn.k_norm.weight": (head,),
-            f"{at}.mlp.gate_proj.weight": (mlp, width),
-            f"{at}.mlp.up_proj.weight": (mlp, width),
-            f"{at}.mlp.down_proj.weight": (width, mlp),
-        }
-        shapes |= _gemma_shapes(at, flat, ordinary)
-        if flat.get("attention_sink_bias"):
-            shapes[f"{at}.self_attn.attention_sink_bias"] = (flat["num_attention_heads"],)
-        if "conv_kernel_size" in flat:
-            taps, groups = flat["conv_kernel_size"], width // flat["conv_group_size"]
-            for part in ("attention_conv", "mlp_conv"):
-                shapes[f"{at}.{part}.base_kernel"] = (2, taps, width)
-                shapes[f"{at}.{part}.kernel_projection.weight"] = (2 * taps * groups, width)
-    if rank := flat.get("markov_rank", 0):
-        shapes["markov_head.markov_w1.weight"] = shapes["markov_head.markov_w2.weight"] = (VOCABULARY, rank)
-        if flat.get("enable_confidence_head"):
-            shapes["confidence_head.proj.weight"], shapes["confidence_head.proj.bias"] = (1, width + rank), (1,)
-    if rank := flat.get("selector_rank", 0):
-        shapes["candidate_selector.hidden_projection.weight"] = (rank, width)
-        shapes["candidate_selector.predecessor_codebook"] = (VOCABULARY, rank)
-        shapes["candidate_selector.successor_codebook"] = (VOCABULARY, rank)
-    return {name: _random(name, shape) for name, shape in shapes.items()}
+    weights = {_published(name, config): _random(name, shape) for name, shape in shapes.items()}
+    return weights | (_reduction(*reduced) if reduced is not None else {})
+
+
+def _published(name: str, config: dict[str, Any]) -> str:
+    if name.endswith("_codebook.weight"):
+        return name.removesuffix(".weight")
+    part, dot, rest = name.partition(".")
+    if config.get("model_type") == "muse_glimmer_assistant":
+        return f"encoder.{_MUSE[part]}{dot}{rest}" if part in _MUSE else name
+    return f"{_ANGELSPEC.get(part, part)}{dot}{rest}" if "target_num_hidden_layers" in config else name
 
 
 def eagle_config(**changes: Any) -> dict[str, Any]:
@@ -423,9 +355,9 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "dflash": (dflash_config, block_weights),
     "dspark": (dspark_config, block_weights),
     "dflash2": (dflash2_config, block_weights),
-    "dfly": (dfly_config, dfly_weights),
-    "dflare": (dflare_config, dflare_weights),
-    "domino": (domino_config, domino_weights),
+    "dfly": (dfly_config, block_weights),
+    "dflare": (dflare_config, block_weights),
+    "domino": (domino_config, block_weights),
     "eagle3": (eagle_author_config, eagle_weights),
     "peagle": (peagle_served_config, peagle_weights),
 }

@@ -1,4 +1,4 @@
-"""Drafters beside the code of those who publish them, in PyTorch: z-lab's DFlash and DFlash2, and speculators.
+"""Heads beside speculators' code, in PyTorch.
 
 Theirs reads all rows anew each time, so that nothing of a cache is shared: what ours keeps between rounds is compared
 with what follows from the whole text. speculators has no loop that drafts; its training forward is asked instead, with
@@ -7,53 +7,31 @@ the tokens that ours drafted in the places of the true ones, of which a row sees
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import mlx.core as mx
 import numpy as np
 import torch
-from dflash.model import DFlash2DraftModel, DFlashDraftModel
 from transformers import LlamaConfig, Qwen3Config
 from transformers.models.qwen3_next import Qwen3NextConfig
 
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
-from engine.drafting.proposers.dflash import BlockDrafter
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.layers import widened
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafter_kinds import drafter_config
-from engine.models.drafters import BlockConfig, EagleConfig, MtpConfig
+from engine.models.drafters import EagleConfig, MtpConfig
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.tiny_models import build, qwen3_config
 
 _LAYERS: dict[str, Any] = {"llama": LlamaConfig, "qwen3": Qwen3Config, "qwen3_next": Qwen3NextConfig}
-_ROUNDS = 40
 _EAGLE_ROUNDS = 20
 _DEPTH = 5
 _SLIDING = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 12}
-_BLOCKS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("DFlash", tiny.dflash_config()),
-    ("DFlash, sliding layers", tiny.dflash_config(**_SLIDING, is_causal=False)),
-    ("DFlash, sliding layers are causal", tiny.dflash_config(**_SLIDING)),
-    ("DFlash, causal", tiny.dflash_config(is_causal=True)),
-    ("DFlash, scaled rotation", tiny.dflash_config(rope_scaling=tiny.YARN)),
-    ("DFlash2", tiny.dflash2_config()),
-    ("DFlash2, full layers", tiny.dflash2_config(layer_types=["full_attention"] * 2)),
-)
-_ANCHORED: dict[str, dict[str, Any]] = {
-    "DFlash": tiny.speculators_block_config("dflash"),
-    "DSpark": tiny.speculators_block_config("dspark"),
-    "DSpark, gated": tiny.speculators_block_config("dspark", markov_head_type="gated"),
-    "DSpark, row 0 drafts nothing": tiny.speculators_block_config("dspark", sample_from_anchor=False),
-}
 # Llama's layers have no norms of heads, Qwen's have.
 _EAGLES: dict[str, dict[str, Any]] = {
     "EAGLE-3": tiny.eagle_config(),
@@ -72,153 +50,12 @@ _SLIDING_EAGLE = tiny.eagle_config(
 def author_cases() -> Iterator[tuple[str, int, int, float]]:
     network = build(qwen3_config())
     torch.set_grad_enabled(False)
-    for name, config in _BLOCKS:
-        yield f"z-lab {name}", *_block(network, config)
-    for name, config in _ANCHORED.items():
-        yield f"speculators {name}", *_anchored(network, config)
     for name, config in _EAGLES.items():
         yield f"speculators {name}", *_eagle(network, config, _DEPTH)
     # In training the window stays where it was while the draft goes on, and moves along wherever it is run.
     yield "speculators EAGLE-3, sliding layers", *_eagle(network, _SLIDING_EAGLE, 1)
     for family in ("qwen3", "qwen3_next"):
         yield f"speculators MTP, {family}", *_mtp(family)
-
-
-# Blocks
-
-
-def _block(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
-    weights = tiny.block_weights(config)
-    ours, theirs = _our_block(network, config, weights), _their_block(config, weights)
-    embedding = to_torch(network.model.embed_tokens.weight)
-    head = torch.nn.Linear(*reversed(embedding.shape), bias=False)
-    head.weight.copy_(to_torch(network.lm_head.weight))
-    caches = CacheMaker(ours)()
-    read: list[mx.array] = []
-    mx.random.seed(1)
-    differing, error = 0, 0.0
-    for turn in range(_ROUNDS):
-        states = mx.random.normal((1 + 5 * turn % 7, 2 * tiny.WIDTH))
-        read.append(states)
-        newest = mx.array([7 * turn % 250], dtype=mx.uint32)
-        ours.read(mx.zeros((states.shape[0],), mx.uint32), states, caches)
-        drafted = ours.block(newest, caches)
-        before, tokens = newest, []
-        base = ours.base_logits(drafted)
-        for row in range(ours.tokens):
-            logits = ours.step_logits(base[row : row + 1], before, drafted[row : row + 1])
-            before = mx.argmax(logits, axis=-1)
-            tokens += integers(before)
-        known = torch.cat([to_torch(part) for part in read])[None]
-        rows = torch.tensor([integers(newest) + [260] * ours.tokens])
-        hidden = theirs(
-            position_ids=torch.arange(known.shape[1] + rows.shape[1])[None],
-            noise_embedding=torch.nn.functional.embedding(rows, embedding),
-            target_hidden=known,
-        )[:, 1:]
-        error = larger(error, to_torch(drafted) - hidden[0])
-        if isinstance(theirs, DFlash2DraftModel):
-            wanted = theirs.propose(hidden, rows[:, 0], head, 0.0)[0]
-        else:
-            wanted = theirs.compute_logits(hidden, head).argmax(-1)
-        differing += tokens != wanted[0].tolist()
-    return _ROUNDS, differing, error
-
-
-def _our_block(network: Any, config: dict[str, Any], weights: dict[str, mx.array]) -> BlockDrafter:
-    parsed = drafter_config(config)
-    assert isinstance(parsed, BlockConfig)
-    ours = BlockDrafter(parsed, ModelAccess(network))
-    ours.load_weights([(_of_embedding(name), weight) for name, weight in weights.items()], strict=True)
-    return ours
-
-
-def _their_block(config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
-    said = {key: value for key, value in config.items() if key not in ("architectures", "model_type")}
-    kind = DFlash2DraftModel if "DFlash2" in config["architectures"][0] else DFlashDraftModel
-    theirs = kind(Qwen3Config(**said, use_sliding_window=True))
-    theirs.load_state_dict({_of_embedding(name): to_torch(weight) for name, weight in weights.items()}, strict=True)
-    return theirs.eval()
-
-
-def _of_embedding(name: str) -> str:
-    return f"{name}.weight" if name.endswith("_codebook") else name
-
-
-def _anchored(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
-    """Blocks with a reduced vocabulary: each row's logits behind what ours drafted, and how sure it is."""
-    weights = tiny.speculators_block_weights(config)
-    parsed = drafter_config(config, weights)
-    assert isinstance(parsed, BlockConfig)
-    ours = BlockDrafter(parsed, ModelAccess(network))
-    held = ours.sanitize(dict(weights))
-    held.pop("t2d")
-    ours.load_weights(list(held.items()), strict=True)
-    theirs = _their_anchored(config, weights, network)
-    caches, tokens = CacheMaker(ours)(), list[int]()
-    states = mx.zeros((0, 2 * tiny.WIDTH))
-    mx.random.seed(1)
-    differing, error, first = 0, 0.0, 0 if parsed.anchor_first else 1
-    for turn in range(_ROUNDS):
-        new = mx.random.normal((1 + 5 * turn % 7, 2 * tiny.WIDTH))
-        tokens, states = tokens + [turn] * new.shape[0], mx.concatenate([states, new])
-        newest = mx.array([7 * turn % 250], dtype=mx.uint32)
-        ours.read(mx.zeros((new.shape[0],), mx.uint32), new, caches)
-        drafted = ours.block(newest, caches)
-        hidden, narrow = anchored_rows(theirs, tokens, states, newest)
-        base, before, mine, wanted = ours.base_logits(drafted), newest, list[int](), list[int]()
-        befores = []
-        for row in range(ours.tokens):
-            befores.append(before)
-            own = ours.step_logits(base[row : row + 1], before, drafted[row : row + 1])
-            logits = narrow[row + first]
-            if config.get("markov_rank"):
-                previous = torch.tensor([integers(before)])
-                bias = theirs.markov_head.block_bias(
-                    prev_token_ids=previous, hidden_states=hidden[None, None, row + first]
-                )
-                logits = logits + bias[0, 0]
-            other = widened(mx.array(logits.numpy())[None], weights["d2t"], tiny.VOCABULARY)
-            error = larger(error, torch.tensor(np.array(mx.where(own == other, 0, mx.abs(own - other)))))
-            before = mx.argmax(own, axis=-1)
-            mine, wanted = mine + integers(before), wanted + integers(mx.argmax(other, axis=-1))
-        differing += mine != wanted
-        sure = ours.confidence(drafted, mx.concatenate(befores))
-        if sure is not None:
-            known = theirs.markov_head.prev_embeddings(torch.tensor([integers(before) for before in befores]))[:, 0]
-            seen = theirs.confidence_head(torch.cat([hidden[first:], known], dim=-1)).sigmoid()
-            error = larger(error, to_torch(sure) - seen)
-    return _ROUNDS, differing, error
-
-
-def anchored_rows(
-    theirs: Any, tokens: list[int], states: mx.array, newest: mx.array
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """States and logits of the block whose first row is `newest`; rows behind it are wanted, and not looked at."""
-    behind = 2 * theirs.block_size
-    anchor, length = len(tokens), len(tokens) + 1 + behind
-    mask = torch.zeros((1, length), dtype=torch.long)
-    mask[0, anchor] = 1
-    padded = mx.concatenate([states, mx.zeros((1 + behind, states.shape[1]))])
-    hidden, logits, *_ = theirs._backbone_forward(
-        to_torch(padded)[None],
-        torch.tensor([tokens + integers(newest) + [0] * behind]),
-        mask,
-        torch.zeros((1, length, tiny.WIDTH)),
-        torch.zeros((1, length), dtype=torch.long),
-        max_anchors=1,
-    )
-    return hidden[0], logits[0]
-
-
-def _their_anchored(config: dict[str, Any], weights: dict[str, mx.array], network: Any) -> Any:
-    from speculators.models.dflash import DFlashDraftModel as Anchored
-    from speculators.models.dflash import DFlashSpeculatorConfig
-    from speculators.models.dspark import DSparkDraftModel, DSparkSpeculatorConfig
-
-    dspark = config["speculators_model_type"] == "dspark"
-    classes = (DSparkDraftModel, DSparkSpeculatorConfig) if dspark else (Anchored, DFlashSpeculatorConfig)
-    return speculators_model(*classes, config, weights | {"embed_tokens.weight": network.model.embed_tokens.weight})
 
 
 def speculators_model(model_class: Any, config_class: Any, config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
@@ -248,9 +85,6 @@ def speculators_model(model_class: Any, config_class: Any, config: dict[str, Any
     assert not unexpected, unexpected
     assert all(name.startswith("verifier_") or name in ("t2d", "d2t") for name in missing), missing
     return theirs.eval()
-
-
-# Heads that draft token by token
 
 
 def _eagle(network: Any, config: dict[str, Any], depth: int) -> tuple[int, int, float]:
@@ -353,21 +187,6 @@ def chain(ours: Any, logits: Any, depth: int) -> tuple[int, int, float]:
             difference = mx.where(row == other, 0, mx.abs(row - other)) / largest  # both may be -inf
             error = larger(error, torch.tensor(np.array(difference)))
     return _EAGLE_ROUNDS, differing, error
-
-
-def bare(package: str, *names: str) -> bool:
-    """Make what is in a package importable without its own imports, which want a GPU's libraries for other kinds.
-
-    `names`: of the packages within it, "" for itself. Returns False if it is not installed.
-    """
-    found = find_spec(package)
-    if found is None or found.origin is None:
-        return False
-    for name in names:
-        module = ModuleType(f"{package}.{name}".rstrip("."))
-        module.__path__ = [str(Path(found.origin).parent.joinpath(*name.split(".")))]
-        sys.modules[module.__name__] = module
-    return True
 
 
 def with_biases(weights: dict[str, mx.array]) -> dict[str, mx.array]:

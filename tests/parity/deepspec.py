@@ -1,7 +1,5 @@
-"""DSpark, DFlash and EAGLE-3 with Gemma 4's layers beside DeepSpec's own code, which no registry has: a checkout of it
+"""EAGLE-3 with Gemma 4's layers beside DeepSpec's own code, which no registry has: a checkout of it
 has to be on PYTHONPATH (compared at commit afdfa7c), or there are no cases.
-
-mlx-vlm has the blocks as well, and leaves out the norm of values that DeepSpec's were trained with.
 """
 
 from __future__ import annotations
@@ -16,28 +14,18 @@ from unittest.mock import patch
 import mlx.core as mx
 import torch
 
-from engine.caches.making import CacheMaker
-from engine.decoding.accept import integers
-from engine.drafting.proposers.dflash import BlockDrafter
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafter_kinds import drafter_config
-from engine.models.drafters import BlockConfig, EagleConfig
+from engine.models.drafters import EagleConfig
 from tests.helpers import tiny_assistants
 from tests.helpers import tiny_drafters as tiny
-from tests.parity.authors import chain, larger, to_torch
+from tests.parity.authors import chain, to_torch
 
-_ROUNDS = 40
 _DEPTH = 5
 _WIDTH = tiny_assistants.MAINS["gemma4-large"]["hidden_size"]
 _OWN_VALUES = {"attention_k_eq_v": False}
 _FITTING = {"hidden_size": _WIDTH, "target_hidden_size": _WIDTH}
-_PLAIN = {"markov_rank": 0, "enable_confidence_head": False}
-BLOCKS: dict[str, dict[str, Any]] = {
-    "DSpark": tiny.gemma_block_config(**_FITTING),
-    "DSpark, values of their own": tiny.gemma_block_config(**_FITTING, **_OWN_VALUES),
-    "DFlash": tiny.gemma_block_config(**_FITTING, **_PLAIN),
-}
 EAGLES: dict[str, dict[str, Any]] = {
     "EAGLE-3": tiny.gemma_eagle_config(**_FITTING),
     "EAGLE-3, values of their own": tiny.gemma_eagle_config(**_FITTING, **_OWN_VALUES),
@@ -49,54 +37,8 @@ def deepspec_cases() -> Iterator[tuple[str, int, int, float]]:
         return
     torch.set_grad_enabled(False)
     main = tiny_assistants.build_main("gemma4-large")
-    for name, config in BLOCKS.items():
-        yield f"DeepSpec {name}, Gemma 4", *_block(main, config)
     for name, config in EAGLES.items():
         yield f"DeepSpec {name}, Gemma 4", *_eagle(main, config)
-
-
-def _block(main: Any, config: dict[str, Any]) -> tuple[int, int, float]:
-    from deepspec.modeling import Gemma4DSparkModel
-
-    weights = tiny.block_weights(config)
-    parsed = drafter_config(config, weights)
-    assert isinstance(parsed, BlockConfig)
-    ours = BlockDrafter(parsed, ModelAccess(main))
-    ours.load_weights(list(weights.items()), strict=True)
-    theirs = _theirs(Gemma4DSparkModel, config, weights, main)
-    caches, read = CacheMaker(ours)(), list[mx.array]()
-    mx.random.seed(1)
-    differing, error = 0, 0.0
-    for turn in range(_ROUNDS):
-        read.append(mx.random.normal((1 + 5 * turn % 7, 2 * _WIDTH)))
-        newest = mx.array([7 * turn % 250], dtype=mx.uint32)
-        ours.read(mx.zeros((read[-1].shape[0],), mx.uint32), read[-1], caches)
-        drafted = ours.block(newest, caches)
-        known = torch.cat([to_torch(part) for part in read])[None]
-        rows = torch.tensor([integers(newest) + [parsed.mask_token] * (parsed.block_rows - 1)])
-        hidden = theirs._forward_backbone(
-            position_ids=torch.arange(known.shape[1] + rows.shape[1])[None],
-            noise_embedding=theirs.embed_tokens(rows),
-            target_hidden_states=known,
-        )
-        error = larger(error, to_torch(drafted) - hidden[0])
-        base, other = ours.base_logits(drafted), theirs.compute_logits(hidden)
-        before, mine, wanted = newest, list[int](), list[int]()
-        for row in range(ours.tokens):
-            previous = torch.tensor(integers(before))
-            own = ours.step_logits(base[row : row + 1], before, drafted[row : row + 1])
-            token, logits = theirs.sample_draft_token_step(
-                other[:, row], prev_token_ids=previous, hidden_states=hidden[:, row]
-            )
-            error = larger(error, to_torch(own) - logits)
-            sure = ours.confidence(drafted[row : row + 1], before)
-            if sure is not None:
-                told = theirs.predict_confidence_step(hidden[:, row], previous).sigmoid()
-                error = larger(error, to_torch(sure) - told)
-            before = mx.argmax(own, axis=-1)
-            mine, wanted = mine + integers(before), wanted + token.tolist()
-        differing += mine != wanted
-    return _ROUNDS, differing, error
 
 
 def _eagle(main: Any, config: dict[str, Any]) -> tuple[int, int, float]:

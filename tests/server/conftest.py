@@ -38,3 +38,9 @@ def scripted() -> Iterator[FakeEngine]:
     yield engine
     engine.gate.open()
     engine.close()
+
+
+@pytest.fixture
+def served(scripted: FakeEngine) -> Iterator[Served]:
+    with serving(scripted) as house:
+        yield house

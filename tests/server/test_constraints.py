@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import MAIN, FakeEngine, model_info
-from tests.helpers.served import Served, chat_body, serving
+from tests.helpers.served import Served, chat_body
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -70,12 +70,6 @@ def scripted() -> Iterator[FakeEngine]:
     EngineClient(engine).load(Path(MAIN.folder))
     yield engine
     engine.close()
-
-
-@pytest.fixture
-def served(scripted: FakeEngine) -> Iterator[Served]:
-    with serving(scripted) as house:
-        yield house
 
 
 def test_each_dialect_asks_the_engine_for_the_same_form(served: Served, scripted: FakeEngine) -> None:

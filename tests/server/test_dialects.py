@@ -25,12 +25,6 @@ USER, ASSISTANT, SYSTEM, ANSWER = MessageRole.USER, MessageRole.ASSISTANT, Messa
 
 
 @pytest.fixture
-def served(scripted: FakeEngine) -> Iterator[Served]:
-    with serving(scripted) as house:
-        yield house
-
-
-@pytest.fixture
 def thinker() -> Iterator[tuple[Served, FakeEngine]]:
     """A model that can think."""
     engine = FakeEngine({THINKS.folder: THINKS})

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from engine import ConstraintKind, FinishReason, Message, MessageRole, Request, ToolCall
 from tests.helpers.fake_engine import FakeEngine, Script
@@ -16,12 +13,6 @@ WHOLE = "/v1beta/models/default:generateContent"
 STREAM = "/v1beta/models/default:streamGenerateContent"
 CALL = ToolCall("call_1", "look", '{"at": "the sky"}')
 BODY: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": "x"}]}]}
-
-
-@pytest.fixture
-def served(scripted: FakeEngine) -> Iterator[Served]:
-    with serving(scripted) as house:
-        yield house
 
 
 def configured(served: Served, scripted: FakeEngine, **config: Any) -> Request:

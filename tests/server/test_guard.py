@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from engine import Server, ServerOptions, ServerPhase
 from tests.helpers.fake_engine import MAIN, FakeEngine
@@ -16,20 +13,14 @@ KEY = "a-key-of-a-test"
 EVIL = "http://evil.example"
 
 
-@pytest.fixture
-def house(scripted: FakeEngine) -> Iterator[Served]:
-    with serving(scripted) as served:
-        yield served
-
-
-def test_only_names_of_this_machine_are_answered(house: Served) -> None:
+def test_only_names_of_this_machine_are_answered(served: Served) -> None:
     """Any other is refused before a route is looked for."""
     for host in ("localhost", "LOCALHOST:4862", "127.0.0.1", "[::1]:4862", "host.docker.internal"):
-        assert house.http.get("/health", headers={"host": host}).status_code == 200, host
+        assert served.http.get("/health", headers={"host": host}).status_code == 200, host
     others = ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.168.1.5")
     for host in (*others, "localhost@evil.example"):
         for path in ("/health", "/v1/models", "/nowhere"):
-            answer = house.http.get(path, headers={"host": host})
+            answer = served.http.get(path, headers={"host": host})
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "host_not_allowed"), host
 
 
@@ -87,8 +78,8 @@ def test_beyond_this_machine_a_key_is_needed(scripted: FakeEngine) -> None:
     assert (server.state.phase, server.state.error) == (ServerPhase.FAILED, "KeyMissing")
 
 
-def test_a_port_that_is_taken_is_said(scripted: FakeEngine, house: Served) -> None:
-    server = Server(scripted, ServerOptions(port=house.port))
+def test_a_port_that_is_taken_is_said(scripted: FakeEngine, served: Served) -> None:
+    server = Server(scripted, ServerOptions(port=served.port))
     server.start()
     assert server.stop(PATIENCE_S)
     assert (server.state.phase, server.state.error) == (ServerPhase.FAILED, "AddressInUse")
@@ -135,18 +126,18 @@ def test_a_header_that_does_not_come_ends_the_connection(scripted: FakeEngine) -
         assert silent.recv(1000) == slow.recv(1000) == b""
 
 
-def test_what_is_no_json_is_refused(house: Served) -> None:
+def test_what_is_no_json_is_refused(served: Served) -> None:
     deep = (b"[" * 100_000, b'{"a": ' * 200 + b"1" + b"}" * 200)
     for body in (b"", b"{", b"[]", b"1", b'{"a": NaN}', b'{"a": "\\ud800"}', *deep):
-        answer = house.http.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+        answer = served.http.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
         assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error"), body[:9]
 
 
-def test_no_answer_names_a_folder(house: Served) -> None:
-    for answer in (house.http.get("/v1/models"), house.post("/v1/chat/completions", chat_body("x", model="m"))):
+def test_no_answer_names_a_folder(served: Served) -> None:
+    for answer in (served.http.get("/v1/models"), served.post("/v1/chat/completions", chat_body("x", model="m"))):
         assert str(Path(MAIN.folder).parent) not in answer.text
 
 
-def test_an_unknown_route_is_an_error_in_the_dialect(house: Served) -> None:
-    assert house.http.get("/v1/nowhere").json()["error"]["code"] == "not_found"
-    assert house.http.get("/v1/chat/completions").status_code == 405
+def test_an_unknown_route_is_an_error_in_the_dialect(served: Served) -> None:
+    assert served.http.get("/v1/nowhere").json()["error"]["code"] == "not_found"
+    assert served.http.get("/v1/chat/completions").status_code == 405

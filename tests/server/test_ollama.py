@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from engine import Message, MessageRole, ToolCall
 from tests.helpers.fake_engine import FakeEngine, Script
-from tests.helpers.served import Served, serving
+from tests.helpers.served import Served
 
 BODY = {"model": "Main-8B:latest", "messages": [{"role": "user", "content": "x"}]}
 CALL = ToolCall("call_1", "look", '{"at": "the sky"}')
-
-
-@pytest.fixture
-def served(scripted: FakeEngine) -> Iterator[Served]:
-    with serving(scripted) as house:
-        yield house
 
 
 def lines(served: Served, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -38,7 +38,7 @@ from engine import (
 from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
 from engine.server.model_queue import ModelQueue
-from engine.server.parameters import keep_alive_of
+from engine.server.ollama import keep_alive_of
 from engine.server.problems import Problem
 from engine.server.served_models import ServedModels
 from tests.helpers.engine_client import EngineClient

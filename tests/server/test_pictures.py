@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
@@ -311,11 +312,22 @@ def test_pictures_of_requests_under_way_have_a_limit_together(seeing: FakeEngine
 
 
 def test_pictures_that_are_kept_are_few_however_small() -> None:
-    """Each takes more than its pixels."""
-    reader = PictureReader(Decoding(lambda data: Picture(1, 1, b"rgb", data.hex())), 1 << 20)
-    for number in range(MOST_PICTURES + 9):
-        reader._picture(base64.b64encode(number.to_bytes(3)).decode())
-    assert len(reader._kept) == MOST_PICTURES
+    """Each takes more than its pixels: after many others the first is decoded again, and the latest are not."""
+    decoded: list[bytes] = []
+
+    def decode(data: bytes) -> Picture:
+        decoded.append(data)
+        return Picture(1, 1, b"rgb", data.hex())
+
+    async def read(reader: PictureReader, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            with reader.sent(None) as sent:
+                mark = sent.add(base64.b64encode(number.to_bytes(3)).decode())
+                await reader.read(sent, [Request((Message(MessageRole.USER, "x", pictures=(mark,)),))])
+
+    reader = PictureReader(Decoding(decode), 1 << 20)
+    asyncio.run(read(reader, [*range(MOST_PICTURES + 1), MOST_PICTURES, 1, 0]))
+    assert [int.from_bytes(data) for data in decoded] == [*range(MOST_PICTURES + 1), 0]
     reader.close()
 
 

@@ -81,7 +81,7 @@ def test_a_quick_question_is_answered_below_it_goes_on_in_its_chat_and_is_marked
     ask(quick, "Quickly")
     harness.wait_until_quiet(qtbot)
     qtbot.waitUntil(lambda: not quick.writing)
-    assert [message.text for message in quick._model.messages] == ["Quickly", "A draft guesses, the main model checks."]
+    assert [message.text for message in quick.model.messages] == ["Quickly", "A draft guesses, the main model checks."]
     assert quick.answer.isVisible()
     assert quick.height() > low
     assert quick.edit.text() == ""
@@ -109,12 +109,12 @@ def test_a_quick_question_is_answered_below_it_goes_on_in_its_chat_and_is_marked
     ask(quick, "Slowly")
     qtbot.waitUntil(lambda: quick.writing)
     harness.engine.gate.let_through(2)
-    qtbot.waitUntil(lambda: bool(quick._model.messages[-1].text))
-    assert quick._model.messages[-1].under_way, "its text grows while it is written"
+    qtbot.waitUntil(lambda: bool(quick.model.messages[-1].text))
+    assert quick.model.messages[-1].under_way, "its text grows while it is written"
     assert quick.button.accessibleName() == "Stop"
     quick.button.click()
     harness.engine.gate.open()
-    qtbot.waitUntil(lambda: quick._model.messages[-1].status is ReplyStatus.STOPPED)
+    qtbot.waitUntil(lambda: quick.model.messages[-1].status is ReplyStatus.STOPPED)
 
 
 def test_quick_ask_hands_files_and_long_texts_to_the_window_and_sends_with_the_key_that_was_chosen(
@@ -347,7 +347,7 @@ def test_without_its_icon_closing_the_window_ends_the_app(harness: AppHarness) -
     assert isinstance(app, QGuiApplication)
     for wanted in (True, False):
         icon, settings.tray_icon = ShownIcon(harness.window), wanted
-        kept = Notifications(settings, harness.chats.asides, icon, harness.window)
+        kept = Notifications(settings, harness.chats, icon, harness.window)
         app.focusWindowChanged.emit(None)
         assert icon.isVisible()
         app.focusWindowChanged.emit(QWindow())

@@ -111,7 +111,7 @@ def test_keys_go_through_the_list_and_the_page_follows_as_the_wheel_scrolls_it(
     harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
     harness.view.resize(900, 500)
-    page, listed = panel._found, panel.list
+    page, listed = panel.found, panel.list
     content = page.widget()
     assert content is not None
     # The page finds its height after the list.

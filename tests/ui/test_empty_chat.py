@@ -134,7 +134,7 @@ def test_in_a_low_window_the_card_is_in_sight_and_nothing_moves_when_this_machin
     assert empty.questions[0].isVisible()
     harness.application.settings.text_scale = 1.0
     harness.window.resize(1200, 900)
-    qtbot.waitUntil(lambda: empty._mark.isVisible() and all(each.isVisible() for each in empty.questions))
+    qtbot.waitUntil(lambda: empty.mark.isVisible() and all(each.isVisible() for each in empty.questions))
 
     harness.ask(qtbot, "Hello")
     harness.window.resize(720, 480)
@@ -143,7 +143,7 @@ def test_in_a_low_window_the_card_is_in_sight_and_nothing_moves_when_this_machin
     harness.chats.new_chat()
     for _ in range(5):  # layouts in layouts come round one after the other
         QApplication.processEvents()
-    viewport, card = empty.viewport(), empty._card
+    viewport, card = empty.viewport(), empty.card
     assert viewport.rect().contains(QRect(card.mapTo(viewport, QPoint()), card.size()))
 
     harness.application.settings.text_scale = 2.0

@@ -257,7 +257,7 @@ def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked_and_leaves_w
         assert quick.edit.text() == "half a 생각"
         quick.come_to_front()
         QTest.keyClick(quick.edit, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: bool(quick._model.messages))
+        qtbot.waitUntil(lambda: bool(quick.model.messages))
         second.wait_until_quiet(qtbot)
         assert second.application.storage.read.unsent.in_quick_ask() == ""
 

@@ -397,11 +397,12 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     assert card._wanted_row.name.text() == "Air needs a model that is not on this Mac"
     assert card._wanted_row.explanation.text() == "org/New-4bit"
     assert harness.store.supplied == []
-    needed = replace(needed, wanted_repository="org/New-4bit", supplied_repository="org/New-4bit")
-    supplied = replace(needed, supplied_revision=COMMIT, supplied_endpoint="http://127.0.0.1:9/secret")
-    machines.lending._on_state(replace(supplied, supplied_by="Air"))
+    needed = replace(needed, wanted_repository="org/New-4bit", wanted_revision=COMMIT, supplied_by="Air")
+    machines.lending._on_state(replace(needed, supplied_endpoint="https://10.0.0.7:9", supplied_fingerprint="a" * 64))
     assert "copied from Air" in card._wanted_row.explanation.text()
-    assert harness.store.supplied == [SuppliedModel("org/New-4bit", COMMIT, "http://127.0.0.1:9/secret")]
+    assert harness.store.supplied == [
+        SuppliedModel("org/New-4bit", COMMIT, "https://10.0.0.7:9", "a" * 64, str(harness.paths.machines))
+    ]
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
     assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]

@@ -38,7 +38,7 @@ def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harne
     assert button is not None
     QTest.keyClick(harness.window, Qt.Key.Key_F10)
     shown = QApplication.activePopupWidget()
-    assert shown is button._menu
+    assert shown is button.menu
     titles = [action.text() for action in shown.actions()]
     assert titles == ["File", "Edit", "View", "Chat", "Message", "Window", "Help"]
     shown.close()
@@ -235,12 +235,15 @@ def test_entries_act_on_the_message_in_focus_and_on_what_is_selected(harness: Ap
     assert "Continue" in message_entries(harness)
     view.message_keys.show(0)
     QTest.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-    palette = harness.window.tools.palette
-    (command,) = [each for each in palette._all if each.detail == "Message" and each.text == "Copy as Markdown"]
+    (command,) = [
+        each
+        for each in harness.window.tools.commands.all()
+        if each.detail == "Message" and each.text == "Copy as Markdown"
+    ]
     QApplication.clipboard().clear()
     command.act()
     assert QApplication.clipboard().text() == question.text
-    palette.close_palette()
+    harness.window.tools.palette.close_palette()
 
     harness.chats.new_chat()
     harness.ask(qtbot, "Which whales swim?")

@@ -127,7 +127,7 @@ def test_nothing_is_wider_than_the_view(harness: AppHarness) -> None:
         for tab in ("yours", "find"):
             view = harness.show_models(tab)
             QApplication.processEvents()
-            for page in (view.yours, view.discover._found):
+            for page in (view.yours, view.discover.found):
                 content = page.widget()
                 assert content is not None
                 fits = content.minimumSizeHint().width() <= page.viewport().width()

@@ -260,13 +260,13 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
 
 
 def test_words_that_something_else_has_covered_come_again(app: AppHarness, qtbot: QtBot) -> None:
-    menu, banner = app.window.overlay, app.window.banner
+    banner = app.window.banner
     app.ask(qtbot, "One?")
     banner.show_info(lambda: BannerText("Deleted"))
     app.ask(qtbot, "Two?")
-    assert banner.shows(menu._explanation)
+    assert "foreseen words" in banner.sentence.text()
     app.ask(qtbot, "Three?")  # it stood there all the while
-    assert not banner.shows(menu._explanation)
+    assert not (banner.isVisible() and "foreseen words" in banner.sentence.text())
     assert app.application.settings.overlay_explained
 
 

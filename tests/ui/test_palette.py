@@ -24,7 +24,7 @@ def palette(harness: AppHarness, qtbot: QtBot) -> CommandPalette:
     """Open, with the places of the settings in it."""
     palette = harness.window.tools.palette
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
-    qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette._all))
+    qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in harness.window.tools.commands.all()))
     return palette
 
 
@@ -43,8 +43,8 @@ def test_it_offers_what_can_act_now_in_one_line_each_and_closes_without_running_
     assert all(entry.icon_name and entry.aside and not entry.detail for entry in entries)
     assert {entry.text: entry.aside for entry in entries}["New Chat"] == "Ctrl+N"
     heights = {palette.list.sizeHintForRow(row) for row in range(palette.list.count())}
-    assert heights == {palette._theme.px(32)}
-    assert palette.list.viewport().height() % palette._theme.px(32) < 5, "a row is cut at the foot"
+    assert heights == {harness.application.theme.px(32)}
+    assert palette.list.viewport().height() % harness.application.theme.px(32) < 5, "a row is cut at the foot"
 
     last = palette.list.count() - 1
     QTest.keyClick(palette.field, Qt.Key.Key_Up)
@@ -92,10 +92,10 @@ def test_opened_before_the_chats_are_there_it_offers_them_once_they_come_and_sta
         assert "How many whales" not in shown(palette)
         palette.field.setText("e")
         palette.list.step(2)
-        reached = palette._shown[palette.list.currentRow()].key
+        reached = palette.list.currentItem().text()
         app.open(qtbot)
-        qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in palette._all))
-        assert palette._shown[palette.list.currentRow()].key == reached
+        qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in app.window.tools.commands.all()))
+        assert palette.list.currentItem().text() == reached
         palette.field.setText("whales")
         assert "How many whales" in shown(palette)
 

@@ -12,6 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.server import ServerController
+from app.storage import MessageStore
 from app.view_models.model_list import DraftState, PairState
 from app.view_models.race import RaceState
 from app.views.settings.server import ServerPage
@@ -142,14 +143,17 @@ def test_a_message_goes_before_a_programs_model_and_a_reply_of_the_users_is_wait
 def test_a_reply_is_the_users_models_though_a_programs_came_while_its_chat_was_being_read(
     harness: AppHarness, server: ServerController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    requests, late = harness.chats.asking, list[Callable[[], None]]()
-    read = requests._read
-    monkeypatch.setattr(requests, "_read", lambda *given: late.append(partial(read, *given)))
+    storage, late = harness.application.storage, list[Callable[[], None]]()
+    read = storage.count
+    monkeypatch.setattr(MessageStore, "is_long", lambda *_: True)
+    monkeypatch.setattr(storage, "count", lambda *given: late.append(partial(read, *given)))
     assert harness.chats.send("Hello")
     qtbot.waitUntil(lambda: bool(late))
     asked = asking(server, "Other-4B")
     qtbot.waitUntil(lambda: asked.done)
-    late[0]()
+    monkeypatch.undo()
+    for each in late:
+        each()
     harness.wait_until_quiet(qtbot)
     assert harness.engine.loads == [OWN, THEIRS, OWN]
     assert harness.chats.transcript.messages[-1].text

@@ -638,5 +638,6 @@ def test_a_search_that_takes_long_says_so_until_all_is_listed_and_one_typed_just
     monkeypatch.setattr(app.chats.conversations, "set_query", asked.append)
     QTest.keyClicks(app.window.sidebar.search, "needle")
     app.window.close_at_once()
-    assert not app.window.sidebar._delay.isActive()
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    assert not any(timer.isActive() for timer in app.window.sidebar.findChildren(QTimer, options=direct))
     assert asked == []

@@ -150,7 +150,7 @@ def test_quick_ask_takes_letters_after_a_click_on_its_answer(harness: AppHarness
     quick = harness.window.tools.desktop.quick_ask
     QTest.keyClicks(quick.edit, "Hello")
     QTest.keyClick(quick.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(quick._model.messages) and not quick.writing)
+    qtbot.waitUntil(lambda: bool(quick.model.messages) and not quick.writing)
     quick.answer.setFocus()
     QTest.keyClicks(quick.answer, "m")
     QTest.keyClicks(quick.edit, "ore")

@@ -105,15 +105,6 @@ def test_a_clock_that_is_another_at_each_start_leaves_the_copy_of_another_day(
     assert sorted(hours_ago(path)) == [-9 * 24, 0, pytest.approx(9 * 24, abs=1)]
 
 
-def test_copies_of_earlier_versions_are_the_oldest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(path)
-    dated = path.with_name("backups") / "chats-20200101-000000.db"
-    dated.parent.mkdir()
-    dated.write_bytes(b"")
-    change_at(path, NOON, monkeypatch)
-    assert [copy.name for copy in copies_of(path)] == [dated.name, "chats-000001.db"]
-
-
 def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
     path.write_bytes(b"no database" * 1000)
     with closing(sqlite3.connect(path)) as connection, pytest.raises(sqlite3.DatabaseError):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol
 from uuid import uuid4
 
 from PySide6.QtCore import (
@@ -55,7 +54,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.controllers.chat import ChatController
-from app.controllers.chat_lists import Folders
 from app.markup.folding import TextSpan, occurrences_of_any
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
 from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
@@ -196,25 +194,10 @@ class RenameField(LineField):
         self.deleteLater()
 
 
-class Shown(Protocol):
-    """What the list says of itself."""
-
-    @property
-    def theme(self) -> Theme: ...
-    @property
-    def open_chat_id(self) -> int: ...
-    @property
-    def has_ring(self) -> bool: ...
-    @property
-    def words(self) -> Sequence[str]: ...
-    @property
-    def dropped_on(self) -> QRect: ...
-
-
 class ChatRowDelegate(QStyledItemDelegate):
-    def __init__(self, chats: QWidget, shown: Shown) -> None:
+    def __init__(self, chats: ChatList) -> None:
         super().__init__(chats)
-        self._chats = shown
+        self._chats = chats
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         row = row_of(index)
@@ -402,19 +385,45 @@ def fill_move_menu(
         menu.addAction(QCoreApplication.translate("ChatMenu", "New Folder…")).triggered.connect(move_to_new)
 
 
-class DraggedRows(RowRing, QListView):
-    """Rows that can be dragged onto folders, and out of them. A drag of another program is not taken."""
+class ChatList(RowRing, QListView):
+    """Rows can be dragged onto folders, and out of them. A drag of another program is not taken."""
 
-    _folders: Folders  # from `bind` on
+    chat_clicked = Signal()  # and is open: one writes there now
+    match_opened = Signal(int, Match)  # chat
+    export_requested = Signal(int, str)  # chat, title
+    left_upwards = Signal()  # Up in the first row
+    search_left = Signal()  # Escape, while what a search found is listed
 
-    def __init__(self, theme: Theme, parent: QWidget | None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.open_chat_id = 0
         self.dropped_on = QRect()  # the row that a drop would go to
         self._drag_edge = 0  # at which edge a drag is: above -1, below 1
+        self._pressed: Identity | None = None
         set_up_row_list(self, theme)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDropIndicatorShown(False)
+        self.setItemDelegate(ChatRowDelegate(self))
+
+    def bind(self, chats: ChatController) -> None:
+        self._chats = chats
+        self._folders = chats.folders
+        self.setModel(chats.conversations)
+
+    def set_open_chat(self, chat_id: int) -> None:
+        self.open_chat_id = chat_id
+        self.viewport().update()
+
+    def take_focus(self) -> None:
+        """At the first row."""
+        self.setCurrentIndex(QModelIndex())
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+
+    @property
+    def words(self) -> Sequence[str]:
+        """What is searched for."""
+        return self._rows().query.split() if self.model() is not None else ()
 
     def _rows(self) -> ConversationListModel:
         model = self.model()
@@ -427,6 +436,8 @@ class DraggedRows(RowRing, QListView):
 
     def _is_item(self, index: Index) -> bool:
         return index.isValid() and not row_of(index).is_heading
+
+    # Dragging
 
     def startDrag(self, _actions: Qt.DropAction) -> None:  # noqa: N802 - Qt's name
         index = self.currentIndex()
@@ -486,39 +497,6 @@ class DraggedRows(RowRing, QListView):
             self._folders.move_chat(what[0], folder_id)
         else:
             self._folders.move_folder(what[1], folder_id)
-
-
-class ChatList(DraggedRows):
-    chat_clicked = Signal()  # and is open: one writes there now
-    match_opened = Signal(int, Match)  # chat
-    export_requested = Signal(int, str)  # chat, title
-    left_upwards = Signal()  # Up in the first row
-    search_left = Signal()  # Escape, while what a search found is listed
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
-        self.open_chat_id = 0
-        self._pressed: Identity | None = None
-        self.setItemDelegate(ChatRowDelegate(self, self))
-
-    def bind(self, chats: ChatController) -> None:
-        self._chats = chats
-        self._folders = chats.folders
-        self.setModel(chats.conversations)
-
-    def set_open_chat(self, chat_id: int) -> None:
-        self.open_chat_id = chat_id
-        self.viewport().update()
-
-    def take_focus(self) -> None:
-        """At the first row."""
-        self.setCurrentIndex(QModelIndex())
-        self.setFocus(Qt.FocusReason.TabFocusReason)
-
-    @property
-    def words(self) -> Sequence[str]:
-        """What is searched for."""
-        return self._rows().query.split() if self.model() is not None else ()
 
     # Keys
 

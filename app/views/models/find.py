@@ -51,9 +51,9 @@ class DiscoverPanel(Translated, QWidget):
         self._discover = models.discover
         self._filter = DiscoverFilter()
         self._started = False
-        self._found = Page(theme)  # large text has no room for all of it at once
-        self._found.most_px = COLUMN_PX
-        self._found.title.hide()  # the header says it
+        self.found = Page(theme)  # large text has no room for all of it at once
+        self.found.most_px = COLUMN_PX
+        self.found.title.hide()  # the header says it
         self.recommended = Recommended(theme, models, self, show_yours)
         self.install = InstallCard(theme, models, show_yours)
         self.text = LineField(theme)
@@ -120,7 +120,7 @@ class DiscoverPanel(Translated, QWidget):
         filters = Flow()
         for widget in (*self._choices, fits):
             filters.addWidget(widget)
-        column = self._found.column
+        column = self.found.column
         column.setContentsMargins(28, 12, 28, 12)
         column.addWidget(self.recommended)
         column.addWidget(self._heading)
@@ -132,8 +132,8 @@ class DiscoverPanel(Translated, QWidget):
         column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
         column.addWidget(self.install)
-        self._found.end()
-        self._stack.addWidget(self._found)
+        self.found.end()
+        self._stack.addWidget(self.found)
         self._stack.addWidget(self.page)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -159,15 +159,15 @@ class DiscoverPanel(Translated, QWidget):
         self._models.downloads.changed.connect(lambda: self.list.set_coming(self._models.downloads.coming))
 
     def _keep_in_sight(self, row: QRect) -> None:
-        content = self._found.widget()
+        content = self.found.widget()
         assert content is not None
         area = QRect(self.list.mapTo(content, row.topLeft()), row.size())
-        self._found.ensureVisible(area.center().x(), area.top(), 0, 8)
-        self._found.ensureVisible(area.center().x(), area.bottom(), 0, 8)
+        self.found.ensureVisible(area.center().x(), area.top(), 0, 8)
+        self.found.ensureVisible(area.center().x(), area.bottom(), 0, 8)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.list.page_px = self._found.viewport().height()
+        self.list.page_px = self.found.viewport().height()
 
     def showEvent(self, event: Any) -> None:
         """The first look shows what is fetched most."""

@@ -16,7 +16,7 @@ from app.system.energy import knows_battery
 from app.system.machine import can_use_openblas, has_gpu, system_proxy
 from app.system.paths import Paths
 from app.theme import Theme
-from app.views.settings.options import Kept
+from app.views.settings.options import OptionRow
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
@@ -43,9 +43,9 @@ class SpeculationCard(Translated, Card):
         self.on_button = PillButton(theme)
         self.off_row = Row(theme, self.on_button)
         self.battery = Switch(theme)
-        self.battery_row = Row(theme, self.battery)
+        self.battery_row = OptionRow(theme, settings, "draft_on_battery", self.battery)
         self.light = Switch(theme)
-        self.light_row = Row(theme, self.light)
+        self.light_row = OptionRow(theme, settings, "light_drafters", self.light)
         self.add(self.row)
         self.column.addWidget(self.off_row)
         for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
@@ -57,8 +57,6 @@ class SpeculationCard(Translated, Card):
         self.controls.explained.connect(self._explain)
         settings.changed.connect(lambda _name: self._show())
         models.pair_changed.connect(self._show)
-        Kept(settings, "draft_on_battery", self.battery)
-        Kept(settings, "light_drafters", self.light)
         self.on_button.clicked.connect(lambda: models.set_off_for_pair(False))
         self._show()
         self._retranslate()
@@ -97,14 +95,12 @@ class AdvancedPage(Translated, Page):
         self._data_row = Row(theme, self.data_button)
         self._log_row = Row(theme, self.log_button)
         self._reset_row = Row(theme, self.reset_button)
-        self.openblas_row = Row(theme, self.openblas)
-        self.fusion_row = Row(theme, self.fusion)
+        self.openblas_row = OptionRow(theme, settings, "use_openblas", self.openblas)
+        self.fusion_row = OptionRow(theme, settings, "use_fusion", self.fusion)
         self._arrange()
         self.data_button.clicked.connect(lambda: _show_folder(paths.data))
         self.log_button.clicked.connect(lambda: _show_folder(paths.logs))
         self.reset_button.clicked.connect(self.ask_to_reset)
-        Kept(settings, "use_openblas", self.openblas)
-        Kept(settings, "use_fusion", self.fusion)
         settings.changed.connect(self._show)
         self._show()
         self._retranslate()
@@ -188,7 +184,7 @@ class HubCard(Translated, Card):
         self._mirrors_row = Row(theme, self.mirrors)
         self.proxy_row = Row(theme, self.proxy)
         self._limit_row = Row(theme, self.limit)
-        self._offline_row = Row(theme, self.offline)
+        self._offline_row = OptionRow(theme, settings, "hub_offline", self.offline)
         self._show_settings()
         self._arrange()
         self._retranslate()
@@ -206,7 +202,6 @@ class HubCard(Translated, Card):
         self.mirrors.editingFinished.connect(self._keep_mirrors)
         self.proxy.editingFinished.connect(self._keep_proxy)
         self.limit.chosen.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
-        Kept(self._settings, "hub_offline", self.offline)
         self.token_in_clear.chosen.connect(self._models.sources.allow_token_in_clear)
 
     def _show_settings(self) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from app.settings import Settings
 from app.theme import SCALES, Theme
-from app.views.settings.options import Kept
+from app.views.settings.options import OptionRow
 from app.views.widgets.buttons import ChoiceButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page
 from app.views.widgets.fields import Segments, Switch
 from app.views.widgets.translated import Translated
 from app.words.formats import percent, sentences
@@ -21,10 +21,10 @@ class AppearancePage(Translated, Page):
         self.motion = Segments(theme)
         self.reply_figures = Switch(theme)
         self.rows = {
-            "appearance": Row(theme, self.appearance),
-            "text_scale": Row(theme, self.text_scale),
-            "motion": Row(theme, self.motion),
-            "reply_figures": Row(theme, self.reply_figures),
+            "appearance": OptionRow(theme, settings, "appearance", self.appearance),
+            "text_scale": OptionRow(theme, settings, "text_scale", self.text_scale),
+            "motion": OptionRow(theme, settings, "motion", self.motion),
+            "reply_figures": OptionRow(theme, settings, "reply_figures", self.reply_figures),
         }
         card = Card(theme)
         for row in self.rows.values():
@@ -35,10 +35,6 @@ class AppearancePage(Translated, Page):
         self._retranslate()
 
     def _connect(self) -> None:
-        Kept(self._settings, "appearance", self.appearance)
-        Kept(self._settings, "text_scale", self.text_scale)
-        Kept(self._settings, "motion", self.motion)
-        Kept(self._settings, "reply_figures", self.reply_figures)
         self._settings.changed.connect(lambda name: self._show() if name in self.rows else None)
         self.theme.changed.connect(self._show_in_force)
 

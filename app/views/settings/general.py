@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSystemTrayIcon
 from app.settings import Settings
 from app.system import updates
 from app.theme import Theme
-from app.views.settings.options import Kept
+from app.views.settings.options import OptionRow
 from app.views.widgets.buttons import ChoiceButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -28,10 +28,10 @@ class GeneralPage(Translated, Page):
         self.unload_after = ChoiceButton(theme)
         self.tray = Switch(theme)
         self.updates = Switch(theme)
-        self.language_row = Row(theme, self.language)
-        self._unload_row = Row(theme, self.unload_after)
-        self._tray_row = Row(theme, self.tray)
-        self._updates_row = Row(theme, self.updates)
+        self.language_row = OptionRow(theme, settings, "language", self.language)
+        self._unload_row = OptionRow(theme, settings, "unload_after_min", self.unload_after)
+        self._tray_row = OptionRow(theme, settings, "tray_icon", self.tray)
+        self._updates_row = OptionRow(theme, settings, "tells_updates", self.updates)
         card = Card(theme)
         card.add(self.language_row)
         card.add(self._unload_row)
@@ -41,10 +41,6 @@ class GeneralPage(Translated, Page):
             card.add(self._updates_row)
         self.column.addWidget(card)
         self.end()
-        Kept(settings, "language", self.language)
-        Kept(settings, "unload_after_min", self.unload_after)
-        Kept(settings, "tray_icon", self.tray)
-        Kept(settings, "tells_updates", self.updates)
         settings.changed.connect(self._show)
         self._retranslate()
 

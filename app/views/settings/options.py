@@ -15,6 +15,7 @@ from app.option_checks import LONGEST_THINKING
 from app.settings import Settings
 from app.theme import Theme
 from app.views.widgets.buttons import ChoiceButton
+from app.views.widgets.cards import Row
 from app.views.widgets.composing import Composing
 from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField, field_style
 from app.views.widgets.long_text import LongText
@@ -63,6 +64,14 @@ class Kept(QObject):
     def _show(self, changed: str) -> None:
         if changed == self._name:
             self._field.set_value(getattr(self._settings, self._name))
+
+
+class OptionRow(Row):
+    """A row whose field shows an option of the settings, and sets it."""
+
+    def __init__(self, theme: Theme, settings: Settings, name: str, field: Field) -> None:
+        super().__init__(theme, field)
+        Kept(settings, name, field)
 
 
 class OptionalField(Translated, LineField):

@@ -12,7 +12,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
-from app.views.settings.options import STEPS, Kept, PromptField, make_field
+from app.views.settings.options import STEPS, Kept, OptionRow, PromptField, make_field
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, Row, Words
 from app.views.widgets.fields import Switch
@@ -32,16 +32,12 @@ class ChatCard(Translated, Card):
         self.titles = Switch(theme)
         self.notifications = Switch(theme)
         self.words = Switch(theme)
-        self._key_row = Row(theme, self.send_key)
-        self._titles_row = Row(theme, self.titles)
-        self._notifications_row = Row(theme, self.notifications)
-        self._words_row = Row(theme, self.words)
+        self._key_row = OptionRow(theme, settings, "send_key", self.send_key)
+        self._titles_row = OptionRow(theme, settings, "automatic_titles", self.titles)
+        self._notifications_row = OptionRow(theme, settings, "notifications", self.notifications)
+        self._words_row = OptionRow(theme, settings, "notification_words", self.words)
         for row in (self._key_row, self._titles_row, self._notifications_row, self._words_row):
             self.add(row)
-        Kept(settings, "send_key", self.send_key)
-        Kept(settings, "automatic_titles", self.titles)
-        Kept(settings, "notifications", self.notifications)
-        Kept(settings, "notification_words", self.words)
         settings.changed.connect(self._show)
         self._show()
         self._retranslate()

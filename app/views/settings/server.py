@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from app.controllers.server import LAST_PORT, ServerController
 from app.settings import Settings
 from app.theme import Theme
-from app.views.settings.options import Kept
+from app.views.settings.options import OptionRow
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, Row
@@ -52,12 +52,12 @@ class ServerPage(Translated, Page):
         self.on_row = Row(theme, self.on)
         self.another_row = Row(theme, self.another)
         self._address_row = Row(theme, self.copy_address)
-        self._port_row = Row(theme, self.port)
+        self._port_row = OptionRow(theme, settings, "server_port", self.port)
         self._key_row = Row(theme, self.key)
         self._key_buttons = QWidget()
         self._network_row = Row(theme, self.in_network)
-        self._name_row = Row(theme, self.any_name)
-        self._others_row = Row(theme, self.others)
+        self._name_row = OptionRow(theme, settings, "server_any_name", self.any_name)
+        self._others_row = OptionRow(theme, settings, "server_keep_min", self.others)
         self._note = TextLabel(theme, TextStyle.FINE)
         self._arrange()
         self._connect()
@@ -88,13 +88,10 @@ class ServerPage(Translated, Page):
         self.end()
 
     def _connect(self) -> None:
-        server, settings = self._server, self._settings
+        server = self._server
         self.on.chosen.connect(server.set_on)
         self.another.clicked.connect(server.try_another_port)
-        Kept(settings, "server_port", self.port)
         self.in_network.chosen.connect(server.set_in_network)
-        Kept(settings, "server_any_name", self.any_name)
-        Kept(settings, "server_keep_min", self.others)
         self.show_key.clicked.connect(lambda: self._show_in_clear(self.key.echoMode() == LineField.EchoMode.Password))
         self.new_key.clicked.connect(server.make_key)
         self.remove_key.clicked.connect(server.remove_key)

@@ -255,7 +255,7 @@ class AttachmentActions(QObject):
                 viewer.show_image(image, file)
 
         viewer.open()
-        self._attached.stored.read(picture.digest, read)
+        self._attached.read_picture(picture.digest, read)
         return viewer
 
     def _show_unseen(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import (
@@ -98,11 +100,12 @@ class Tray(QObject):
 class Dock(QObject):
     """What the Mac's Dock shows of Hunch: how many chats have a reply that was not seen, and a menu."""
 
-    new_chat_wanted = Signal()
-    quick_ask_wanted = Signal()
-
-    def __init__(self, unseen: Unseen, parent: QObject) -> None:
+    def __init__(
+        self, unseen: Unseen, new_chat: Callable[[], None], quick_ask: Callable[[], None], parent: QObject
+    ) -> None:
         super().__init__(parent)
+        self._new_chat = new_chat
+        self._quick_ask = quick_ask
         self.menu = Menu()
         self.menu.aboutToShow.connect(self.fill)
         unseen.counted.connect(_show_badge)
@@ -114,8 +117,8 @@ class Dock(QObject):
     def fill(self) -> None:
         """Each time that it opens, in the language of now. The system adds its own entries."""
         self.menu.clear()
-        self.menu.addAction(self.tr("New Chat")).triggered.connect(self.new_chat_wanted)
-        self.menu.addAction(self.tr("Quick Ask…")).triggered.connect(self.quick_ask_wanted)
+        self.menu.addAction(self.tr("New Chat")).triggered.connect(self._new_chat)
+        self.menu.addAction(self.tr("Quick Ask…")).triggered.connect(self._quick_ask)
 
 
 def _show_badge(number: int) -> None:
@@ -152,12 +155,11 @@ class Notifications(QObject):
     """
 
     chat_wanted = Signal(int)
-    looked = Signal()  # the user is at a window of ours
 
-    def __init__(self, settings: Settings, asides: Asides, icon: QSystemTrayIcon, window: QWidget) -> None:
+    def __init__(self, settings: Settings, chats: ChatController, icon: QSystemTrayIcon, window: QWidget) -> None:
         super().__init__(window)
         self._settings = settings
-        self._asides = asides
+        self._chats = chats
         self._icon = icon
         self._window = window
         self._chat_id = 0
@@ -165,6 +167,7 @@ class Notifications(QObject):
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)
+        chats.reply_ended.connect(self.notify)
 
     def notify(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
         """A reply ended, and not by the user."""
@@ -181,7 +184,7 @@ class Notifications(QObject):
         ended = end_sentence(status)
         if not self._settings.notification_words:
             return "Hunch", ended
-        title, reply = self._asides.words_of(chat_id, message_id)
+        title, reply = self._chats.asides.words_of(chat_id, message_id)
         if status is ReplyStatus.FAILED:
             return title or "Hunch", ended
         begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
@@ -192,7 +195,7 @@ class Notifications(QObject):
         """A user who is back needs no icon that only brought a message."""
         if window is None:
             return
-        self.looked.emit()
+        self._chats.unseen.look()
         if self._icon.isVisible() and not self._settings.tray_icon:
             self._icon.hide()
 
@@ -217,8 +220,8 @@ class Desktop(QObject):
         self._chats = chats
         self._quick_ask: QuickAsk | None = None
         self.tray = Tray(chats.asides, models, self)
-        self.dock = Dock(chats.unseen, self)
-        self.notifications = Notifications(settings, chats.asides, self.tray.icon, window)
+        self.dock = Dock(chats.unseen, self._new_chat, self.open_quick_ask, self)
+        self.notifications = Notifications(settings, chats, self.tray.icon, window)
         self._connect()
         self._show_tray()
 
@@ -228,16 +231,13 @@ class Desktop(QObject):
         tray.window_wanted.connect(self._show_window)
         tray.quick_ask_wanted.connect(self.open_quick_ask)
         tray.new_chat_wanted.connect(self._new_chat)
-        self.dock.new_chat_wanted.connect(self._new_chat)
-        self.dock.quick_ask_wanted.connect(self.open_quick_ask)
         self._chats.deletions.changed.connect(self._chats.unseen.count)
         window.menu.quick_ask.triggered.connect(self.open_quick_ask)
         window.closing.connect(self._keep_unsent)
         window.place_changed.connect(self._chats.unseen.look)
         window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
-        self.notifications.looked.connect(self._chats.unseen.look)
-        self._chats.reply_ended.connect(self.notifications.notify)
+        self._chats.reply_ended.connect(self._announce_end)
         if sys.platform == "darwin":
             QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)
         self._settings.changed.connect(self._show_tray)
@@ -250,11 +250,10 @@ class Desktop(QObject):
             self._show_settings()
             self._settings.changed.connect(self._show_settings)
             self._quick_ask.chat_wanted.connect(self._open_chat)
-            self._quick_ask.unsent_changed.connect(self._chats.asides.keep_unsent)
-            given = self._window.composer.edit
-            self._quick_ask.files_given.connect(lambda paths: self._go_on_with(given.files_given, paths))
-            self._quick_ask.long_text_given.connect(lambda text: self._go_on_with(given.long_text_given, text))
-            self._quick_ask.image_given.connect(lambda image: self._go_on_with(given.image_given, image))
+            here, there = self._quick_ask.edit, self._window.composer.edit
+            here.files_given.connect(partial(self._go_on_with, there.files_given))
+            here.long_text_given.connect(partial(self._go_on_with, there.long_text_given))
+            here.image_given.connect(partial(self._go_on_with, there.image_given))
             self._chats.problem_raised.connect(self._show_window_for_problem)
         return self._quick_ask
 
@@ -289,13 +288,13 @@ class Desktop(QObject):
         self._show_window()
         self._window.menu.new_chat.trigger()
 
-    def _go_on_with(self, given: SignalInstance, *what: object) -> None:
+    def _go_on_with(self, given: SignalInstance, what: object) -> None:
         """In a new chat of the main window, which attaches it to the words that were typed."""
         words = self.quick_ask.take_words()
         self._new_chat()
         if words:
             self._window.composer.edit.insert_text(words)
-        given.emit(*what)
+        given.emit(what)
 
     def _on_activated(self, state: Qt.ApplicationState) -> None:
         """A click in the Dock opens a window that was closed; what is opened by the same event is no longer closed."""
@@ -315,18 +314,8 @@ class Desktop(QObject):
         if self._quick_ask is not None:
             self._quick_ask.close()
 
-
-class Announcements(QObject):
-    """What screen readers say without being asked: once, that a reply ended. Never a word while it streams."""
-
-    def __init__(self, chats: ChatController, window: QWidget) -> None:
-        super().__init__(window)
-        self._chats = chats
-        self._window = window
-        chats.reply_ended.connect(self._on_ended)
-
-    def _on_ended(self, chat_id: int, _message_id: int, status: ReplyStatus) -> None:
-        """Of the chat that is read, here or in Quick Ask, or of another one. Not of one that the user stopped."""
+    def _announce_end(self, chat_id: int, _message_id: int, status: ReplyStatus) -> None:
+        """Screen readers say once that a reply ended, here, in Quick Ask or elsewhere; not of one that was stopped."""
         if status is ReplyStatus.STOPPED:
             return
         here = chat_id in (self._chats.chat_id, self._chats.asides.shown_id)

@@ -37,7 +37,7 @@ class EmptyChat(Translated, QScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._mark = Mark(theme)
+        self.mark = Mark(theme)
         self.line = TextLabel(theme, TextStyle.TITLE)
         self.questions = [QuestionButton(theme, self) for _ in range(3)]
         self.offer = TextLabel(theme, TextStyle.BODY)
@@ -65,7 +65,7 @@ class EmptyChat(Translated, QScrollArea):
         self._shown_for = starter, has_model
         self._has_model = has_model
         self._asks = starter and has_model
-        self._card.setVisible(starter or not has_model)
+        self.card.setVisible(starter or not has_model)
         self._offer_best()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -82,13 +82,13 @@ class EmptyChat(Translated, QScrollArea):
         if not self.isVisible() or (content := self.widget()) is None or (layout := content.layout()) is None:
             return
         first, *others = self.questions
-        kept: list[QWidget] = [first, self.offer_reason, self.line, *others, self._mark]
+        kept: list[QWidget] = [first, self.offer_reason, self.line, *others, self.mark]
         silent = [*(() if self._asks else self.questions), *(() if self._offers else (self.offer_reason,))]
         shown = [each for each in kept if each not in silent]
         for count in range(len(shown), -1, -1):
             for each in kept:
                 each.setVisible(each in shown[:count])
-            self._card.column.activate()
+            self.card.column.activate()
             layout.invalidate()
             layout.activate()
             if layout.totalHeightForWidth(self.viewport().width()) <= self.viewport().height():
@@ -103,7 +103,7 @@ class EmptyChat(Translated, QScrollArea):
 
     def _offer_best(self) -> None:
         """Nothing while the card is hidden: finding the best pair takes ten milliseconds."""
-        if self._models is not None and not self._card.isHidden():
+        if self._models is not None and not self.card.isHidden():
             under_way = (each for each in self._models.downloads.entries if each.state in UNDER_WAY)
             coming = min(under_way, key=lambda each: each.state is DownloadState.PAUSED, default=None)
             self._pair = None
@@ -149,21 +149,21 @@ class EmptyChat(Translated, QScrollArea):
     def _middle(self) -> QVBoxLayout:
         self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.line.setContentsMargins(0, 10, 0, 18)  # which go where the line does
-        self._card = self._offer_card()
+        self.card = self._offer_card()
         middle = QVBoxLayout()
         middle.setSpacing(8)
         middle.addStretch(3)
-        middle.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignHCenter)
+        middle.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignHCenter)
         middle.addWidget(self.line)
         for button in self.questions:
             middle.addWidget(button)
         middle.addSpacing(12)
-        middle.addWidget(self._card)
+        middle.addWidget(self.card)
         middle.addStretch(4)
         return middle
 
     def _limit_width(self) -> None:
-        for widget in (self.line, self._card, *self.questions):
+        for widget in (self.line, self.card, *self.questions):
             widget.setMaximumWidth(self._theme.px(_WIDTH))
         self._fit()
 

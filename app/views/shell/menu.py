@@ -188,15 +188,15 @@ class MenuButton(Translated, IconButton):
 
     def __init__(self, theme: Theme, menu: MenuBar, window: QWidget) -> None:
         super().__init__(theme, "more-horizontal", parent=window)
-        self._menu = held_keys.Menu(self)
-        self._menu.addActions(menu.bar.actions())
+        self.menu = held_keys.Menu(self)
+        self.menu.addActions(menu.bar.actions())
         self.clicked.connect(self.open_menu)
         QShortcut(QKeySequence("F10"), window, self.open_menu, context=Qt.ShortcutContext.WindowShortcut)
         self._retranslate()
 
     def open_menu(self) -> None:
-        self._menu.setFont(self.theme.ui_font())
-        self._menu.popup(self.mapToGlobal(QPoint(self.width() - self._menu.sizeHint().width(), self.height() + 2)))
+        self.menu.setFont(self.theme.ui_font())
+        self.menu.popup(self.mapToGlobal(QPoint(self.width() - self.menu.sizeHint().width(), self.height() + 2)))
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Menu"))

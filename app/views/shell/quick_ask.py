@@ -42,17 +42,13 @@ _FROM_TOP = 0.22  # of the screen's height
 
 class QuickAsk(TakesDrops, Translated, QWidget):
     chat_wanted = Signal(int)  # the chat, in the main window
-    unsent_changed = Signal(str)  # what waits here
-    files_given = Signal(list)  # as of a message's field: to be attached, which is done in the main window
-    long_text_given = Signal(str)
-    image_given = Signal(object)
 
     def __init__(self, theme: Theme, asides: Asides) -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
         self._asides = asides
-        self._model = TranscriptModel(self)
+        self.model = TranscriptModel(self)
         self._chat_id = 0
         self._asking = False
         self._main = ""  # as the settings name it
@@ -61,7 +57,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.edit.leaves_drops = True
         self.button = RoundButton(theme, "arrow-up", self)
         self.close_button = IconButton(theme, "x", 32, self)  # as high as the one beside it
-        self.answer = TranscriptView(theme, self._model, self)
+        self.answer = TranscriptView(theme, self.model, self)
         self.note = TextLabel(theme, TextStyle.FINE, self)
         self.open_button = PillButton(theme, Emphasis.PLAIN, "external-link", self)
         self._arrange()
@@ -95,11 +91,9 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.edit.composition_changed.connect(self._keep.start)
         self._keep.timeout.connect(self.keep_unsent)
         self.edit.can_attach = True
-        for given in ("files_given", "long_text_given", "image_given"):
-            getattr(self.edit, given).connect(getattr(self, given))
         target = DropTarget(self._theme, self)
-        target.files_dropped.connect(self.files_given)
-        target.image_dropped.connect(self.image_given)
+        target.files_dropped.connect(self.edit.files_given)
+        target.image_dropped.connect(self.edit.image_given)
         self.button.clicked.connect(self._on_button)
         self.close_button.clicked.connect(self.close)
         TypeAnywhere(self, self.edit).watch(self.answer)
@@ -108,7 +102,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         # Whatever else is to be done with a message is done where its chat is.
         for more in ("regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment"):
             getattr(self.answer, f"{more}_requested").connect(lambda *_: self._go_on(self._chat_id))
-        for signal in (self._model.message_inserted, self._model.message_changed, self._model.was_reset):
+        for signal in (self.model.message_inserted, self.model.message_changed, self.model.was_reset):
             signal.connect(self._show_state)
         self._theme.changed.connect(self._restyle)
 
@@ -117,7 +111,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
     def keep_unsent(self) -> None:
         """Has what waits here kept on disk, with what is being composed."""
         self._keep.stop()
-        self.unsent_changed.emit(self.edit.text_with_composed())
+        self._asides.keep_unsent(self.edit.text_with_composed())
 
     def take_words(self) -> str:
         """What is typed here goes on elsewhere."""
@@ -130,13 +124,13 @@ class QuickAsk(TakesDrops, Translated, QWidget):
 
     @property
     def writing(self) -> bool:
-        return any(message.under_way for message in self._model.messages)
+        return any(message.under_way for message in self.model.messages)
 
     def _submit(self) -> None:
         text = self.edit.text().strip()
         if not text or self._asking or self.writing:
             return
-        self._asking = self._asides.ask(text, self._model, lambda chat_id: self._on_asked(text, chat_id))
+        self._asking = self._asides.ask(text, self.model, lambda chat_id: self._on_asked(text, chat_id))
         self._show_state()
 
     def _on_asked(self, text: str, chat_id: int) -> None:
@@ -195,7 +189,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.move(QPoint(left, room.top() + round(room.height() * _FROM_TOP)))
 
     def _show_state(self) -> None:
-        writing, has_answer = self.writing, bool(self._model.messages)
+        writing, has_answer = self.writing, bool(self.model.messages)
         self.button.set_icon(STOP if writing else "arrow-up")
         self.button.set_name(self.tr("Stop") if writing else self.tr("Send"))
         self.button.setEnabled(writing or not self.edit.document().isEmpty())
@@ -266,7 +260,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.edit.commit()
         self.keep_unsent()
         if not self.writing and not self._asking:
-            self._model.set_messages([])
+            self.model.set_messages([])
             self._chat_id = 0
         super().closeEvent(event)
 

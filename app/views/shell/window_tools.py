@@ -98,13 +98,12 @@ class WindowTools(QObject):
         settings_window: Callable[[], SettingsWindow],
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
-        from app.views.shell.desktop import Announcements, Desktop
+        from app.views.shell.desktop import Desktop
         from app.views.shell.message_actions import MessageMenu
 
         self._chats, self._transcript = chats, transcript
         self.edits.bind(chats.deletions)
         self.commands.bind(chats, models, settings_window)
-        Announcements(chats, self._window)
         self._typing.watch(transcript)
         highlights = transcript.message_keys.highlights
         self._typing.took_over.connect(lambda: highlights.focus(None))

@@ -45,16 +45,16 @@ class Context:
     """For one reply. Row i is computed from the main model's state at token i; the newest token has no state yet."""
 
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: Tokens[int]) -> None:
-        self._drafter = drafter
+        self.drafter = drafter
         self._reader: Reader = drafter.network
-        self._main = main
+        self.main = main
         self._layers = layers
-        self._store = store
+        self.store = store
         self.turn_end = 0  # of the main model's sequence, so that both keep checkpoints at the same token
         self._tokens: Tokens[int] = ()
         self._chat: Sequence | None = None  # the main model's, of the same reply
-        self._sequence: Sequence | None = None  # over the tokens that its rows depend on
-        self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
+        self.sequence: Sequence | None = None  # over the tokens that its rows depend on
+        self.waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
         self._waiting_bytes = 0
         store.readers.add(self)
         self._again: tuple[Sequence, HiddenStates] | None = None  # computes missing states by prefilling the chat again
@@ -82,51 +82,51 @@ class Context:
     def follow(self, tokens: Tokens[int]) -> None:
         """Add what was committed since the last call."""
         self._tokens = tokens
-        if self._sequence is None:
-            rows, read_from = self._rows(tokens), self._waiting[0][0] if self._waiting else None
+        if self.sequence is None:
+            rows, read_from = self._rows(tokens), self.waiting[0][0] if self.waiting else None
             # If we have all states from token 0, start empty, and leave the kept rows to other chats. Otherwise the
             # main model took its cache from a kept chat: take at least as many rows from the store.
             fresh, least = read_from == 0, read_from or 0
-            self._sequence = Sequence(self._drafter, rows) if fresh else self._store.take(self._drafter, rows, least)
-            self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
-            self._recall_last_state(self._sequence)
-        self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
+            self.sequence = Sequence(self.drafter, rows) if fresh else self.store.take(self.drafter, rows, least)
+            self.sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
+            self._recall_last_state(self.sequence)
+        self.sequence.tokens.extend(self._rows(tokens)[len(self.sequence.tokens) :])
 
     def _recall_last_state(self, sequence: Sequence) -> None:
         """If the chat departs right where the last reply ended, its last row was dropped; restore the state for it."""
         kept, sequence.last_state = sequence.last_state, None
-        if kept is not None and self._waiting and self._waiting[0][0] == kept[0] + 1:
-            self._waiting.insert(0, kept)
+        if kept is not None and self.waiting and self.waiting[0][0] == kept[0] + 1:
+            self.waiting.insert(0, kept)
             self._waiting_bytes += kept[1].nbytes
 
     def receive(self, position: int, states: mx.array) -> None:
-        self._waiting.append((position, states))
+        self.waiting.append((position, states))
         self._limit_waiting(states.nbytes)
 
     def _limit_waiting(self, more_bytes: int) -> None:
         """States of `more_bytes` were added to the waiting ones."""
         self._waiting_bytes += more_bytes
-        if self._too_much_waits() or len(self._waiting) > _MOST_WAITING_PARTS:
+        if self._too_much_waits() or len(self.waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
     def _too_much_waits(self) -> bool:
         """Over all replies: memory is reserved for that limit once."""
-        return sum(reader.waiting_bytes for reader in self._store.readers) > _most_waiting_bytes()
+        return sum(reader.waiting_bytes for reader in self.store.readers) > _most_waiting_bytes()
 
     def _take_in(self) -> None:
         """Read the waiting states now: a row takes less memory than the states it is computed from.
 
         If those that cannot be read yet exceed the limit, they are dropped, and computed again where that pays.
         """
-        if self._sequence is None and self._tokens:
+        if self.sequence is None and self._tokens:
             self.follow(self._tokens)
-        if self._sequence is not None:
+        if self.sequence is not None:
             self.read()
             self.caches.evaluate()
         if self._too_much_waits():
-            self._waiting, self._waiting_bytes = [], 0
-        self._waiting = _joined(self._waiting)
-        mx.eval([held for _, held in self._waiting])
+            self.waiting, self._waiting_bytes = [], 0
+        self.waiting = _joined(self.waiting)
+        mx.eval([held for _, held in self.waiting])
 
     def missing(self) -> int:
         """Tokens that the main model has to prefill again before a draft can be made; 0: none."""
@@ -163,43 +163,43 @@ class Context:
             return 0
         if not needs_checkpoints(chat.caches):
             return held
-        if self._main.ranks > 1:
+        if self.main.ranks > 1:
             return 0
         return max((at for at in chat.checkpoints if at <= held), default=0)
 
     def _on_disk(self, held: int) -> int:
         """The same by the disk, which is asked once for each `held`."""
         if self._known_on_disk[0] != held:
-            self._known_on_disk = held, self._store.on_disk(self._main, list(self._tokens[: held + 1]))
+            self._known_on_disk = held, self.store.on_disk(self.main, list(self._tokens[: held + 1]))
         return self._known_on_disk[1]
 
     def _begun_again(self) -> tuple[Sequence, HiddenStates]:
         spared = self._spared()
         if (chat := self._chat) is not None and 0 < spared == self._spared_by_chat(spared):
-            sequence = Sequence(self._main, list(self._tokens))
+            sequence = Sequence(self.main, list(self._tokens))
             if needs_checkpoints(chat.caches):
                 rows = rows_between(chat.caches, 0, spared)
                 append_rows(sequence.caches, [rows], spared, chat.checkpoints[spared])
             else:
                 copy_beginning(chat.caches, sequence.caches, spared)
         else:
-            sequence = self._store.from_disk(self._main, list(self._tokens[: spared + 1]))
+            sequence = self.store.from_disk(self.main, list(self._tokens[: spared + 1]))
             sequence.tokens = list(self._tokens)
         if chat is not None and chat.pictures is not None:
             sequence.pictures = chat.pictures.again()
-        sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers, self._main.first_layer)
+        sequence.hidden_states = kept = HiddenStates(self.main.network, self._layers, self.main.first_layer)
         return sequence, kept
 
     def read(self) -> None:
         """Compute rows of all waiting states, up to the first that is missing."""
-        tokens, waiting = self._tokens, _joined(self._waiting)
+        tokens, waiting = self._tokens, _joined(self.waiting)
         held, end = self.caches.position, len(tokens) - 1
         while waiting and waiting[0][0] <= held:
             position, states = waiting.pop(0)
             last = min(position + states.shape[0], end)
             while held < last:
                 stop = self._part_end(held, last)
-                following = mx.array(readable(tokens[held + 1 : stop + 1], self._main.sight), dtype=mx.uint32)
+                following = mx.array(readable(tokens[held + 1 : stop + 1], self.main.sight), dtype=mx.uint32)
                 rows = self._reader.read(following, states[held - position : stop - position], self.caches)
                 self.last_state = rows[-1:]
                 self._last_read = stop - 1, states[stop - 1 - position : stop - position]
@@ -211,7 +211,7 @@ class Context:
             if position + states.shape[0] > end:  # the newest token's row may depend on the next token
                 waiting.insert(0, (end, states[max(0, end - position) :]))
                 break
-        self._waiting = waiting
+        self.waiting = waiting
         self._waiting_bytes = sum(states.nbytes for _, states in waiting)
 
     def _part_end(self, start: int, last: int) -> int:
@@ -221,23 +221,23 @@ class Context:
 
     def close(self) -> None:
         """Put the cache into the store for the next turn, including the states after the last draft."""
-        if self._sequence is not None:
+        if self.sequence is not None:
             self.read()
             if self._last_read is not None:
                 position, state = self._last_read
-                self._sequence.last_state = position, state * 1  # a copy: a slice would keep the whole array alive
+                self.sequence.last_state = position, state * 1  # a copy: a slice would keep the whole array alive
             if self._chat is not None:
                 self._chat.states_to = self.caches.position
-            self._sequence.belong_to(self._chat)
-            self._store.put(self._sequence)
-        self._sequence = self._again = None
-        self._waiting, self._waiting_bytes = [], 0
+            self.sequence.belong_to(self._chat)
+            self.store.put(self.sequence)
+        self.sequence = self._again = None
+        self.waiting, self._waiting_bytes = [], 0
 
     @property
     def _following(self) -> Sequence:
-        if self._sequence is None:
+        if self.sequence is None:
             raise RuntimeError("nothing is followed yet")
-        return self._sequence
+        return self.sequence
 
     def _rows(self, tokens: Tokens[int]) -> list[int]:
         """Tokens that identify the rows: those of `reads_next_token` depend on token i + 1.
@@ -251,7 +251,7 @@ class Context:
     def _gap_end(self, end: int) -> int | None:
         """End of the first gap in the states, neither read nor waiting; None: no gap."""
         held = self.caches.position
-        for position, states in self._waiting:
+        for position, states in self.waiting:
             if position > held:
                 return min(position, end)
             held = max(held, position + states.shape[0])
@@ -259,7 +259,7 @@ class Context:
 
     def _insert(self, position: int, states: mx.array) -> None:
         mx.eval(states)
-        self._waiting = sorted([*self._waiting, (position, states)], key=lambda part: part[0])
+        self.waiting = sorted([*self.waiting, (position, states)], key=lambda part: part[0])
         self._limit_waiting(states.nbytes)
 
 

@@ -19,9 +19,9 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.text import prompt_tokens
-from engine.drafting import agreement as examined
-from engine.drafting.agreement import Changes, Examined
+from engine.drafting import examination as examined
 from engine.drafting.drafters import proposer_of
+from engine.drafting.examination import Changes, Examined
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
@@ -33,7 +33,7 @@ from tests.helpers import tiny_heads as heads
 from tests.helpers.samples import fair, sampled
 from tests.helpers.taught_heads import Taught, knows, norms_swapped, offsets_off_by_one, teach
 
-WRITTEN, LONGEST, STRIDE = 24, examined._LONGEST, examined._STRIDE
+WRITTEN, LONGEST, STRIDE = 24, examined.LONGEST, examined.STRIDE
 PLACES = len(range(0, WRITTEN - LONGEST + 1, STRIDE))
 
 
@@ -42,12 +42,12 @@ def short() -> Iterator[None]:
     """Few questions and short replies say as much where every guess is known."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(examined, "_TOKENS", WRITTEN)
-        patch.setattr(examined, "_QUESTIONS", examined._QUESTIONS[:2])
+        patch.setattr(examined, "QUESTIONS", examined.QUESTIONS[:2])
         yield
 
 
 def questions(main: LoadedModel) -> list[list[int]]:
-    messages = [Message(MessageRole.USER, question) for question in examined._QUESTIONS]
+    messages = [Message(MessageRole.USER, question) for question in examined.QUESTIONS]
     return [prompt_tokens(Request(messages=(message,)), main) for message in messages]
 
 
@@ -199,13 +199,13 @@ def test_layers_of_a_main_model_of_five_are_read_one_off_where_there_are_such(
 ) -> None:
     network: Any = SimpleNamespace(_reads=layers) if counts else SimpleNamespace()
     info = replace(main.info, drafter=DrafterInfo("eagle3", 64, 5, 100, layers))
-    found = list(examined._other_readings(replace(main, network=network, info=info), layers, 5))
+    found = list(examined.other_readings(replace(main, network=network, info=info), layers, 5))
     told = {each.name: each.draft.info.drafter for each in found}
     assert {name: drafter.layers for name, drafter in told.items() if drafter is not None} == shifted
     for each in found:
         with each.applied():
             assert vars(network) == ({"_reads": shifted[each.name]} if counts else {})
-    assert not list(examined._other_readings(replace(main, network=network), layers, 5))  # a chat model
+    assert not list(examined.other_readings(replace(main, network=network), layers, 5))  # a chat model
 
 
 @pytest.mark.parametrize("best", ["first", "second"])
@@ -230,9 +230,11 @@ def test_a_reading_that_falls_behind_is_aborted(
 
 def test_what_may_be_chance_is_no_better_reading() -> None:
     own = [0, 3, 1, 4, 2, 0, 5, 1, 2, 3, 0, 4] * 4
-    assert examined._gain([each + 1 for each in own], own) == pytest.approx(1)
-    assert examined._gain([each + (at % 24 == 0) for at, each in enumerate(own)], own) == 0  # one in 24
-    assert examined._gain([each + (4 if at % 2 else -3) for at, each in enumerate(own)], own) == 0  # now more, now less
+    assert examined.gain_of([each + 1 for each in own], own) == pytest.approx(1)
+    assert examined.gain_of([each + (at % 24 == 0) for at, each in enumerate(own)], own) == 0  # one in 24
+    assert (
+        examined.gain_of([each + (4 if at % 2 else -3) for at, each in enumerate(own)], own) == 0
+    )  # now more, now less
 
 
 @pytest.mark.parametrize(("missing", "told"), [(0, True), (1, False)])
@@ -267,7 +269,7 @@ def test_where_the_template_fails_the_bare_question_is_asked(
     main: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = replace(main, template=ChatTemplate("{{ raise_exception('none') }}", {}))
-    bare = [greedy(main, main.tokenizer.encode(question)) for question in examined._QUESTIONS]
+    bare = [greedy(main, main.tokenizer.encode(question)) for question in examined.QUESTIONS]
     assert run(plain, Scripted(bare, 2), monkeypatch) == Examined(3)
 
 

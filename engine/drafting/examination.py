@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_QUESTIONS = (
+QUESTIONS = (
     "Explain in a few sentences why it rains more often in the mountains than at the sea.",
     "Write a Python function that says whether a number is prime, and explain it line by line.",
     "Give me a recipe for pancakes, step by step.",
 )
 _GREEDY = Sampling(temperature=0)
 _TOKENS = 48  # of each reply
-_LONGEST = 7  # tokens of a draft
-_STRIDE = 2  # tokens from one place to the next
+LONGEST = 7  # tokens of a draft
+STRIDE = 2  # tokens from one place to the next
 _LEAST_PLACES = 8  # with fewer the result is None
 _LEAST_GAIN = 0.1  # that another reading must have: in tokens a pass, and as a share of the accepted ones
 _HOPE = 0.7  # after each question another reading is dropped below this share of the examined one's accepted tokens
@@ -103,12 +103,12 @@ def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, 
     if layers is None:
         return None
     main_layers = len(main.network.layers)
-    others = _other_readings(draft, layers, main_layers)
+    others = other_readings(draft, layers, main_layers)
     possible = (each for each in others if max(_layers_of(each, main) or (), default=0) < main_layers)
     readings = [Reading("", draft), *possible]
     read = tuple(sorted({layer for reading in readings for layer in _layers_of(reading, main) or ()}))
     accepted: dict[str, list[int]] = {reading.name: [] for reading in readings}
-    for question in _QUESTIONS:
+    for question in QUESTIONS:
         reply = yield from _reply(main, question, read)
         for reading in readings if reply is not None else ():
             assert reply is not None
@@ -118,7 +118,7 @@ def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, 
     if len(own) < _LEAST_PLACES:
         return None
     better = {
-        name: gain for name, found in accepted.items() if len(found) == len(own) and (gain := _gain(found, own)) > 0
+        name: gain for name, found in accepted.items() if len(found) == len(own) and (gain := gain_of(found, own)) > 0
     }
     misread = max(better, key=lambda name: better[name], default="")
     if misread:
@@ -132,7 +132,7 @@ def _layers_of(reading: Reading, main: LoadedModel) -> tuple[int, ...] | None:
     return proposer.layers if isinstance(proposer, StateProposer) else None
 
 
-def _other_readings(draft: LoadedModel, layers: tuple[int, ...], main_layers: int) -> Iterator[Reading]:
+def other_readings(draft: LoadedModel, layers: tuple[int, ...], main_layers: int) -> Iterator[Reading]:
     """One for each convention that the drafter's network can reverse, and two with the layers shifted by one."""
     others: dict[str, Changes] = getattr(draft.network, "other_readings", dict)()
     for name, changes in others.items():
@@ -173,15 +173,15 @@ def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[in
         proposer = proposer_of(reading.draft, main, PrefixStore(), 0)
     assert isinstance(proposer, StateProposer)
     sampler, fed = Sampler(_GREEDY, 0, main.logit_width, reply.tokens[: reply.prompt]), 0
-    for end in range(reply.prompt, len(reply.tokens) - _LONGEST + 1, _STRIDE):
+    for end in range(reply.prompt, len(reply.tokens) - LONGEST + 1, STRIDE):
         yield
         tokens = reply.tokens[:end]
         with reading.applied():
             proposer.receive_states(fed, reply.states_of(proposer.layers, fed, end - 1))
-            most = min(_LONGEST, proposer.offer(tokens).most)
+            most = min(LONGEST, proposer.offer(tokens).most)
             draft = integers(proposer.propose(tokens, Plan(proposer.name, most), sampler).tokens) if most else []
-            proposer.commit(reply.tokens[end : end + _STRIDE])
-        accepted.append(common_prefix(draft[:_LONGEST], reply.tokens[end:]))
+            proposer.commit(reply.tokens[end : end + STRIDE])
+        accepted.append(common_prefix(draft[:LONGEST], reply.tokens[end:]))
         fed = end - 1
 
 
@@ -190,7 +190,7 @@ def _is_much_worse(other: Sequence[int], own: Sequence[int]) -> bool:
     return len(own) >= _LEAST_PLACES and sum(other) < _HOPE * sum(own)
 
 
-def _gain(other: Sequence[int], own: Sequence[int]) -> float:
+def gain_of(other: Sequence[int], own: Sequence[int]) -> float:
     """Mean gain of the other reading in tokens a pass, over the same places; 0 unless it is significant."""
     count = len(own)
     differences = [theirs - ours for theirs, ours in zip(other, own, strict=True)]
