@@ -83,10 +83,14 @@ _SCHEMA = "responseSchema"
 
 
 class _GoogleFields(Fields):
-    """Names as JSON has them; clients may also write them with underscores."""
+    """Names as JSON has them; clients may also write them with underscores, and an array of one object without []."""
 
     def any(self, *names: str) -> Any:
         return super().any(*(spelling for name in names for spelling in (name, _with_underscores(name))))
+
+    def items(self, name: str) -> list[Any]:
+        value = self.any(name)
+        return [value] if isinstance(value, dict) else super().items(name)
 
 
 class GenerateContent(ApiCall):

@@ -185,3 +185,13 @@ def test_pieces_of_an_earlier_stream_are_one_turn(served: Served, scripted: Fake
         Message(MessageRole.ASSISTANT, "A draft."),
         Message(MessageRole.USER, "And?\n\nSo?"),
     )
+
+
+def test_what_googles_own_examples_send_is_understood(served: Served, scripted: FakeEngine) -> None:
+    """One object in place of an array of one, and names with underscores."""
+    body = {"system_instruction": {"parts": {"text": "Be brief."}}, "contents": {"parts": {"text": "x"}}}
+    body |= {"tools": {"function_declarations": {"name": "look"}}}
+    assert served.post(WHOLE, body).is_success
+    request = scripted.requests[-1]
+    assert request.messages == (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, "x"))
+    assert [tool["function"]["name"] for tool in request.tools] == ["look"]
