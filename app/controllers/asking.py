@@ -225,13 +225,6 @@ class Asking(QObject):
         self.store(resume, stored, again=partial(self.continue_reply, message_id), chat_id=message.chat_id)
         return True
 
-    def answer_now(self, message_id: int) -> None:
-        """The thinking of a reply ends."""
-        self._replies.answer_now(message_id)
-
-    def stop(self, chat_id: int) -> None:
-        self._replies.stop(chat_id)
-
     def stop_deleted(self, chat_id: int) -> None:
         """The replies of this chat whose rows were deleted."""
         self._replies.stop(chat_id, lambda message_id: self._messages.message(message_id) is None)
@@ -369,19 +362,8 @@ class Asking(QObject):
         return partial(_picture, self._storage.pictures)
 
     def _request_with(self, chat_id: int, messages: tuple[Message, ...]) -> Request:
-        generation = self._options.generation(chat_id)
-        return Request(
-            messages=messages,
-            sampling=generation.sampling(),
-            speculation=self._speculation(chat_id),
-            max_tokens=generation.max_tokens,
-            context_tokens=generation.context_tokens,
-            thinking=generation.thinking,
-            thinking_tokens=generation.thinking_tokens,
-            picture_detail=generation.picture_detail,
-            template_variables=generation.template_variables,
-            conversation=conversation_of(chat_id) if self._storage.keeps else UNSAVED,
-        )
+        conversation = conversation_of(chat_id) if self._storage.keeps else UNSAVED
+        return self._options.generation(chat_id).request(messages, conversation, self._speculation(chat_id))
 
     def _speculate(self) -> None:
         """How a chat wants to draft counts for its running replies as well."""

@@ -140,7 +140,7 @@ class ChatController(OpenChat):
         return self.asking.send(self.chat_id, text, attached)
 
     def stop(self) -> None:
-        self.asking.stop(self.chat_id)
+        self.replies.stop(self.chat_id)
 
     def show_version(self, message_id: int, step: int) -> None:
         """Shows the version `step` places from the one shown, and the branch that follows it."""

@@ -19,7 +19,7 @@ from app.storage import Storage
 from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
-from engine import Acceptance, PictureDetail, Sampling, Speculation, SpeculationMode
+from engine import Acceptance, Message, PictureDetail, Request, Sampling, Speculation, SpeculationMode
 
 _SHORT_TOKENS = 512  # of thinking
 _NO_PICTURES = "without_pictures"  # beside the options: models that do not see are not asked to
@@ -51,32 +51,6 @@ class Generation:
         return str(self.values["system_prompt"])
 
     @property
-    def max_tokens(self) -> int | None:
-        limit: int | None = self.values["max_tokens"]
-        return limit
-
-    @property
-    def context_tokens(self) -> int | None:
-        limit: int | None = self.values["context_tokens"]
-        return limit
-
-    @property
-    def thinking(self) -> bool:
-        return bool(self.values["thinking"] != "off")
-
-    @property
-    def thinking_tokens(self) -> int | None:
-        """At most; None: as the model decides."""
-        value = self.values["thinking"]
-        if value == "short":
-            return _SHORT_TOKENS
-        return value if isinstance(value, int) else None
-
-    @property
-    def template_variables(self) -> dict[str, str]:
-        return {"reasoning_effort": "low"} if self.values["thinking"] == "short" else {}
-
-    @property
     def picture_detail(self) -> PictureDetail:
         return PictureDetail(self.values["picture_detail"])
 
@@ -88,6 +62,26 @@ class Generation:
         acceptance = Acceptance.REJECTION if self.values["fastest"] else Acceptance.COUPLED
         mode = SpeculationMode(self.values["speculation_mode"])
         return Speculation(mode, self.values["speculation_tokens"], acceptance, mode is SpeculationMode.FIXED)
+
+    def request(
+        self, messages: tuple[Message, ...], conversation: str, speculation: Speculation | None = None
+    ) -> Request:
+        """`speculation`: in place of what the options say."""
+        thinking = self.values["thinking"]
+        is_short = thinking == "short"
+        limit = thinking if isinstance(thinking, int) else None  # otherwise as the model decides
+        return Request(
+            messages=messages,
+            sampling=self.sampling(),
+            speculation=speculation or self.speculation(),
+            max_tokens=self.values["max_tokens"],
+            context_tokens=self.values["context_tokens"],
+            thinking=thinking != "off",
+            thinking_tokens=_SHORT_TOKENS if is_short else limit,
+            picture_detail=self.picture_detail,
+            template_variables={"reasoning_effort": "low"} if is_short else {},
+            conversation=conversation,
+        )
 
 
 def known(stored: Values) -> dict[str, Any]:

@@ -551,9 +551,9 @@ class Lending(QObject):
 
     def _hear(self, state: LendingState) -> None:
         """On a thread of the process's."""
-        self._post(partial(self._on_state, state))
+        self._post(partial(self.on_state, state))
 
-    def _on_state(self, state: LendingState) -> None:
+    def on_state(self, state: LendingState) -> None:
         before, self.state = self.state, state
         set_aside(state.promised_bytes)
         supplied = state.supplied(str(self._identity))

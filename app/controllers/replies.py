@@ -87,9 +87,9 @@ class LiveReply:
         self.unsaved = True
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """How a reply ended. What of it is not on disk yet stays in `Ends`."""
+@dataclass(eq=False, slots=True)
+class ReplyEnd:
+    """How a reply ended, until that is acknowledged by the disk."""
 
     text: ReplyText
     chat_id: int
@@ -98,22 +98,18 @@ class End:
     error: EngineError | None
     drafted: DraftedText
     requested: bool  # or stopped before
-
-
-class _Pending:
-    """The end of a reply, until its storing is acknowledged."""
-
-    def __init__(self, end: End) -> None:
-        self.end = end
-        self._store_end = _storing(end)
-        self.refused = False  # at least once
-        self.on_disk = False  # set by the storage's thread
+    refused: bool = False  # at least once
+    on_disk: bool = False  # set by the storage's thread
 
     def store(self, stores: Stores) -> None:
         """Once: a later try may come when the reply goes on already, and must not end it."""
-        if not self.on_disk:
-            self._store_end(stores)
-            self.on_disk = True
+        if self.on_disk:
+            return
+        if self.requested:
+            end_reply(stores, self.text, self.status, self.stats, self.error, self.drafted.to_json())
+        else:
+            stores.messages.mark_stopped(self.text.message_id)
+        self.on_disk = True
 
 
 class ReplyEnds(QObject):
@@ -126,86 +122,75 @@ class ReplyEnds(QObject):
     def __init__(self, storage: Storage, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
-        self._pending: dict[int, _Pending] = {}  # by message
+        self._pending: dict[int, ReplyEnd] = {}  # by message
         self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
         self._retry.timeout.connect(self.try_again)
 
-    def __bool__(self) -> bool:
-        return bool(self._pending)
-
     @property
     def has_refused(self) -> bool:
-        return any(pending.refused for pending in self._pending.values())
+        return any(end.refused for end in self._pending.values())
 
     def row(self, row: TranscriptMessage) -> TranscriptMessage | None:
         """As it ended; None where the row is stored as it is."""
-        if (pending := self._pending.get(row.id)) is None:
+        end = self._pending.get(row.id)
+        if end is None:
             return None
-        end = pending.end
-        status = ReplyStatus.UNSAVED if pending.refused else end.status
+        status = ReplyStatus.UNSAVED if end.refused else end.status
         row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
         return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
 
-    def put(self, end: End) -> None:
-        pending = self._pending[end.text.message_id] = _Pending(end)
-        self._store(pending)
+    def put(self, end: ReplyEnd) -> None:
+        self._pending[end.text.message_id] = end
+        self._store(end)
 
     def try_again(self) -> None:
-        for pending in list(self._pending.values()):
-            if pending.refused:
-                self._store(pending)
+        for end in list(self._pending.values()):
+            if end.refused:
+                self._store(end)
 
     def close(self) -> None:
         """Tries each once more: a disk may fail once, and nothing is tried again later."""
         self._retry.stop()
-        for pending in list(self._pending.values()):
-            self._store(pending)
+        for end in list(self._pending.values()):
+            self._store(end)
 
     def left(self) -> list[ReplyText]:
         """The ends that are not on the disk, as the thread that writes knows it."""
-        return [pending.end.text for pending in self._pending.values() if not pending.on_disk]
+        return [end.text for end in self._pending.values() if not end.on_disk]
 
     def storing(self, message_id: int) -> Callable[[Stores], object]:
         """For a change that builds on a reply whose end may still be on its way to the disk, or refused."""
-        pending = self._pending.get(message_id)
-        return (lambda _stores: None) if pending is None else pending.store
+        end = self._pending.get(message_id)
+        return (lambda _stores: None) if end is None else end.store
 
     def is_stored(self, message_id: int) -> None:
         """By such a change: the former end is not to be stored over what follows."""
-        if (pending := self._pending.get(message_id)) is not None:
-            self._on_stored(pending)
+        if (end := self._pending.get(message_id)) is not None:
+            self._on_stored(end)
 
-    def _store(self, pending: _Pending) -> None:
+    def _store(self, end: ReplyEnd) -> None:
         self._storage.write(
-            pending.store, lambda _done: self._on_stored(pending), lambda problem: self._on_refused(pending, problem)
+            end.store, lambda _done: self._on_stored(end), lambda problem: self._on_refused(end, problem)
         )
 
-    def _on_stored(self, pending: _Pending) -> None:
-        end = pending.end
-        message_id = pending.end.text.message_id
-        if self._pending.get(message_id) is not pending:
+    def _on_stored(self, end: ReplyEnd) -> None:
+        message_id = end.text.message_id
+        if self._pending.get(message_id) is not end:
             return
         del self._pending[message_id]
-        if pending.refused:
+        if end.refused:
             self.accepted_late.emit(message_id, end.status)
         self._storage.settle()
         self.stored.emit(end.chat_id, end.status)
 
-    def _on_refused(self, pending: _Pending, problem: NotStored) -> None:
-        message_id = pending.end.text.message_id
-        if self._pending.get(message_id) is not pending:
+    def _on_refused(self, end: ReplyEnd, problem: NotStored) -> None:
+        message_id = end.text.message_id
+        if self._pending.get(message_id) is not end:
             return
-        if not pending.refused:
-            pending.refused = True
+        if not end.refused:
+            end.refused = True
             self.refused_first.emit(message_id, problem)
         self._retry.start()
-
-
-def _storing(end: End) -> Callable[[Stores], object]:
-    if not end.requested:
-        return lambda stores: stores.messages.mark_stopped(end.text.message_id)
-    drafting = end.drafted.to_json()
-    return lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting)
 
 
 class RunningReplies(QObject):
@@ -415,7 +400,7 @@ class RunningReplies(QObject):
         reply.stats = stats
         reply.progress = None
         requested = reply.request is not None
-        self.ends.put(End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted, requested))
+        self.ends.put(ReplyEnd(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted, requested))
         if requested:
             self._show_figures(reply, status=status, progress=None, error=error)
         else:

@@ -22,6 +22,7 @@ from app.controllers.program_requests import ProgramRequests, WatchedEngine
 from app.documents.sent_pictures import Decoder
 from app.settings import Settings
 from app.system.machine import network_address
+from app.view_models.installed_list import is_too_large
 from app.view_models.request_table import RequestTableModel
 from app.words.clients import AGENT_TOKENS, Reached
 from engine import ChatEngine, Server, ServerOptions, ServerPhase, ServerState
@@ -65,6 +66,7 @@ class ServerController(QObject):
         self._requests.asked.connect(self.asked)
         settings.changed.connect(self._on_setting)
         models.pair_changed.connect(self.changed)
+        models.models_changed.connect(self.changed)
 
     # What there is
 
@@ -95,7 +97,8 @@ class ServerController(QObject):
         Of those installed the one used last, else the best of the catalog for this machine.
         """
         mains = [model for model in self._models.models if model.error is None and model.drafter is None]
-        able = [model for model in mains if model.about.tools and model.context_tokens >= AGENT_TOKENS]
+        agents = [model for model in mains if model.about.tools and model.context_tokens >= AGENT_TOKENS]
+        able = [model for model in agents if not is_too_large(model)]
         if able:
             return max(able, key=lambda model: (model.last_used, model.parameters)).name, True
         offers = self._models.library.offers(QLocale().name())

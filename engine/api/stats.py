@@ -106,8 +106,8 @@ class RequestStats:
           speed-up = tokens per pass / break-even = (N - 1) / plain_rounds
 
         `plain_rounds`: time of its passes, each in plain passes at the same time and depth, so that load from elsewhere
-        cancels out (`drafting/baseline.py`). A race's figure is the same, with plain passes measured in its plain lap.
-        Shared passes count as neither gain nor loss. The first pass ends the prefill and does not count.
+        cancels out (`drafting/pass_ratio.py`). A race's figure is the same, with plain passes of its plain lap. Shared
+        passes count as neither gain nor loss. The first pass ends the prefill and does not count.
 
         1 if it is near that and not significant. None while too little is known.
         """

@@ -28,8 +28,8 @@ import mlx_lm
 from engine.api.types import ForwardTimes
 from engine.caches.checkpoints import append_rows, make_checkpoint, needs_checkpoints, rows_between
 from engine.decoding.sampling import normalised
-from engine.drafting.agreement import Examined, examination
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
+from engine.drafting.examination import Examined, examination
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.memory import lacks
 from engine.models.openblas import is_in_front
@@ -65,8 +65,8 @@ _ROUNDING_CONTEXT = 64
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # of the file
-_WORTH_KEEPING = 16  # passes since the base lines were last written
-_KEPT_S = 30 * 86_400  # older base lines are not used
+_WORTH_KEEPING = 16  # passes since the pass ratios were last written
+_KEPT_S = 30 * 86_400  # older pass ratios are not used
 _METHOD = 3  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
@@ -84,7 +84,7 @@ class Tuner:
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
         self._path: Path | None = None
-        self._written = 0  # passes that the base lines on disk rest on
+        self._written = 0  # passes that the pass ratios on disk rest on
 
     @property
     def pending(self) -> bool:
@@ -97,8 +97,8 @@ class Tuner:
 
     @property
     def _has_news(self) -> bool:
-        """Whether the base lines of this pair's replies are worth writing down for the next run."""
-        passes = self._costs.baselines.passes if self._path is not None and self._costs.calibrated else 0
+        """Whether the pass ratios of this pair's replies are worth writing down for the next run."""
+        passes = self._costs.ratios.passes if self._path is not None and self._costs.calibrated else 0
         return passes >= self._written + _WORTH_KEEPING
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
@@ -115,7 +115,7 @@ class Tuner:
         costs.calibration = known or Calibration()
         self._written = 0
         if known is not None and _is_recent(content.get("baselines_at")):
-            costs.baselines.recall(content.get("baselines"))
+            costs.ratios.recall(content.get("baselines"))
 
     def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
         return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
@@ -142,7 +142,7 @@ class Tuner:
         return ForwardTimes(main.info.weight_bytes, main.info.sparse, own), *by_model.values()
 
     def step(self) -> None:
-        """Measure one forward; `costs` gets the rough calibration, then the whole one. Else write down the base lines.
+        """Measure one forward; `costs` gets the rough calibration, then the whole one. Else write down the pass ratios.
 
         If the draft fails, the main model is measured without it, and `RoundCosts.refuses` its drafts.
         """
@@ -170,10 +170,10 @@ class Tuner:
                 self._costs.calibration = rough
 
     def _write_down(self) -> None:
-        """The calibration, and the base lines that were measured beside it."""
-        baselines = self._costs.baselines
-        kept = {"baselines": baselines.kept(), "baselines_at": time.time()}
-        self._written = baselines.passes
+        """The calibration, and the pass ratios that were measured beside it."""
+        ratios = self._costs.ratios
+        kept = {"baselines": ratios.kept(), "baselines_at": time.time()}
+        self._written = ratios.passes
         _write(self._path, asdict(self._costs.calibration) | self._about | kept)
 
 

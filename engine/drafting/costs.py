@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from engine.api.types import MAX_DRAFT_TOKENS
-from engine.drafting.baseline import Baselines, depth_of, tokens_at
+from engine.api.types import MAX_DRAFT_TOKENS, ForwardTimes
+from engine.drafting.pass_ratio import PassRatios, depth_of, tokens_at
 
 MAX_WIDTH = MAX_DRAFT_TOKENS + 1
 _PADDING_GAIN = 0.97  # a forward is padded only if that takes at most this share of the time
@@ -23,6 +23,9 @@ _CALIBRATION_MEETINGS = 2.0  # weight of the calibration, in comparisons with pl
 _SLOWEST_LEARNING = 0.05
 _ROUGH_ERROR = 0.1  # of a drafted pass in plain passes, as a share
 _MOST_TOKENS_SEEN = 30  # the weight of a new round never falls below that after so many tokens
+_ROUND_SHARE = 0.05  # time of a drafted round besides its forwards, as a share of a plain step
+_LIKE = 2.0  # models within this factor of the size are comparable
+_DRAFT = "draft"
 # Largest correction by one round, in logs, without and with a calibration: a round of four times its price shows that
 # something else ran meanwhile.
 _LARGEST_STEP, _LARGEST_CORRECTION = math.log(1.5), math.log(1.2)
@@ -65,11 +68,11 @@ class Calibration:
         )
 
 
-Kind = tuple[str, int, int]  # of a round: source, drafted tokens, depth
+RoundKind = tuple[str, int, int]  # of a round: source, drafted tokens, depth
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class TimeInPlainRounds:
     """The time of several rounds, in plain rounds; 0: not known."""
 
     plain_rounds: float = 0.0
@@ -103,7 +106,7 @@ class RoundCosts:
         self._calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
         self._deep_s = _forward_times(calibration.deep_s) or (0.0,) * len(self._forward_s)
-        self.baselines = Baselines(calibrated=self.calibrated, error=calibration.error)
+        self.ratios = PassRatios(calibrated=self.calibrated, error=calibration.error)
         self._padded = _padded_widths(self._forward_s, calibration)
         # the latest rounds: (source, drafted tokens, log(measured / predicted))
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
@@ -140,40 +143,46 @@ class RoundCosts:
         """Prices for lengths of 0 to `longest`, in seconds."""
         return [self._now * self._expected_s(source, length) for length in range(longest + 1)]
 
-    def in_plain_rounds(self, rounds: Mapping[Kind, int], reading_s: float = 0.0, context_tokens: int = 0) -> Took:
+    def in_plain_rounds(
+        self, rounds: Mapping[RoundKind, int], reading_s: float = 0.0, context_tokens: int = 0
+    ) -> TimeInPlainRounds:
         """The time of these rounds, and of `reading_s` of draft prefill, in plain rounds: for that with such a context.
 
-        drafted round = max(1, calibrated price / calibrated plain price * exp(baseline excess of its source and
+        drafted round = max(1, calibrated price / calibrated plain price * exp(ratio excess of its source and
         depth)).
         """
         error = passes = 0.0
         if not self._recent and not self.calibrated:
-            return Took()
+            return TimeInPlainRounds()
         total = reading_s / (self._now * self._calibrated_s("", 0, context_tokens))
         for (source, drafted, depth), count in rounds.items():
             if not drafted:
                 total += count
                 continue
-            baseline, context = self.baselines.of(source, depth), tokens_at(depth)
+            ratio, context = self.ratios.of(source, depth), tokens_at(depth)
             drafted_s, plain_s = self._calibrated_s(source, drafted, context), self._calibrated_s("", 0, context)
-            cost = count * max(1.0, drafted_s / plain_s * math.exp(baseline.excess))
+            cost = count * max(1.0, drafted_s / plain_s * math.exp(ratio.excess))
             total += cost
-            error += cost * baseline.error
-            passes += cost * baseline.plain_passes
+            error += cost * ratio.error
+            passes += cost * ratio.plain_passes
         drafted_cost = total - sum(count for (_, drafted, _), count in rounds.items() if not drafted)
-        return Took(total, error / total, passes / drafted_cost if drafted_cost else 0.0) if total else Took()
+        return (
+            TimeInPlainRounds(total, error / total, passes / drafted_cost if drafted_cost else 0.0)
+            if total
+            else TimeInPlainRounds()
+        )
 
     @property
     def lacks_plain_passes(self) -> bool:
         """Whether the error of drafted passes is so large that a plain pass is worth its time."""
-        latest = self.baselines.latest
+        latest = self.ratios.latest
         return latest is not None and latest.error > _ROUGH_ERROR
 
-    def observe_pass(self, kind: Kind, began_at: float, ended_at: float) -> None:
+    def observe_pass(self, kind: RoundKind, began_at: float, ended_at: float) -> None:
         """A pass of a reply, from its last token before (`began_at`) to its own last token (`ended_at`), in seconds."""
         source, drafted, depth = kind
         beyond = math.log(max(ended_at - began_at, 1e-9) / self._calibrated_s(source, drafted, tokens_at(depth)))
-        self.baselines.see(source if drafted else "", depth, beyond, began_at, ended_at)
+        self.ratios.see(source if drafted else "", depth, beyond, began_at, ended_at)
 
     def longest_priced(self, source: str) -> int:
         """The longest draft with a reliable price, in tokens."""
@@ -235,36 +244,36 @@ class RoundCosts:
         return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
 
 
-class Account:
+class ReplyTime:
     """The time of a reply's unshared rounds, in plain rounds. Each round has the prices of the draft loaded then."""
 
     def __init__(self, costs: RoundCosts) -> None:
         self._costs = costs
-        self._rounds: Counter[Kind] = Counter()  # since the draft last changed
+        self._rounds: Counter[RoundKind] = Counter()  # since the draft last changed
         self._context_tokens = 0  # at the latest round
-        self._before = Took()
+        self._before = TimeInPlainRounds()
 
-    def count(self, source: str, drafted: int, context_tokens: int = 0) -> Kind:
+    def count(self, source: str, drafted: int, context_tokens: int = 0) -> RoundKind:
         self._context_tokens = context_tokens
         kind = (source if drafted else "", drafted, depth_of(context_tokens))
         self._rounds[kind] += 1
         return kind
 
-    def time(self, kind: Kind, began_at: float, ended_at: float) -> None:
+    def time(self, kind: RoundKind, began_at: float, ended_at: float) -> None:
         """Of a typical round, from the last token before it to its own last token."""
         self._costs.observe_pass(kind, began_at, ended_at)
 
-    def total(self, reading_s: float) -> Took:
+    def total(self, reading_s: float) -> TimeInPlainRounds:
         """`reading_s`: seconds that the present draft has prefilled in this reply."""
         now = self._costs.in_plain_rounds(self._rounds, reading_s, self._context_tokens)
         before = self._before
         if not now.plain_rounds and self._rounds:
-            return Took()
+            return TimeInPlainRounds()
         total = before.plain_rounds + now.plain_rounds
         if not total:
-            return Took()
+            return TimeInPlainRounds()
         error = (before.plain_rounds * before.error + now.plain_rounds * now.error) / total
-        return Took(total, error, now.plain_passes if now.error else before.plain_passes)
+        return TimeInPlainRounds(total, error, now.plain_passes if now.error else before.plain_passes)
 
     def change_draft(self, costs: RoundCosts, reading_s: float) -> None:
         """Use the prices `costs` for the rounds from here on."""
@@ -273,6 +282,51 @@ class Account:
             self._before = total
             self._rounds.clear()
         self._costs = costs
+
+
+# The predicted speed-up of a draft that was never loaded here: from measured forward times and published accept rates.
+
+
+def times_like(measured: Sequence[ForwardTimes], weight_bytes: int, *, sparse: bool) -> ForwardTimes | None:
+    """Those of the measured model nearest in size, if it is comparable and equally sparse or dense."""
+    alike = [(abs(math.log(each.weight_bytes / weight_bytes)), each) for each in measured if each.sparse == sparse]
+    distance, nearest = min(alike, key=lambda pair: pair[0], default=(math.inf, None))
+    return nearest if distance <= math.log(_LIKE) else None
+
+
+def estimated_gain(
+    times: ForwardTimes, draft_share: float, acceptance: float, *, by_block: bool = False
+) -> float | None:
+    """Plain seconds over drafted seconds a token, at the best draft length; at least 1, since a slower draft is parked.
+
+    `draft_share`: a forward of the draft over a plain step; one for each token, or one a round (`by_block`).
+    `acceptance`: accept rate of a drafted token. None where too little was measured or published.
+    """
+    widths = [width for width, _ in times.by_width if width <= MAX_DRAFT_TOKENS + 1]
+    widest = max(widths, default=0)
+    if widest < 2 or 1 not in widths or not 0 <= acceptance < 1 or draft_share <= 0:
+        return None
+    plain_s = RoundCosts(Calibration(dict(times.by_width))).plain_s
+    forwards = (0.0, draft_share * plain_s) if by_block else (draft_share * plain_s, 0.0)
+    token_s, round_s = ({_DRAFT: seconds} for seconds in forwards)
+    prices = RoundCosts(Calibration(dict(times.by_width), token_s, round_s=round_s)).prices_s(_DRAFT, widest - 1)
+    if not plain_s > 0:
+        return None
+    tokens = ((1 - acceptance ** (length + 1)) / (1 - acceptance) for length in range(1, widest))
+    return max(1.0, *(each / (price / plain_s + _ROUND_SHARE) for each, price in zip(tokens, prices[1:], strict=True)))
+
+
+def acceptance_of(tokens_per_pass: float, drafted: int) -> float:
+    """The accept rate a token that gives `tokens_per_pass` with so many drafted a round, the main model's token
+    included. `drafted` 0: not published; the maximum is assumed, which gives the lowest rate.
+    """
+    if not drafted:
+        return 1 - 1 / tokens_per_pass
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(middle**at for at in range(drafted + 1)) < tokens_per_pass else (low, middle)
+    return low
 
 
 def _forward_times(verify_s: Mapping[int, float]) -> tuple[float, ...]:

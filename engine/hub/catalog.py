@@ -23,7 +23,7 @@ from engine.api.types import (
     ModelAbout,
     ModelInfo,
 )
-from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
+from engine.drafting.costs import acceptance_of, estimated_gain, times_like
 from engine.models.compatibility import RECOMMENDED_SHARE
 from engine.models.drafter_kinds import KINDS, known_kind
 from engine.models.fit import estimated_weight_bytes, fit_together

@@ -115,13 +115,13 @@ class Reply:
 
     def pause(self) -> None:
         """No step until `resume`. Leaves nothing in flight."""
-        self.rounds.tally.pause()
+        self.rounds.statistics.pause()
         self.rounds.drafting.settle()
         self.sequence.discard_in_flight()
 
     def resume(self) -> None:
         """Continue; statistics leave out the pause."""
-        self.rounds.tally.resume()
+        self.rounds.statistics.resume()
 
     def answer_now(self) -> None:
         """End its thinking at the next token that is not drawn yet."""
@@ -182,7 +182,7 @@ class Reply:
             self._read_on()
         elif not self.rounds.catch_up():
             done = self.rounds.run(alone=alone)
-            self.take(done, others_s=0.0 if alone else self.rounds.tally.since_last_token_s - done.seconds)
+            self.take(done, others_s=0.0 if alone else self.rounds.statistics.since_last_token_s - done.seconds)
         self._look_past_the_prompt()
         return self.ended
 
@@ -197,10 +197,10 @@ class Reply:
             self._state = ReplyState.WRITING
 
     def take(self, done: Round, *, others_s: float | None = None) -> None:
-        """Finish a round: count it (see `Tally.take`), post its text, and end the reply if it was the last."""
+        """Finish a round (see `RoundStatistics.take`): post its text, and end the reply if it was the last."""
         if others_s is None:
             self.rounds.learn(done)
-        self.rounds.tally.take(done, self.rounds.drafting, others_s)
+        self.rounds.statistics.take(done, self.rounds.drafting, others_s)
         self.output.take(done, self.stats.rounds, self.rounds.drafting.source_of(done))
         if self.complete:
             self._finish()

@@ -15,7 +15,7 @@ from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_r
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.controller import FixedController, History, make_controller
-from engine.drafting.costs import Account, RoundCosts
+from engine.drafting.costs import ReplyTime, RoundCosts
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.drafting.proposers.forced import ForcedProposer
@@ -25,12 +25,12 @@ from engine.runtime.output import Output
 TIMED_EVERY_ROUNDS = 8
 
 
-class Tally:
+class RoundStatistics:
     """Adds each round to a reply's statistics."""
 
     def __init__(self, stats: StatsRecorder, costs: RoundCosts) -> None:
         self._stats = stats
-        self._account = Account(costs)
+        self._account = ReplyTime(costs)
         self._read_s = 0.0  # seconds of prefill of the present draft, up to the latest round
         self._paused_at = 0.0
 
@@ -102,7 +102,8 @@ class Tally:
 class Rounds:
     """Commits each round's tokens to `sequence`. Without a draft all rounds are plain.
 
-    Alone a round is `run`. A step of a batch is `rest` or `draft`, then `receive` and `learn`. `tally` counts it then.
+    Alone a round is `run`. A step of a batch is `rest` or `draft`, then `receive` and `learn`; then it is counted in
+    `statistics`.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Rounds:
         self._output = output
         self._stats = stats
         self._history = history
-        self.tally = Tally(stats, history.costs)
+        self.statistics = RoundStatistics(stats, history.costs)
         self.drafting = self._undrafted()
         self._shared_plan: Plan | None = None  # for the current step of a batch with drafts
 
@@ -129,7 +130,7 @@ class Rounds:
 
         `reading`: the prompt is not prefilled yet.
         """
-        self.tally.change_draft(history.costs, self.drafting)
+        self.statistics.change_draft(history.costs, self.drafting)
         self.close()
         self._history = history
         self.drafting = drafting if self._may_draft else self._undrafted()

@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from engine import Event, Request, RequestId, Sampling, Speculation
 from engine.decoding.round import Round
-from engine.drafting.costs import Account, RoundCosts, Took
+from engine.drafting.costs import ReplyTime, RoundCosts, TimeInPlainRounds
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
@@ -73,7 +73,7 @@ def recorded() -> Iterator[list[Row]]:
     """What the rounds of the replies within tell the prices and the account, a row for each."""
     rows: list[Row] = []
     observed: list[float | None] = [None]
-    observe, take, total = RoundCosts.observe, Reply.take, Account.total
+    observe, take, total = RoundCosts.observe, Reply.take, ReplyTime.total
 
     def observing(costs: RoundCosts, source: str, drafted: int, seconds: float) -> None:
         observed[0] = seconds
@@ -85,7 +85,7 @@ def recorded() -> Iterator[list[Row]]:
         observed[0] = None
         take(reply, done, others_s=others_s)
 
-    def totalling(account: Account, reading_s: float) -> Took:
+    def totalling(account: ReplyTime, reading_s: float) -> TimeInPlainRounds:
         if rows:
             rows[-1][-1] = reading_s
         return total(account, reading_s)
@@ -93,7 +93,7 @@ def recorded() -> Iterator[list[Row]]:
     with (
         patch.object(RoundCosts, "observe", observing),
         patch.object(Reply, "take", taking),
-        patch.object(Account, "total", totalling),
+        patch.object(ReplyTime, "total", totalling),
     ):
         yield rows
 

@@ -30,11 +30,11 @@ _CODE = (
     "engine/decoding/accept.py",
     "engine/drafting/plans.py",
     "engine/caches/window.py",
-    "engine/drafting/options.py",
+    "engine/drafting/controller.py",
     "engine/decoding/sources.py",
-    "engine/drafting/prediction.py",
+    "engine/drafting/acceptance.py",
     "engine/caches/base.py",
-    "engine/drafting/baseline.py",
+    "engine/drafting/pass_ratio.py",
 )
 _RENAMED = (
     ("engine/decoding/scores.py", "tokens", "ids"),

@@ -22,7 +22,7 @@ from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
 from engine.runtime.output import Output
 from engine.runtime.reply import Reply
-from engine.runtime.rounds import Rounds, Tally
+from engine.runtime.rounds import Rounds, RoundStatistics
 from engine.runtime.writing import Writing
 from tests.engine.batch_harness import Harness, Recorder, alone, asking, draft, model, prompt
 from tests.helpers.samples import fair
@@ -55,7 +55,7 @@ POINTS: dict[type, tuple[Callable[..., Any], ...]] = {  # functions, since a nam
     Drafting: (Drafting.plan, Drafting.propose, Drafting.observe, Drafting.close),
     StatsRecorder: (StatsRecorder.count_round, StatsRecorder.freeze),
     Output: (Output.__init__, Output.ending, Output.take, Output.finish, Output.post_text),
-    Tally: (Tally.take, Tally._count),
+    RoundStatistics: (RoundStatistics.take, RoundStatistics._count),
     Rounds: (Rounds.__init__, Rounds.run, Rounds.rest, Rounds.draft, Rounds.receive, Rounds.learn, Rounds.close),
     Reply: (Reply._finish, Reply.take),
     Writing: (Writing.way, Writing.release, Writing.step),

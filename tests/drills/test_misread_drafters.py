@@ -11,8 +11,8 @@ import pytest
 from mlx.utils import tree_map
 
 from engine import DrafterExamined
-from engine.drafting.agreement import examination
 from engine.drafting.drafters import loading_any_draft
+from engine.drafting.examination import examination
 from engine.models.loading import LoadedModel
 from tests.helpers.loading import at_once, load_model
 from tests.helpers.starter_drafters import MAIN, STARTER

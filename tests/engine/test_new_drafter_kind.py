@@ -20,8 +20,8 @@ from engine import (
     Speculation,
     inspect_model,
 )
-from engine.drafting.agreement import examination
 from engine.drafting.drafters import loading_any_draft
+from engine.drafting.examination import examination
 from engine.drafting.proposers.dflash import BlockDrafter
 from engine.hub.searches import hub_model, questions
 from engine.models.access import ModelAccess

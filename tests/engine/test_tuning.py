@@ -25,11 +25,11 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
-from engine.drafting.baseline import tokens_at
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.drafting.drafters import loading_any_draft
+from engine.drafting.pass_ratio import tokens_at
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel
 from engine.runtime.scheduler import Scheduler
@@ -124,7 +124,7 @@ def reply_of(costs: RoundCosts, passes: int = 20) -> None:
 
 
 def excess_of(costs: RoundCosts) -> float:
-    return math.exp(costs.baselines.of("draft", 0).excess)
+    return math.exp(costs.ratios.of("draft", 0).excess)
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_base_lines_outlive_a_run(main: LoadedModel, draft: LoadedModel, pair: P
     assert slices == 0
     assert again.calibration == first.calibration
     assert excess_of(again) == pytest.approx(excess_of(first)) == pytest.approx(4 / 3, rel=0.1)
-    assert again.baselines.of("draft", 0).error > first.baselines.of("draft", 0).error
+    assert again.ratios.of("draft", 0).error > first.ratios.of("draft", 0).error
 
     other, _ = tuned(Tuner(pair), draft, None)
     assert excess_of(other) == 1, "they are of another pair"

@@ -77,17 +77,8 @@ def test_what_an_option_takes_the_engine_takes(tmp_path: Path, name: str, where:
             with suppress(TypeError, ValueError, OverflowError):
                 setattr(settings, name, value)
         made = resolve(settings, {name: value} if where == "preset" else {})
-        check_request(
-            Request(
-                messages=(Message(MessageRole.SYSTEM, made.system_prompt), Message(MessageRole.USER, "Hi")),
-                sampling=made.sampling(),
-                speculation=made.speculation(),
-                max_tokens=made.max_tokens,
-                context_tokens=made.context_tokens,
-                thinking=made.thinking,
-                thinking_tokens=made.thinking_tokens,
-            )
-        )
+        asked = Message(MessageRole.SYSTEM, made.system_prompt), Message(MessageRole.USER, "Hi")
+        check_request(made.request(asked, "1"))
 
 
 def test_a_chat_has_its_own_and_others_do_not(harness: ControllerHarness) -> None:
@@ -163,13 +154,13 @@ def test_a_reply_that_thinks_is_told_to_answer(harness: ControllerHarness) -> No
     harness.engine.gate.hold()
     assert harness.chat.send("Hello")
     reply = harness.rows[-1].id
-    harness.chat.asking.answer_now(reply + 1)
+    harness.chat.replies.answer_now(reply + 1)
     assert harness.engine.answers_now == []
-    harness.chat.asking.answer_now(reply)
+    harness.chat.replies.answer_now(reply)
     assert harness.engine.answers_now == [1]
     harness.engine.gate.open()
     harness.wait_until_quiet()
-    harness.chat.asking.answer_now(reply)
+    harness.chat.replies.answer_now(reply)
     assert harness.engine.answers_now == [1]
 
 

@@ -203,12 +203,12 @@ def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard_and_wha
     assert others.paired == [("10.0.0.7", "1234"), ("10.0.0.7", CODE)]
 
     lending = machines.lending
-    lending._on_state(LendingState(LendingPhase.READY, offered_bytes=11 * GB, code=CODE, code_s=90.5))
-    assert "11.0\N{NO-BREAK SPACE}GB" in page.lend._on_row.explanation.text()
+    lending.on_state(LendingState(LendingPhase.READY, offered_bytes=11 * GB, code=CODE, code_s=90.5))
+    assert "11.0\N{NO-BREAK SPACE}GB" in page.lend.on_row.explanation.text()
     assert page.lend.code.text() == "1234 5678"
-    assert "1:30 left" in page.lend._code_row.explanation.text()
+    assert "1:30 left" in page.lend.code_row.explanation.text()
     assert not page.lend.stop.isVisible()
-    lending._on_state(
+    lending.on_state(
         LendingState(
             LendingPhase.READY,
             offered_bytes=11 * GB,
@@ -220,10 +220,10 @@ def test_a_machine_is_paired_by_address_and_code_typed_with_the_keyboard_and_wha
     )
     assert fit.aside_bytes() == 4 * GB
     assert page.lend.stop.isVisible()
-    assert page.lend._use_row.name.text() == "Air uses this Mac"
-    assert page.lend._use_row.explanation.text() == "Qwen3 8B · 3.0\N{NO-BREAK SPACE}GB"
+    assert page.lend.use_row.name.text() == "Air uses this Mac"
+    assert page.lend.use_row.explanation.text() == "Qwen3 8B · 3.0\N{NO-BREAK SPACE}GB"
     assert not page.lend.code.isVisible()
-    lending._on_state(LendingState())
+    lending.on_state(LendingState())
     assert fit.aside_bytes() == 0
 
 
@@ -389,24 +389,22 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     harness: AppHarness, page: MachinesPage, machines: MachinesController
 ) -> None:
     card, needed = page.lend, LendingState(LendingPhase.READY, wanted_by="Air", wanted_revision=COMMIT)
-    machines.lending._on_state(
-        replace(needed, wanted_repository=f"org/{MAIN.name}")
-    )  # its files differ, or it was here
-    assert not card._wanted_row.isVisible()
-    machines.lending._on_state(replace(needed, wanted_repository="org/New-4bit"))
-    assert card._wanted_row.name.text() == "Air needs a model that is not on this Mac"
-    assert card._wanted_row.explanation.text() == "org/New-4bit"
+    machines.lending.on_state(replace(needed, wanted_repository=f"org/{MAIN.name}"))  # its files differ, or it was here
+    assert not card.wanted_row.isVisible()
+    machines.lending.on_state(replace(needed, wanted_repository="org/New-4bit"))
+    assert card.wanted_row.name.text() == "Air needs a model that is not on this Mac"
+    assert card.wanted_row.explanation.text() == "org/New-4bit"
     assert harness.store.supplied == []
     needed = replace(needed, wanted_repository="org/New-4bit", wanted_revision=COMMIT, supplied_by="Air")
-    machines.lending._on_state(replace(needed, supplied_endpoint="https://10.0.0.7:9", supplied_fingerprint="a" * 64))
-    assert "copied from Air" in card._wanted_row.explanation.text()
+    machines.lending.on_state(replace(needed, supplied_endpoint="https://10.0.0.7:9", supplied_fingerprint="a" * 64))
+    assert "copied from Air" in card.wanted_row.explanation.text()
     assert harness.store.supplied == [
         SuppliedModel("org/New-4bit", COMMIT, "https://10.0.0.7:9", "a" * 64, str(harness.paths.machines))
     ]
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
     assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]
-    machines.lending._on_state(LendingState())
+    machines.lending.on_state(LendingState())
     assert harness.store.supplied[1:] == [None]
 
 
@@ -416,26 +414,26 @@ def test_a_download_for_another_machine_that_failed_and_another_version_here_lea
     card = page.lend
     needed = LendingState(LendingPhase.READY, wanted_by="Air", wanted_repository="org/New-4bit", wanted_revision=COMMIT)
     harness.application.settings.hub_offline = True
-    machines.lending._on_state(needed)
+    machines.lending.on_state(needed)
     card.fetch.click()
     qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FAILED)
-    qtbot.waitUntil(card._wanted_row.isVisible)
-    machines.lending._on_state(replace(needed, wanted_repository=f"org/{MAIN.name}", wanted_revision="d" * 40))
-    assert card._wanted_row.isVisible()
+    qtbot.waitUntil(card.wanted_row.isVisible)
+    machines.lending.on_state(replace(needed, wanted_repository=f"org/{MAIN.name}", wanted_revision="d" * 40))
+    assert card.wanted_row.isVisible()
 
     harness.application.settings.hub_offline = False  # what was refused goes on
     qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FINISHED)
-    machines.lending._on_state(older := replace(needed, wanted_repository="org/Old-4bit", wanted_revision="e" * 40))
+    machines.lending.on_state(older := replace(needed, wanted_repository="org/Old-4bit", wanted_revision="e" * 40))
     harness.store.gate.hold()
     harness.store.gate.let_through(2)
     card.fetch.click()
     qtbot.waitUntil(lambda: 0 < card.bar.share < 1)
-    assert " of " in card._wanted_row.explanation.text()
+    assert " of " in card.wanted_row.explanation.text()
     assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]
     harness.store.gate.open()
     qtbot.waitUntil(lambda: harness.models.downloads.entries[-1].state is DownloadState.FINISHED)
-    assert not card._wanted_row.isVisible()
-    machines.lending._on_state(replace(older, wanted_revision=COMMIT))
+    assert not card.wanted_row.isVisible()
+    machines.lending.on_state(replace(older, wanted_revision=COMMIT))
     harness.models.library.installed = ()  # the next look at the disk is still to come
     assert machines.lending.wanted == "org/Old-4bit"
 
@@ -621,7 +619,7 @@ def test_machines_are_looked_for_while_the_page_is_open_or_one_that_the_model_ne
 def test_what_could_not_begin_says_why_and_is_tried_again_when_it_is_switched_on_again(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
 ) -> None:
-    lending, words = machines.lending, page.lend._on_row.explanation
+    lending, words = machines.lending, page.lend.on_row.explanation
     with socket.create_server(("127.0.0.1", 0)) as taken:
         lending.host, lending.port = "127.0.0.1", int(taken.getsockname()[1])
         page.lend.on.click()

@@ -20,18 +20,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.controllers.server import ServerController
+from app.controllers.server import _FAMILY_WITH_TOOLS, ServerController
 from app.storage import ReplyStatus
 from app.view_models.model_list import PairState
 from app.view_models.request_table import RequestRole, RequestRow
 from app.views.settings.search import search
 from app.views.settings.server import ServerPage
-from app.words.clients import CLIENTS
+from app.words.clients import AGENT_TOKENS, CLIENTS
 from app.words.requests import RequestColumn
-from engine import ServerPhase
+from engine import ModelAbout, ServerPhase, load_catalog
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.fake_engine import MAIN
+from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.fake_model_store import installed
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.picture_files import rgb_png
 from tests.helpers.served import PATIENCE_S, Asked, chat_body
@@ -327,6 +328,29 @@ def test_it_says_when_the_model_cannot_serve_a_program_and_which_one_can(
     harness.application.settings.language = "ko"
     QApplication.processEvents()
     assert card.note.text().startswith("Claude Code에는")
+
+
+def test_an_installed_model_that_can_serve_a_program_goes_before_one_of_the_catalog(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    able = replace(model_info("/models/Agent-7B-4bit"), about=ModelAbout(tools=True), context_tokens=AGENT_TOKENS)
+    short = replace(able, folder="/models/Short-9B", name="Short-9B", context_tokens=AGENT_TOKENS - 1)
+    here = [installed(model) for model in (MAIN, DRAFT, short, able)]
+    with open_app(tmp_path, qtbot, installed=here) as app:
+        page = app.show_settings("server").pages["server"]
+        assert isinstance(page, ServerPage)
+        note = page.connect_card.note
+        assert note.text().endswith("calls none. Agent 7B is installed and can serve it.")
+
+
+def test_every_family_that_is_recommended_for_agents_serves_them() -> None:
+    named = [
+        model
+        for model in load_catalog(ROOT / "resources" / "catalog.json").models
+        if model.name.startswith(_FAMILY_WITH_TOOLS)
+    ]
+    assert len(named) > 10
+    assert [model.name for model in named if model.context_tokens < AGENT_TOKENS] == []
 
 
 def test_the_menu_the_search_and_the_list_of_pages_lead_there(

@@ -11,9 +11,16 @@ import pytest
 
 from engine import Speculation
 from engine.drafting.acceptance import Sharpness, StopRule
-from engine.drafting.controller import AutoController, FixedController, History, make_controller
+from engine.drafting.controller import (
+    AutoController,
+    FixedController,
+    History,
+    Option,
+    Policy,
+    make_controller,
+    stop_floors,
+)
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.drafting.options import Option, Policy, stop_floors
 from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
 FIXED_ONLY = Offer("draft", 16)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine import MAX_DRAFT_TOKENS
-from engine.drafting.baseline import depth_of
 from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.pass_ratio import depth_of
 
 SAW = {1: 46.0, 2: 48.9, 3: 60.9, 4: 46.0, 5: 58.9, 6: 59.8, 7: 72.6, 8: 55.4, 33: 200.0}
 

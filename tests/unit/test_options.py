@@ -9,7 +9,7 @@ from operator import mul
 import pytest
 
 from engine.drafting.acceptance import AcceptRates
-from engine.drafting.options import Choice, Option, Policy, Record, stop_floors
+from engine.drafting.controller import Choice, Option, Policy, Record, stop_floors
 from engine.drafting.plans import PLAIN, Outcome, Plan
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import MAX_DRAFT_TOKENS, ForwardTimes
-from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
+from engine.drafting.costs import acceptance_of, estimated_gain, times_like
 
 
 def times(by_width: dict[int, float], weight_bytes: int = 4_000, *, sparse: bool = False) -> ForwardTimes:

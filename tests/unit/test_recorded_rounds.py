@@ -19,7 +19,7 @@ import pytest
 
 from engine import RequestStats
 from engine.api.stats import StatsRecorder
-from engine.drafting.costs import Account, Calibration, RoundCosts
+from engine.drafting.costs import Calibration, ReplyTime, RoundCosts
 
 RECORDED: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("recorded_rounds.json").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def replayed(case: dict[str, Any], load: str) -> Iterator[tuple[RequestStats, fl
     costs = RoundCosts(
         Calibration(verify_s, {"draft": case["draft_s"]}, round_s={"draft": case["round_s"]}, error=case["error"])
     )
-    recorder, account, at_rest_s = StatsRecorder(submitted_at=0.0), Account(costs), seconds_at_rest(case)
+    recorder, account, at_rest_s = StatsRecorder(submitted_at=0.0), ReplyTime(costs), seconds_at_rest(case)
     plain_s = drafted_s = now_s = read_s = 0.0
     for number, row in enumerate(case["loads"][load]):
         _, source, proposed, drafted, accepted, emitted, seconds, observed, reading_s, whole_s = row
@@ -117,7 +117,7 @@ class Machine:
 
     def reply(self, rounds: int, *, drafts: bool = True) -> tuple[RequestStats, float]:
         """Its statistics, and its true speed-up. The draft has to read first, and every 97th round is plain."""
-        recorder, account, true_s = StatsRecorder(submitted_at=0.0), Account(self._costs), 0.0
+        recorder, account, true_s = StatsRecorder(submitted_at=0.0), ReplyTime(self._costs), 0.0
         for number in range(rounds):
             drafted = self._drafted if drafts and number > 3 and number % 97 else 0
             accepted = 0
@@ -140,10 +140,10 @@ class Machine:
 
     def restart(self, *, recalls: bool) -> None:
         """Another run of the program, with other noise and what the one before has kept on disk."""
-        kept = json.loads(json.dumps(self._costs.baselines.kept()))
+        kept = json.loads(json.dumps(self._costs.ratios.kept()))
         self._costs = RoundCosts(self._costs.calibration)
         if recalls:
-            self._costs.baselines.recall(kept)
+            self._costs.ratios.recall(kept)
         self._noise = self.random.choice(noises())
 
 
@@ -207,7 +207,7 @@ def test_a_footer_and_a_race_agree() -> None:
 
 def raced(reply: dict[str, Any], costs: RoundCosts) -> RequestStats:
     """The statistics of a recorded reply. Its rows: tokens proposed, drafted, accepted, emitted; in 10 µs its time."""
-    recorder, account, now_s = StatsRecorder(submitted_at=0.0), Account(costs), reply["at"]
+    recorder, account, now_s = StatsRecorder(submitted_at=0.0), ReplyTime(costs), reply["at"]
     for number, (proposed, drafted, accepted, emitted, taken) in enumerate(reply["rows"]):
         recorder.count_round(drafted, accepted, emitted, taken / 1e5, proposed)
         if number:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.drafting.baseline import depth_of
-from engine.drafting.costs import Account, Calibration, RoundCosts, Took
+from engine.drafting.costs import Calibration, ReplyTime, RoundCosts, TimeInPlainRounds
+from engine.drafting.pass_ratio import depth_of
 from tests.helpers.samples import sampled
 
 Load = Callable[[int], float]
@@ -53,7 +53,7 @@ class Replay:
         self._accepted, self._load = accepted, load
         known = {width: 1 + (1 + calibration_error) * (self._forward(width) - 1) for width in range(1, 34)}
         self._costs = RoundCosts(Calibration(known, {"draft": 0.06}))
-        self._recorder, self._account = StatsRecorder(submitted_at=0.0), Account(self._costs)
+        self._recorder, self._account = StatsRecorder(submitted_at=0.0), ReplyTime(self._costs)
         self._number, self._true_s, self._now_s = 0, 0.0, 0.0
 
     def round(self, drafted: int) -> tuple[RequestStats, float]:
@@ -146,7 +146,7 @@ def test_the_interval_says_how_certain_it_is() -> None:
 
 
 def test_nothing_is_said_while_nothing_is_known() -> None:
-    assert RoundCosts().in_plain_rounds({("draft", 4, 0): 10}) == Took()
+    assert RoundCosts().in_plain_rounds({("draft", 4, 0): 10}) == TimeInPlainRounds()
     assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).speed_up is None
     assert RequestStats(generated_tokens=101, rounds=51, drafted=100, accepted=50).break_even is None
 
@@ -230,7 +230,7 @@ class Passes:
             self.costs.observe_pass((source, drafted, depth), self._now_s, self._now_s + seconds)
             self._now_s += seconds
 
-    def took(self, depth: int = 0) -> Took:
+    def took(self, depth: int = 0) -> TimeInPlainRounds:
         return self.costs.in_plain_rounds({("draft", 2, depth): 10})
 
 
@@ -257,10 +257,10 @@ def test_what_is_measured_is_more_certain_than_a_guess_and_passes_of_both_kinds_
     assert unmet.plain_rounds == pytest.approx(20.0)
     assert unmet.plain_passes == 0
     assert 0.15 < unmet.error < 0.25
-    assert costs.in_plain_rounds({("", 0, 0): 10}) == Took(10.0)
+    assert costs.in_plain_rounds({("", 0, 0): 10}) == TimeInPlainRounds(10.0)
     mixed = costs.in_plain_rounds({("", 0, 0): 20, ("draft", 2, 0): 10})
     assert (mixed.plain_rounds, mixed.error) == pytest.approx((40.0, unmet.error / 2))
-    assert costs.in_plain_rounds({}) == Took()
+    assert costs.in_plain_rounds({}) == TimeInPlainRounds()
     for _ in range(10):
         passes.see("", 0, 1.0)
         passes.see("draft", 2, 2.4)
@@ -337,8 +337,8 @@ def test_rounds_before_a_change_of_draft_keep_their_price() -> None:
     """What was read, too. Until the new prices are known nothing is said of rounds that have them."""
     free = RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.0}))
     dear = RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.5}))
-    account = Account(free)
-    assert account.total(0.0) == Took()
+    account = ReplyTime(free)
+    assert account.total(0.0) == TimeInPlainRounds()
     account.count("", 0)
     account.count("draft", 2)
     before = account.total(1.0)
@@ -355,11 +355,11 @@ def test_rounds_before_a_change_of_draft_keep_their_price() -> None:
     account.change_draft(RoundCosts(), 0.5)
     assert account.total(0.0) == after
     account.count("draft", 2)
-    assert account.total(0.0) == Took()
+    assert account.total(0.0) == TimeInPlainRounds()
 
 
 def test_rounds_of_which_no_price_was_known_are_priced_later() -> None:
-    account = Account(RoundCosts())
+    account = ReplyTime(RoundCosts())
     account.count("draft", 2)
     account.change_draft(RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.5})), 0.0)
     assert account.total(0.0).plain_rounds == pytest.approx(3.0)
@@ -368,7 +368,7 @@ def test_rounds_of_which_no_price_was_known_are_priced_later() -> None:
 def test_what_was_read_is_priced_for_the_reply_that_read_it() -> None:
     """Not for one that was planned since."""
     costs = RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.1}, deep_s={1: 0.001, 33: 0.001}))
-    account = Account(costs)
+    account = ReplyTime(costs)
     account.count("", 0, context_tokens=1000)
     costs.context_tokens = 9000
     assert account.total(4.0).plain_rounds == pytest.approx(1 + 4.0 / 2.0)

@@ -117,14 +117,14 @@ class LendCard(Translated, Card):
         self.on = Switch(theme)
         self.stop, self.new_code, self.fetch = PillButton(theme), PillButton(theme), PillButton(theme)
         self.code = TextLabel(theme, TextStyle.TITLE)
-        self._on_row = Row(theme, self.on)
-        self._use_row = Row(theme, self.stop)
-        self._wanted_row = Row(theme, self.fetch)
-        self._code_row = Row(theme, self.new_code)
+        self.on_row = Row(theme, self.on)
+        self.use_row = Row(theme, self.stop)
+        self.wanted_row = Row(theme, self.fetch)
+        self.code_row = Row(theme, self.new_code)
         self.bar = ProgressLine(theme)  # of the model that another machine needs
         self._second = QTimer(self, interval=_SECOND_MS)
         self._second.timeout.connect(self._show)
-        for row in (self._on_row, self._use_row, self._wanted_row, self.bar, self._code_row, self.code):
+        for row in (self.on_row, self.use_row, self.wanted_row, self.bar, self.code_row, self.code):
             self.column.addWidget(row)
         self.on.toggled.connect(lending.set_on)
         self.stop.clicked.connect(lending.take_back)
@@ -136,13 +136,13 @@ class LendCard(Translated, Card):
     def _show(self) -> None:
         lending, state = self._lending, self._lending.state
         self.on.setChecked(lending.is_on)
-        self._on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
-        self._use_row.setVisible(bool(state.user))
-        self._use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
+        self.on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
+        self.use_row.setVisible(bool(state.user))
+        self.use_row.set_words(fill(self.tr("%1 uses this Mac"), state.user), use_words(state))
         self._show_wanted()
         left_s = lending.code_left_s
-        self._code_row.setVisible(lending.is_ready)
-        self._code_row.set_words(self.tr("Pairing code"), code_words(left_s))
+        self.code_row.setVisible(lending.is_ready)
+        self.code_row.set_words(self.tr("Pairing code"), code_words(left_s))
         code = digits(state.code) if left_s > 0 else ""
         if code != self.code.text():
             _announce(self, code)
@@ -156,17 +156,17 @@ class LendCard(Translated, Card):
     def _show_wanted(self) -> None:
         """A model that another machine needs, then how far it is."""
         state, coming = self._lending.state, self._lending.coming
-        self._wanted_row.setVisible(bool(self._lending.wanted or coming))
+        self.wanted_row.setVisible(bool(self._lending.wanted or coming))
         wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
-        self._wanted_row.set_words(wanted, wanted_words(state))
+        self.wanted_row.set_words(wanted, wanted_words(state))
         self.fetch.setVisible(coming is None)
         self.bar.setVisible(coming is not None)
         if coming is not None:
             self.bar.set_share(share_done([coming]), moving=coming.state is DownloadState.RUNNING)
             if coming.total_bytes:
                 figures = coming.done_bytes, coming.total_bytes, coming.bytes_per_second, coming.seconds_left
-                self._wanted_row.set_words(wanted, f"{wanted_words(state)}\n{progress_text(*figures)}")
-            self.bar.setAccessibleName(self._wanted_row.explanation.text())
+                self.wanted_row.set_words(wanted, f"{wanted_words(state)}\n{progress_text(*figures)}")
+            self.bar.setAccessibleName(self.wanted_row.explanation.text())
 
     def _retranslate(self) -> None:
         self.stop.setText(self.tr("Stop now"))
@@ -265,9 +265,9 @@ class PairingCard(Translated, Card):
         self.address, self.code = LineField(theme), LineField(theme)
         self.pair, self.cancel = PillButton(theme), PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
-        self._address_row, self._code_row = Row(theme, self.address), Row(theme, self.code)
+        self._address_row, self.code_row = Row(theme, self.address), Row(theme, self.code)
         self.add(self._address_row)
-        self.add(self._code_row)
+        self.add(self.code_row)
         foot = QWidget()
         buttons = Flow(foot)
         for button in (self.pair, self.cancel):
@@ -323,7 +323,7 @@ class PairingCard(Translated, Card):
 
     def _retranslate(self) -> None:
         self._address_row.set_words(self.tr("Address"), self.tr("As the other Mac shows it under Help other Macs."))
-        self._code_row.set_words(self.tr("Code"), self.tr("Eight digits, from Show code there."))
+        self.code_row.set_words(self.tr("Code"), self.tr("Eight digits, from Show code there."))
         self.pair.setText(self.tr("Pair"))
         self.cancel.setText(self.tr("Cancel"))
         self._show()

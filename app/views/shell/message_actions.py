@@ -80,7 +80,7 @@ class MessageActions(QObject):
         elif act == "switch_role":
             self._chats.edits.switch_role(message_id)
         elif act == "answer_now":
-            self._chats.asking.answer_now(message_id)
+            self._chats.replies.answer_now(message_id)
         elif act == "delete_following":
             self._delete_following(message_id)
 

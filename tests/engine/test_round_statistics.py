@@ -12,18 +12,18 @@ from engine.api.stats import StatsRecorder
 from engine.decoding.accept import NO_DRAFT
 from engine.decoding.round import Round, Times
 from engine.drafting.controller import FixedController, History
-from engine.drafting.costs import Account, Took
+from engine.drafting.costs import ReplyTime, TimeInPlainRounds
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.forced import ForcedProposer
-from engine.runtime.rounds import TIMED_EVERY_ROUNDS, Tally
+from engine.runtime.rounds import TIMED_EVERY_ROUNDS, RoundStatistics
 from tests.engine.batch_harness import Harness, asking, draft, model, prompt
 
 DONE = Round(emitted=(1, 2), seconds=0.5)
 
 
 class Counted:
-    """A tally by a clock of its own. `passes`: from when to when each priced round took."""
+    """Statistics by a clock of its own. `passes`: from when to when each priced round took."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         history = History()
@@ -31,7 +31,7 @@ class Counted:
         self.stats = StatsRecorder(submitted_at=self.now)
         self.drafting = Drafting((), FixedController(0, history))
         self.costs = history.costs
-        self.tally = Tally(self.stats, history.costs)
+        self.statistics = RoundStatistics(self.stats, history.costs)
         monkeypatch.setattr("engine.runtime.rounds.time", SimpleNamespace(perf_counter=lambda: self.now))
         monkeypatch.setattr(history.costs, "observe_pass", lambda _kind, *when: self.passes.append(when))
         self.take(0.0)
@@ -39,7 +39,7 @@ class Counted:
     def take(self, others_s: float | None, read_s: float = 0.0, done: Round = DONE) -> None:
         self.now += 2.0
         self.drafting.reading_s += read_s
-        self.tally.take(done, self.drafting, others_s)
+        self.statistics.take(done, self.drafting, others_s)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_no_more_than_the_round_itself_is_kept(counted: Counted) -> None:
 def test_another_draft_has_read_nothing_yet(counted: Counted) -> None:
     counted.take(0.0, read_s=0.25)
     former, counted.drafting = counted.drafting, Drafting((), FixedController(0, History()))
-    counted.tally.change_draft(counted.costs, former)
+    counted.statistics.change_draft(counted.costs, former)
     counted.take(0.0, read_s=0.5)
     assert counted.passes == [(102.25, 104.0), (104.5, 106.0)]
 
@@ -85,7 +85,7 @@ def test_a_round_that_says_nothing_about_others_is_not_priced(counted: Counted, 
 def test_what_the_rounds_would_have_taken_without_a_draft_is_kept(
     counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Account, "total", lambda _account, _reading_s: Took(3.0, 0.1, 6.6))
+    monkeypatch.setattr(ReplyTime, "total", lambda _account, _reading_s: TimeInPlainRounds(3.0, 0.1, 6.6))
     counted.take(0.0)
     stats = counted.stats
     assert (stats.plain_rounds, stats.plain_rounds_error, stats.plain_passes) == (3.0, 0.1, 7)

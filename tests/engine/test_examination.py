@@ -19,9 +19,9 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.text import prompt_tokens
-from engine.drafting import agreement as examined
-from engine.drafting.agreement import Changes, Examined
+from engine.drafting import examination as examined
 from engine.drafting.drafters import proposer_of
+from engine.drafting.examination import Changes, Examined
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter

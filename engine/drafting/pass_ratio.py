@@ -32,7 +32,7 @@ _MOST_KEPT, _LARGEST_EXCESS = 16, 2.0
 
 
 @dataclass(slots=True)
-class Baseline:
+class PassRatio:
     """Filter state of one source at one depth. Shared by all replies of a pair."""
 
     excess: float = 0.0  # log of drafted over plain, beyond the calibration
@@ -79,23 +79,23 @@ class Baseline:
             self._noise = max(_LEAST_NOISE**2, self._noise + _LEARNING * (seen - self._noise))
         self._latest = (beyond, drafted)
 
-    def deeper(self, steps: int) -> Baseline:
+    def deeper(self, steps: int) -> PassRatio:
         """The state to start from at a depth that is `steps` doublings away: the same, less certain."""
         return replace(self, variance=self.variance + (_DEEPER * steps) ** 2)
 
 
-class Baselines:
+class PassRatios:
     """Those of a pair, by source and depth. A plain pass updates all sources at its depth."""
 
     def __init__(self, *, calibrated: bool, error: float = 0.0) -> None:
         """`error`: of the calibration's times, as a share."""
-        self._first = Baseline(variance=_CALIBRATED**2 + (2 * error) ** 2 if calibrated else _GUESSED**2)
-        self._known: dict[tuple[str, int], Baseline] = {}
+        self._first = PassRatio(variance=_CALIBRATED**2 + (2 * error) ** 2 if calibrated else _GUESSED**2)
+        self._known: dict[tuple[str, int], PassRatio] = {}
         self._seen_at = -math.inf
-        self.latest: Baseline | None = None  # of the latest drafted pass
+        self.latest: PassRatio | None = None  # of the latest drafted pass
         self.passes = 0  # in this run
 
-    def of(self, source: str, depth: int) -> Baseline:
+    def of(self, source: str, depth: int) -> PassRatio:
         """If there is none yet: that of the nearest depth, or of plain passes where the source has never drafted."""
         if (source, depth) not in self._known:
             near = [at for name, at in self._known if name == source]
@@ -137,9 +137,9 @@ class Baselines:
             except (ValueError, KeyError, TypeError, OverflowError):
                 continue
             if abs(excess) <= _LARGEST_EXCESS and 0 < variance < _GUESSED**2 and 0 <= passes <= _MEMORY_PASSES:
-                self._known[source, depth] = Baseline(excess, variance + _RESTARTED**2, passes)
+                self._known[source, depth] = PassRatio(excess, variance + _RESTARTED**2, passes)
 
-    def _concerned(self, source: str, depth: int) -> Iterator[Baseline]:
+    def _concerned(self, source: str, depth: int) -> Iterator[PassRatio]:
         for (name, at), each in self._known.items():
             if at == depth and (name == source or not source):
                 yield each
