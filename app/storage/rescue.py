@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 from app.storage import schema
 from app.storage.copies import copies_of, forget_in
-from app.storage.database import LARGEST_NUMBER, READ_TEXT, Connection, address_of, is_passing
+from app.storage.database import LARGEST_NUMBER, READ_TEXT, TRIES, Connection, address_of, is_passing
 from app.storage.trash import Trash
 from engine import sync_folder
 
@@ -220,8 +220,15 @@ class _Readable:
         self._connection.text_factory = READ_TEXT
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_ROW_BYTES)
         self._connection.set_progress_handler(self._is_out_of_time, _STEPS)
-        with suppress(*_FAULTS):  # SQLite then opens files that are shorter than they say, or whose schema is damaged
-            self._connection.execute("PRAGMA writable_schema = ON")
+        try:
+            if not self._read("SELECT count(*) FROM sqlite_schema"):
+                # With this, SQLite opens files that are shorter than they say, or whose schema is damaged: what it
+                # could read of that when it was asked first.
+                self._read("PRAGMA writable_schema = ON")
+                self._read("SELECT count(*) FROM sqlite_schema")
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         self._connection.close()
@@ -230,11 +237,9 @@ class _Readable:
     def version(self) -> int:
         """Of its schema; where that makes no sense, the newest one."""
         newest = schema.newest_version()
-        try:
-            found = [schema.noted_version(self._connection), schema.version_of(self._connection)]
-        except _FAULTS:
-            found = []
-        return next((each for each in found if 0 < each <= newest), newest)
+        found = self._read("SELECT value FROM notes WHERE name = 'version'") + self._read("PRAGMA user_version")
+        possible = {str(number): number for number in range(1, newest + 1)}
+        return next((possible[str(value)] for (value,) in found if str(value) in possible), newest)
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         """Each with its number first, and no number twice. A range of numbers with a fault in it is halved.
@@ -271,18 +276,26 @@ class _Readable:
             self.through.add(table)
 
     def notes(self) -> list[tuple[str, str]]:
-        try:
-            return self._connection.execute("SELECT name, value FROM notes WHERE name IN (?, ?, ?)", _NOTES).fetchall()
-        except _FAULTS:
-            return []
+        return self._read("SELECT name, value FROM notes WHERE name IN (?, ?, ?)", _NOTES)
 
     def _end_of(self, table: str) -> int:
         """Above all numbers that were given, as far as that can be read."""
-        try:
-            row = self._connection.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
-        except _FAULTS:
-            row = (None,)
-        return (row[0] if type(row[0]) is int and 0 < row[0] <= LARGEST_NUMBER else LARGEST_NUMBER) + 1
+        given = [number for (number,) in self._read("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))]
+        possible = [number for number in given if type(number) is int and 0 < number <= LARGEST_NUMBER]
+        return max(possible, default=LARGEST_NUMBER) + 1
+
+    def _read(self, sql: str, values: Sequence[str] = ()) -> list[Any]:
+        """Nothing where the file is damaged there. Raises sqlite3.Error where it is not the file's fault.
+
+        SQLite takes a disk that fails for damage, too: such a disk may fail once.
+        """
+        for _ in range(TRIES):
+            try:
+                return self._connection.execute(sql, values).fetchall()
+            except _FAULTS as error:
+                if is_passing(error):
+                    raise
+        return []
 
     def _is_out_of_time(self) -> bool:
         now = time.monotonic()
