@@ -52,7 +52,8 @@ _FEWEST_DEEP_TOKENS = 512  # after fewer, what a token adds is noise, which a lo
 # and a drafted token a quarter of a plain one.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
 _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
-LEAST_COMPARISONS, MOST_COMPARISONS = 3, 7
+LEAST_COMPARISONS = 3
+MOST_COMPARISONS = 7
 _SETTLED = 0.02  # a relative error that is small enough
 _MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = this * MAD / sqrt(count)
 _HOPELESS = 0.8
@@ -70,7 +71,9 @@ _KEPT_S = 30 * 86_400  # older pass ratios are not used
 _METHOD = 3  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
-_ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "a short draft", "a long draft"
+_ROLLBACK = "rollback"
+_DRAFT = "a short draft"
+_LONG_DRAFT = "a long draft"
 _ROUGH_TWICE = (2, _DRAFT, _LONG_DRAFT)
 Slices = Generator[Calibration | None, None, Calibration]
 
@@ -106,12 +109,14 @@ class Tuner:
         self.stop()
         if self._has_news:  # of the pair before
             self._write_down()
-        self._costs, self._about = costs, _about(main)
+        self._costs = costs
+        self._about = _about(main)
         self._path = self._file(main, draft)
         content = _content(self._path)
         known = _calibration(content)
         if known is None:
-            self._slices, self._pair = measure(main, draft), (main, draft)
+            self._slices = measure(main, draft)
+            self._pair = (main, draft)
         costs.calibration = known or Calibration()
         self._written = 0
         if known is not None and _is_recent(content.get("baselines_at")):
@@ -129,7 +134,8 @@ class Tuner:
         if self._slices is None or self._pair is None or not self._begun:
             return False
         self._slices.close()
-        self._slices, self._begun = measure(*self._pair), False
+        self._slices = measure(*self._pair)
+        self._begun = False
         return True
 
     def measured(self, main: LoadedModel) -> tuple[ForwardTimes, ...]:
@@ -216,7 +222,8 @@ def _with_depth(
     """`known` with what each token of context adds; as it is where that cannot be measured."""
     widths = [width for width in _DEEP_WIDTHS if width in known.verify_s]
     timed = dict[Timed, Callable[[], float]]()
-    shallow_s, rows = dict[Timed, float](), dict[Timed, int]()
+    shallow_s = dict[Timed, float]()
+    rows = dict[Timed, int]()
     try:
         if caches := (yield from after_many_tokens(main)):
             timed = {f"{width}": partial(_step_s, main, caches, width) for width in widths}
@@ -308,7 +315,8 @@ class Comparisons:
     """
 
     def __init__(self, one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]) -> None:
-        self._one_token_s, self._timed = one_token_s, timed
+        self._one_token_s = one_token_s
+        self._timed = timed
         self._shares = {key: list[float]() for key in timed}
         self._least = dict.fromkeys(timed, math.inf)  # share of each, against the shorter of the two beside it
         self._before = self._shortest = math.inf
@@ -324,7 +332,8 @@ class Comparisons:
             after = max(self._one_token_s(), _LEAST_S)
             self._shares[key].append(2 * took / (self._before + after))
             self._least[key] = min(self._least[key], max(took, _LEAST_S) / min(self._before, after))
-            self._shortest, self._before = min(self._shortest, after), after
+            self._shortest = min(self._shortest, after)
+            self._before = after
             yield
 
     @property
@@ -385,7 +394,8 @@ def _error(values: Sequence[float]) -> float:
     normal values the result without the last factor is 0.73 (n = 3) to 0.96 (n = 8) of the true error on average; with
     it 1.7 to 1.2, so rather too large.
     """
-    middle, count = median(values), len(values)
+    middle = median(values)
+    count = len(values)
     deviation = median(abs(value - middle) for value in values)
     if not middle:
         return 0.0
@@ -411,7 +421,8 @@ def _split(seconds: Mapping[Timed, float], draft: LoadedModel) -> tuple[float, f
 
 def _chain_s(model: LoadedModel, caches: CacheSet, length: int) -> float:
     """Seconds of a draft of `length` tokens, each queued before the last one is computed; rolled back afterwards."""
-    position, token = caches.position, mx.array([1])
+    position = caches.position
+    token = mx.array([1])
     caches.keep_rollback_points()
     started = time.perf_counter()
     for _ in range(length):

@@ -73,7 +73,8 @@ class Choice:
     def __init__(self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool) -> None:
         """`plan` has no length yet; `seconds[n]`: price of a round that drafts n tokens."""
         chances = rates.by_position(hopeful=hopeful)[: len(seconds) - 1]
-        self._seconds, self._plan = seconds, plan
+        self._seconds = seconds
+        self._plan = plan
         self._tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
         self.fixed = self.of_length(max(range(1, len(seconds)), key=lambda n: self._tokens[n] / seconds[n]))
         self.rule = StopRule((), ())
@@ -271,7 +272,8 @@ class AutoController:
         """Rounds from here on are shared by `replies`; this one has so many tokens."""
         history = self._alone.shared_by(replies)
         if history is not self._history:
-            self._history, self._costs = history, history.costs
+            self._history = history
+            self._costs = history.costs
             self.parked = 0 < history.draft_speed < 1
         self._context_tokens = self._costs.context_tokens = context_tokens
 
@@ -372,7 +374,8 @@ class AutoController:
 
     def _cost_before_a_try(self, source: str) -> float:
         """Cost in plain tokens of prefilling its uncached tokens and drafting one; prefill alone is waste."""
-        plain_s, behind = self._costs.plain_s, self._uncached.get(source, 0)
+        plain_s = self._costs.plain_s
+        behind = self._uncached.get(source, 0)
         if not plain_s or not behind:
             return 0.0
         return (self._costs.reading_s(source, behind) + self._costs.price_s(source, 1)) / plain_s - 1

@@ -28,7 +28,8 @@ _LIKE = 2.0  # models within this factor of the size are comparable
 _DRAFT = "draft"
 # Largest correction by one round, in logs, without and with a calibration: a round of four times its price shows that
 # something else ran meanwhile.
-_LARGEST_STEP, _LARGEST_CORRECTION = math.log(1.5), math.log(1.2)
+_LARGEST_STEP = math.log(1.5)
+_LARGEST_CORRECTION = math.log(1.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,10 @@ class RoundCosts:
             if not drafted:
                 total += count
                 continue
-            ratio, context = self.ratios.of(source, depth), tokens_at(depth)
-            drafted_s, plain_s = self._calibrated_s(source, drafted, context), self._calibrated_s("", 0, context)
+            ratio = self.ratios.of(source, depth)
+            context = tokens_at(depth)
+            drafted_s = self._calibrated_s(source, drafted, context)
+            plain_s = self._calibrated_s("", 0, context)
             cost = count * max(1.0, drafted_s / plain_s * math.exp(ratio.excess))
             total += cost
             error += cost * ratio.error
@@ -211,7 +214,8 @@ class RoundCosts:
     def _calibrated_s(self, source: str, length: int, context_tokens: int) -> float:
         if not self.calibrated:
             return 1 + length * self._token_share.get(source, (_GUESSED_TOKEN, 0))[0]
-        drafting, width = self._calibration, self.padded(length + 1)
+        drafting = self._calibration
+        width = self.padded(length + 1)
         token_s = drafting.draft_s.get(source, 0.0) + context_tokens * drafting.draft_deep_s.get(source, 0.0)
         draft_s = drafting.round_s.get(source, 0.0) + length * token_s if length else 0.0
         return self._forward_s[width] + context_tokens * self._deep_s[width] + draft_s
@@ -322,7 +326,8 @@ def acceptance_of(tokens_per_pass: float, drafted: int) -> float:
     """
     if not drafted:
         return 1 - 1 / tokens_per_pass
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if sum(middle**at for at in range(drafted + 1)) < tokens_per_pass else (low, middle)
@@ -338,7 +343,8 @@ def _interpolated(seconds: Mapping[int, float], widths: list[int], width: int) -
     if width in seconds or len(widths) == 1:
         return seconds.get(width, seconds[widths[0]])
     upper = next((at for at, known in enumerate(widths) if known > width), len(widths) - 1)
-    low, high = widths[max(upper - 1, 0)], widths[max(upper, 1)]
+    low = widths[max(upper - 1, 0)]
+    high = widths[max(upper, 1)]
     return seconds[low] + (width - low) / (high - low) * (seconds[high] - seconds[low])
 
 
@@ -358,7 +364,8 @@ def _continued(seconds: Mapping[int, float], width: int) -> float:
 
 def _padded_widths(forward_s: tuple[float, ...], calibration: Calibration) -> tuple[int, ...]:
     """No padding for a difference within the calibration's error: the minimum of many noisy times is too low."""
-    padded, gain = [], _PADDING_GAIN - 2 * calibration.error
+    padded = []
+    gain = _PADDING_GAIN - 2 * calibration.error
     for width in range(len(forward_s)):
         best = min(range(width, len(forward_s)), key=lambda wider: forward_s[wider])
         pays = forward_s[best] + calibration.rollback_s < gain * forward_s[width]

@@ -69,7 +69,8 @@ def loading_any_draft(
     `light`: a block or an EAGLE-3 head that is published in 16 bits is quantized, its layers to 4 bits.
     """
     path = Path(folder).absolute()
-    info, own = inspect_model(path), path.resolve() == Path(main.info.folder).resolve()
+    info = inspect_model(path)
+    own = path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
     yield
     if config is None:
@@ -142,7 +143,8 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
 
 def _check_states(main: LoadedModel, layers: Sequence[int], path: Path) -> None:
     """Checks what the configs do not say: whether the network has these layers, and returns their states."""
-    deepest, there = max(layers, default=-1) + 1, main.first_layer + len(main.network.layers)
+    deepest = max(layers, default=-1) + 1
+    there = main.first_layer + len(main.network.layers)
     if deepest > there:
         raise DrafterDoesNotFit(str(path), "layers", deepest, there)
     try:
@@ -186,13 +188,15 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
 
     def chosen(name: str, module: Any) -> bool | dict[str, Any]:
         """By the shapes alone: a config names its exceptions (other bits, another mode) by the main model's names."""
-        scales, packed = weights.get(f"{name}.scales"), weights.get(f"{name}.weight")
+        scales = weights.get(f"{name}.scales")
+        packed = weights.get(f"{name}.weight")
         if scales is None or packed is None or not hasattr(module, "to_quantized"):
             return False
         if scales.ndim != 2 or packed.ndim != 2 or not scales.size:
             raise ValueError(f"{name}.scales {scales.shape} of {packed.shape}")
         width = module.weight.shape[-1]
-        group, bits = width // scales.shape[-1], 32 * packed.shape[-1] // width
+        group = width // scales.shape[-1]
+        bits = 32 * packed.shape[-1] // width
         mode = "affine" if f"{name}.biases" in weights else _MODES.get((group, bits), "")
         if not mode or group not in _GROUPS or bits not in _BITS:
             raise ValueError(f"{name} is packed in groups of {group} and {bits} bits")

@@ -153,7 +153,8 @@ def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generat
         tokens = main.tokenizer.encode(question)
     if len(tokens) < 2 or len(tokens) + _TOKENS > main.info.context_tokens:
         return None
-    sampler, sequence = Sampler(_GREEDY, 0, main.logit_width, tokens), TokenSequence(main, list(tokens))
+    sampler = Sampler(_GREEDY, 0, main.logit_width, tokens)
+    sequence = TokenSequence(main, list(tokens))
     kept = sequence.hidden_states = HiddenStates(main.network, layers, main.first_layer)
     with main.alone():
         kept.check(main.network)
@@ -172,7 +173,8 @@ def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[in
     with reading.applied():
         proposer = proposer_of(reading.draft, main, PrefixStore(), 0)
     assert isinstance(proposer, StateProposer)
-    sampler, fed = Sampler(_GREEDY, 0, main.logit_width, reply.tokens[: reply.prompt]), 0
+    sampler = Sampler(_GREEDY, 0, main.logit_width, reply.tokens[: reply.prompt])
+    fed = 0
     for end in range(reply.prompt, len(reply.tokens) - LONGEST + 1, STRIDE):
         yield
         tokens = reply.tokens[:end]

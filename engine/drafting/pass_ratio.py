@@ -28,7 +28,8 @@ _LEAST_DEPTH_TOKENS = 2048  # depth 0: up to so many tokens, where depth hardly 
 _BAD_LUCK = 0.15
 _MEMORY_PASSES = 1000.0  # time constant of `plain_passes`
 _RESTARTED = 0.06  # standard deviation of the excess between two runs of the program, in logs
-_MOST_KEPT, _LARGEST_EXCESS = 16, 2.0
+_MOST_KEPT = 16
+_LARGEST_EXCESS = 2.0
 
 
 @dataclass(slots=True)
@@ -132,7 +133,8 @@ class PassRatios:
         """Begin with what an earlier run has kept, less certain; what cannot be read is left out."""
         for each in kept[:_MOST_KEPT] if isinstance(kept, list) else ():
             try:
-                source, depth = str(each["source"]), int(each["depth"])
+                source = str(each["source"])
+                depth = int(each["depth"])
                 excess, variance, passes = (float(each[name]) for name in ("excess", "variance", "plain"))
             except (ValueError, KeyError, TypeError, OverflowError):
                 continue

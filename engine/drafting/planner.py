@@ -152,7 +152,8 @@ class Drafting:
         """
         of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
         layers = [layer for proposer in of_states for layer in proposer.layers]
-        sequence.hidden_states, main = None, sequence.model
+        sequence.hidden_states = None
+        main = sequence.model
         if not layers:
             return
         sequence.discard_in_flight()  # a step started before has recorded no states
@@ -178,7 +179,8 @@ class Drafting:
         if all(proposer.failed for proposer in of_states):
             sequence.hidden_states = None
             return
-        width, start = states.shape[1] // sum(len(proposer.layers) for proposer in of_states), 0
+        width = states.shape[1] // sum(len(proposer.layers) for proposer in of_states)
+        start = 0
         for proposer in of_states:
             end = start + len(proposer.layers) * width
             proposer.receive_states(position, states[:, start:end])
@@ -241,7 +243,8 @@ class Drafting:
 
 
 def _outcome(done: Round, seconds: float) -> Outcome:
-    draft, drafted = done.draft, done.drafted
+    draft = done.draft
+    drafted = done.drafted
     probabilities: list[float] = _listed(draft.probabilities)
     guesses: list[list[int]] = _listed(draft.guesses)
     return Outcome(

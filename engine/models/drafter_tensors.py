@@ -53,7 +53,8 @@ def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
 
 def _has_place(config: DrafterConfig, name: str) -> bool:
     if isinstance(config, BlockConfig | EagleConfig):
-        own, around = re.compile(KINDS[config.info.kind].tensors), _AROUND_LAYERS
+        own = re.compile(KINDS[config.info.kind].tensors)
+        around = _AROUND_LAYERS
         layers = config.backbone.layers
         in_layers = "|".join((_IN_LAYERS, *_further_parts(config)))
     elif isinstance(config, AssistantConfig):

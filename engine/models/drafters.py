@@ -28,11 +28,13 @@ _RAW_HEADS = ("mtp.", "mtp_layers.")
 _PARALLEL_MASKS = ("mask_token_id", "ptd_token_id", "pard_token")  # speculators' name for it, and vLLM's
 _DEPTHS = 8  # that P-EAGLE is trained for, if the config says nothing
 _MTP_INPUTS = ("join", "token_norm", "state_norm")
-_FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
+_FULL_LAYER = "full_attention"
+_SLIDING_LAYER = "sliding_attention"
 BODY = -1  # in place of a layer: the input of the main model's head
 _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
-_MOST_READ, _MOST_LAYERS = 32, 512
+_MOST_READ = 32
+_MOST_LAYERS = 512
 SEEN_ROWS = 4096
 ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
@@ -40,7 +42,8 @@ _MARKOV_HEADS = ("vanilla", "gated")
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _GEMMA = "gemma4"
 MUSE = "muse_glimmer_assistant"
-_ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
+_ACTIVATION_KEYS = ("hidden_act", "hidden_activation")
+_ACTIVATIONS = ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma 4 has
 _GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # by default
@@ -337,9 +340,12 @@ def _assistant(config: JsonObject) -> AssistantConfig:
     types = tuple(map(str, entries(text, "layer_types")))
     if not types or len(types) != whole(text, "num_hidden_layers") or not set(types) <= {_FULL_LAYER, _SLIDING_LAYER}:
         raise FileError(f"config.json: layer_types {str(types)[:80]}")
-    rows, clusters, likeliest = positive(text, "vocab_size"), 0, 0
+    rows = positive(text, "vocab_size")
+    clusters = 0
+    likeliest = 0
     if config.get("use_ordered_embeddings"):
-        clusters, likeliest = positive(config, "num_centroids"), positive(config, "centroid_intermediate_top_k")
+        clusters = positive(config, "num_centroids")
+        likeliest = positive(config, "centroid_intermediate_top_k")
         if rows % clusters or likeliest > clusters:
             raise FileError(f"config.json: {likeliest} of {clusters} clusters of {rows} tokens")
         if config.get("tie_word_embeddings") is False:
@@ -377,7 +383,8 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
     if gemma:
         flat = of_full_layers(flat)
     rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
-    heads, width = positive(flat, "num_attention_heads"), positive(flat, "hidden_size")
+    heads = positive(flat, "num_attention_heads")
+    width = positive(flat, "hidden_size")
     sizes = Backbone(
         width=width,
         layers=whole(flat, "num_hidden_layers", 1),
@@ -473,7 +480,8 @@ def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
 
 
 def _reduced_vocabulary(flat: dict[str, Any]) -> int:
-    rows, all_rows = whole(flat, "draft_vocab_size"), whole(flat, "vocab_size")
+    rows = whole(flat, "draft_vocab_size")
+    all_rows = whole(flat, "vocab_size")
     if not 0 <= rows <= all_rows:
         raise FileError(f"config.json: draft_vocab_size {rows} of {all_rows} tokens")
     return rows if rows != all_rows else 0
@@ -489,7 +497,8 @@ def layer_need(config: JsonObject) -> str:
 
     Only for drafters with layers of their own kind: a main model's head has that model's layers.
     """
-    said, gemma = flattened(config), is_gemma(config)
+    said = flattened(config)
+    gemma = is_gemma(config)
     for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
         if said.get(key):
             return key

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import mlx.core as mx
 import pytest
 
@@ -61,23 +59,13 @@ def paired() -> set[tuple[str, str | None]]:
 
 
 def small(kind: str) -> DrafterConfig:
-    config_of: Any = {
-        "dflash": tiny.dflash_config,
-        "dflash2": tiny.dflash2_config,
-        "dflare": tiny.dflare_config,
-        "dfly": tiny.dfly_config,
-        "domino": tiny.domino_config,
-        "dspark": tiny.dspark_config,
-        "eagle3": tiny.eagle_author_config,
-        "peagle": tiny.peagle_served_config,
-    }[kind]
+    config_of, _ = tiny.KINDS[kind]
     config = config_of(**SMALL)
     if block := config.get("dflash_config"):
-        config["dflash_config"] = (
-            block | {"mask_token_id": 90} | ({"selector_top_k": 8} if "selector_top_k" in block else {})
-        )
-    eagle = kind in ("eagle3", "peagle")
-    parsed = drafter_config(config | {"draft_vocab_size": 48} if eagle else config)
+        config["dflash_config"] = block | {"mask_token_id": 90, "selector_top_k": 8}
+    if "draft_vocab_size" in config:
+        config["draft_vocab_size"] = 48
+    parsed = drafter_config(config)
     assert parsed is not None
     return parsed
 

@@ -30,13 +30,8 @@ from tests.helpers import tiny_heads as heads
 from tests.helpers.loading import at_once, load_model
 
 Weights = dict[str, mx.array]
-KINDS = {
-    "dspark": (tiny.dspark_config(), tiny.block_weights),
-    "dflash2": (tiny.dflash2_config(), tiny.block_weights),
-    "dfly": (tiny.dfly_config(), tiny.block_weights),
+KINDS = {kind: (config_of(), weights_of) for kind, (config_of, weights_of) in tiny.KINDS.items()} | {
     "muse": (tiny.muse_config(), tiny.block_weights),
-    "dflare": (tiny.dflare_config(), tiny.block_weights),
-    "domino": (tiny.domino_config(), tiny.block_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
     "peagle": (tiny.peagle_config(), tiny.peagle_weights),
 }
@@ -130,7 +125,6 @@ def test_a_copy_of_what_is_the_main_models_is_no_reason(main: LoadedModel, tenso
 
 
 EVERY = {
-    "dflash": (tiny.dflash_config(), tiny.block_weights),
     "gated": (tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.block_weights),
     "norms of layers": (tiny.eagle_config(fc_norm=True, norm_before_fc=True), tiny.eagle_weights),
     "three layers": (tiny.eagle_config(layer={"num_hidden_layers": 3}), tiny.eagle_weights),

@@ -3,9 +3,9 @@
 Blocks are written once more in numpy, in `tests/engine/test_block_reference.py`.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
-greedily: logits within 1e-4 (of the largest, where heads feed on their own states), tokens equal. DeepSpec's code is
-compared where it is on PYTHONPATH. Pictures are in `pictures.py`. `make parity ARGS="peagle mtp"` compares those parts
-alone. Prints a line a case; ends with status 1 where one differs.
+greedily: logits within 1e-4 (of the largest, where heads feed on their own states), tokens equal. Pictures are
+in `pictures.py`. `make parity ARGS="peagle mtp"` compares those parts alone. Prints a line a case; ends with status 1
+where one differs.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 
 from tests.parity.assistants import assistant_cases
 from tests.parity.authors import author_cases
-from tests.parity.deepspec import deepspec_cases
-from tests.parity.eagle3 import eagle_cases
 from tests.parity.layers import layer_cases
 from tests.parity.mtp import mtp_cases
 from tests.parity.peagle import peagle_cases
@@ -24,14 +22,12 @@ from tests.parity.pictures import picture_cases
 
 Case = tuple[str, int, int, float]  # name, prefixes, how many were drafted otherwise, largest difference of logits
 _PARTS: dict[str, Callable[[], Iterator[Case]]] = {
-    "eagle3": eagle_cases,
     "mtp": mtp_cases,
     "assistants": assistant_cases,
     "authors": author_cases,
     "peagle": peagle_cases,
     "layers": layer_cases,
     "pictures": picture_cases,
-    "deepspec": deepspec_cases,
 }
 
 

@@ -24,7 +24,8 @@ from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafters import BODY, AssistantConfig
 from engine.models.numbers import check_read_numbers
 
-_FULL, _SLIDING = "full_attention", "sliding_attention"
+_FULL = "full_attention"
+_SLIDING = "sliding_attention"
 _CACHES = {_FULL: KVCache, _SLIDING: RotatingKVCache}
 
 
@@ -38,14 +39,16 @@ class AssistantDrafter(nn.Module):
     def __init__(self, config: AssistantConfig, main: ModelAccess) -> None:
         """Raises NoAccess where the main model has no layers whose keys and values fit."""
         super().__init__()
-        self._config, self._main = config, main
+        self._config = config
+        self._main = main
         self._types = tuple(sorted(set(config.layer_types)))
         self._sources = tuple(_last_layer(main, kind) for kind in self._types)
         self._ahead = 0  # from the newest state to the draft's position, in tokens
         self._state_first = False
         check_read_numbers(dict(config.text_config), inspect.signature(ModelArgs).parameters)
         sizes = ModelArgs.from_dict(dict(config.text_config))
-        width, main_width = sizes.hidden_size, config.info.main_width
+        width = sizes.hidden_size
+        main_width = config.info.main_width
         self.layers = [DecoderLayer(sizes, index) for index in range(len(config.layer_types))]
         self.embed_tokens = nn.Embedding(sizes.vocab_size, width)
         self.norm = nn.RMSNorm(width, eps=sizes.rms_norm_eps)
@@ -131,7 +134,8 @@ class AssistantDrafter(nn.Module):
 
     def _one_row(self) -> dict[str, tuple[mx.array, mx.array]]:
         """Keys and values of one token, by type of layer; for their shapes, never computed."""
-        caches, states = self.make_cache(), self._main.embed(mx.array([0]))
+        caches = self.make_cache()
+        states = self._main.embed(mx.array([0]))
         for layer, cache in zip(self._sources, caches, strict=True):
             self._main.keep_rows(layer, states, cache)
         kept = (cache.keys_and_values() for cache in caches)
@@ -152,7 +156,9 @@ class _Clusters(nn.Module):
 
     def __init__(self, width: int, vocabulary: int, clusters: int, likeliest: int) -> None:
         super().__init__()
-        self._clusters, self._likeliest, self._vocabulary = clusters, likeliest, vocabulary
+        self._clusters = clusters
+        self._likeliest = likeliest
+        self._vocabulary = vocabulary
         self.centroids = nn.Linear(width, clusters, bias=False)
         self.token_ordering = mx.zeros((vocabulary,), dtype=mx.int32)  # (vocabulary,), cluster by cluster
 

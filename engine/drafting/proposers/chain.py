@@ -40,7 +40,8 @@ def draft_chain(
 
     Stops after one of `ends`, and by the plan's stop rule.
     """
-    logits, drafts = first, list[Draft]()
+    logits = first
+    drafts = list[Draft]()
     seen: list[float] = []  # probabilities that were read on the host
     while len(drafts) < plan.length:
         if drafts:
@@ -113,7 +114,9 @@ class _Chain:
     """One draft of a head. Its rows are rolled back at the end."""
 
     def __init__(self, head: Head, state: mx.array, caches: CacheSet) -> None:
-        self._head, self._state, self._caches = head, state, caches
+        self._head = head
+        self._state = state
+        self._caches = caches
         self._position = caches.position
         self.first = head.logits(state)
 

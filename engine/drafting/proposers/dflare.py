@@ -27,7 +27,8 @@ class ContextAttention(Attention):
         self.v_proj_target = nn.Linear(sizes.width, width, bias=sizes.attention_bias)
 
     def read(self, context: mx.array, rope: Any, cache: KVCache) -> None:
-        keys, values = self.k_proj_target(context), self.v_proj_target(context)
+        keys = self.k_proj_target(context)
+        values = self.v_proj_target(context)
         cache.update_and_fetch(*self._turned(keys, values, rope, cache.offset))
 
 

@@ -44,7 +44,8 @@ class Attention(Projections):
 
     def __init__(self, sizes: Backbone, window: int, *, causal: bool, sinks: bool = False) -> None:
         super().__init__(sizes, sizes.width, norms=True)
-        self._window, self._causal = window, causal
+        self._window = window
+        self._causal = causal
         if sinks:
             self.attention_sink_bias = mx.zeros((sizes.heads,))
 
@@ -53,7 +54,8 @@ class Attention(Projections):
         cache.update_and_fetch(keys, values)
 
     def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
-        rows, position = block.shape[1], cache.offset
+        rows = block.shape[1]
+        position = cache.offset
         queries = self._queries(block, rope, position)
         keys, values = self._keys_values(block, rope, position)
         seen = min(position, self._window - 1) if self._window else position
@@ -90,7 +92,8 @@ class Layer(Residuals):
 
 def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler: Sampler) -> Draft:
     """`plan.length` tokens from `position` on, each sampled from its row's logits."""
-    drafts, before = list[Draft](), newest
+    drafts = list[Draft]()
+    before = newest
     for row in range(plan.length):
         ahead = mx.concatenate([draft.tokens for draft in drafts]) if drafts else None
         drafts.append(sampler.draft(walk(row, before), position + row, ahead, Sharpness.LEVELS, plan.sharpness))
@@ -128,7 +131,8 @@ class BlockDrafter(OwnLayers):
 
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
         super().__init__(config)
-        self._config, self._main = config, main
+        self._config = config
+        self._main = main
         sizes = config.backbone
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)

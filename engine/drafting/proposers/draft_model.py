@@ -39,7 +39,8 @@ class DraftModelProposer:
         self._translation = model.translation
         self._ends = model.ends
         self._store = store
-        self._turn_end, self._chat = turn_end, chat
+        self._turn_end = turn_end
+        self._chat = chat
         self._sequence: Sequence | None = None
         self._taken_in: int  # tokens of the main model that its sequence has
         self._logits: mx.array  # after the last cached token

@@ -36,7 +36,8 @@ class Layer(Residuals):
     """The first layer is fed embeddings beside the states; the others are ordinary."""
 
     def __init__(self, config: EagleConfig, index: int) -> None:
-        sizes, first = config.backbone, index == 0
+        sizes = config.backbone
+        first = index == 0
         super().__init__(sizes)
         self._norm_before_residual = config.norm_before_residual
         self.self_attn = Attention(sizes, (1 + first) * sizes.width, norms=config.norms_of_heads)
@@ -66,8 +67,10 @@ class EagleDrafter(OwnLayers):
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
         super().__init__(config)
-        self._config, self._main = config, main
-        sizes, rows = config.backbone, config.info.vocabulary_rows
+        self._config = config
+        self._main = main
+        sizes = config.backbone
+        rows = config.info.vocabulary_rows
         self._reads = config.info.layers or default_eagle_layers(main.layers)
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         if config.norm_before_fc:
@@ -127,7 +130,8 @@ class EagleDrafter(OwnLayers):
         return self.fc(self.input_norm(states) if config.norm_before_fc else states)
 
     def _mask(self, layer: int, rows: int, cache: KVCache) -> Any:
-        context, windows = self._config.backbone.context_tokens, self._config.windows
+        context = self._config.backbone.context_tokens
+        windows = self._config.windows
         window = min(context, windows[layer] or context)
         return cache.make_mask(rows, window_size=window if cache.offset + rows > window else None, return_array=False)
 

@@ -77,16 +77,20 @@ class Context:
         `chat`: the main model's sequence; from its cache, missing states at the end of a chat are computed without the
         rest.
         """
-        self.turn_end, self._tokens, self._chat = turn_end, tokens, chat
+        self.turn_end = turn_end
+        self._tokens = tokens
+        self._chat = chat
 
     def follow(self, tokens: Tokens[int]) -> None:
         """Add what was committed since the last call."""
         self._tokens = tokens
         if self.sequence is None:
-            rows, read_from = self._rows(tokens), self.waiting[0][0] if self.waiting else None
+            rows = self._rows(tokens)
+            read_from = self.waiting[0][0] if self.waiting else None
             # If we have all states from token 0, start empty, and leave the kept rows to other chats. Otherwise the
             # main model took its cache from a kept chat: take at least as many rows from the store.
-            fresh, least = read_from == 0, read_from or 0
+            fresh = read_from == 0
+            least = read_from or 0
             self.sequence = Sequence(self.drafter, rows) if fresh else self.store.take(self.drafter, rows, least)
             self.sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
             self._recall_last_state(self.sequence)
@@ -94,7 +98,8 @@ class Context:
 
     def _recall_last_state(self, sequence: Sequence) -> None:
         """If the chat departs right where the last reply ended, its last row was dropped; restore the state for it."""
-        kept, sequence.last_state = sequence.last_state, None
+        kept = sequence.last_state
+        sequence.last_state = None
         if kept is not None and self.waiting and self.waiting[0][0] == kept[0] + 1:
             self.waiting.insert(0, kept)
             self._waiting_bytes += kept[1].nbytes
@@ -124,7 +129,8 @@ class Context:
             self.read()
             self.caches.evaluate()
         if self._too_much_waits():
-            self.waiting, self._waiting_bytes = [], 0
+            self.waiting = []
+            self._waiting_bytes = 0
         self.waiting = _joined(self.waiting)
         mx.eval([held for _, held in self.waiting])
 
@@ -192,8 +198,10 @@ class Context:
 
     def read(self) -> None:
         """Compute rows of all waiting states, up to the first that is missing."""
-        tokens, waiting = self._tokens, _joined(self.waiting)
-        held, end = self.caches.position, len(tokens) - 1
+        tokens = self._tokens
+        waiting = _joined(self.waiting)
+        held = self.caches.position
+        end = len(tokens) - 1
         while waiting and waiting[0][0] <= held:
             position, states = waiting.pop(0)
             last = min(position + states.shape[0], end)
@@ -231,7 +239,8 @@ class Context:
             self.sequence.belong_to(self._chat)
             self.store.put(self.sequence)
         self.sequence = self._again = None
-        self.waiting, self._waiting_bytes = [], 0
+        self.waiting = []
+        self._waiting_bytes = 0
 
     @property
     def _following(self) -> Sequence:

@@ -24,7 +24,9 @@ class Projections(nn.Module):
 
     def __init__(self, sizes: Backbone, read_width: int, *, norms: bool) -> None:
         super().__init__()
-        self._sizes, self._normed, bias = sizes, norms, sizes.attention_bias
+        self._sizes = sizes
+        self._normed = norms
+        bias = sizes.attention_bias
         self.q_proj = nn.Linear(read_width, sizes.heads * sizes.head_width, bias=bias)
         self.k_proj = nn.Linear(read_width, sizes.kv_heads * sizes.head_width, bias=bias)
         if not sizes.values_are_keys:
@@ -108,7 +110,8 @@ class OwnLayers(nn.Module):
 
     def __init__(self, config: BlockConfig | EagleConfig) -> None:
         super().__init__()
-        self._backbone, self._vocabulary_rows = config.backbone, config.info.vocabulary_rows
+        self._backbone = config.backbone
+        self._vocabulary_rows = config.info.vocabulary_rows
         sizes = config.backbone
         self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         self._rope = initialize_rope(

@@ -44,9 +44,14 @@ class MtpDrafter(nn.Module):
 
     def __init__(self, config: MtpConfig, main: ModelAccess) -> None:
         super().__init__()
-        self._config, self._main, self._family = config, main, FAMILIES[config.family]
-        self._one, self._window = _OneLayer(config), self._family.window(config.text_config)
-        width, rows, eps = config.info.main_width, config.info.vocabulary_rows, _norm_eps(config)
+        self._config = config
+        self._main = main
+        self._family = FAMILIES[config.family]
+        self._one = _OneLayer(config)
+        self._window = self._family.window(config.text_config)
+        width = config.info.main_width
+        rows = config.info.vocabulary_rows
+        eps = _norm_eps(config)
         self.join = nn.Linear(2 * width, width, bias=False)
         self.token_norm = nn.RMSNorm(width, eps=eps)
         self.state_norm = nn.RMSNorm(width, eps=eps)
@@ -140,7 +145,8 @@ class MtpDrafter(nn.Module):
 
     def _rows(self, joined: mx.array, caches: list[Any]) -> mx.array:
         rows = joined[None]
-        cache, window = next(leaves(caches)), self._window or None
+        cache = next(leaves(caches))
+        window = self._window or None
         mask = create_attention_mask(rows, cache, window_size=window, return_array=self._family.mask_array)
         kept = iter(caches)
         for layer in self.layers:

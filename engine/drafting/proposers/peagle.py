@@ -61,7 +61,8 @@ class PEagleDrafter(EagleDrafter):
         """
         if length == 1:
             return state
-        position, masks = caches.position, length - 1
+        position = caches.position
+        masks = length - 1
         fused = mx.broadcast_to(self._fused(self.mask_hidden[0]), (masks, state.shape[-1]))
         made = self._forward(mx.full((masks,), self._config.mask_token, dtype=mx.uint32), fused, caches)
         caches.roll_back(position)
