@@ -272,7 +272,7 @@ class PairingCard(Translated, Card):
         self.cancel = PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
         self._address_row = Row(theme, self.address)
-        self._code_row = Row(theme, self.code)
+        self.code_row = Row(theme, self.code)
         self.add(self._address_row)
         self.add(self.code_row)
         foot = QWidget()
