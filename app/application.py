@@ -273,7 +273,7 @@ class Application(QObject):
         caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
         if opened.purged:
             self.storage.forget_traces()
-            caches.keep_all()
+            caches.keep()
         self.file_controllers = FileControllers(
             self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post
         )

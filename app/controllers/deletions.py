@@ -177,22 +177,15 @@ class KeptCaches(QObject):
         self._engine = engine
         self._storage = storage
         bridge.event_arrived.connect(self._on_event)
-        deletions.changed.connect(self.keep_all)
-        deletions.message_deleted.connect(self._forget)
+        deletions.changed.connect(self.keep)
+        deletions.message_deleted.connect(self.keep)  # what was read of a chat before a message of it was deleted
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
-            self.keep_all()
+            self.keep()
 
-    def keep_all(self) -> None:
-        """Of all chats that are not in the Trash."""
-        self._keep(0)
-
-    def _forget(self, chat_id: int) -> None:
-        """What was read of a chat before a message of it was deleted."""
-        self._keep(chat_id)
-
-    def _keep(self, without: int) -> None:
+    def keep(self, without: int = 0) -> None:
+        """Of all chats that are not in the Trash, but for one."""
         if self._storage.keeps:
             chats = self._storage.read.chats.ids()
             self._engine.keep_only([conversation_of(chat_id) for chat_id in chats if chat_id != without])

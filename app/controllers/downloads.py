@@ -6,7 +6,7 @@ A row is one model or the two halves of a pair, which the store fetches at the s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
@@ -52,6 +52,11 @@ class _Half:
     offline: bool = False  # paused by offline mode
     folder: str = ""
 
+    @property
+    def has_size(self) -> bool:
+        """Whether it is known. A half that an earlier run finished needs none."""
+        return self.total_bytes > 0 or self.state is DownloadState.FINISHED
+
     def brings(self, repository: str, revision: str) -> bool:
         same = self.revision == revision and self.state is not DownloadState.FAILED
         return self.repository == repository and (self.state in _RUNNING or same)
@@ -63,8 +68,17 @@ class _Row:
     halves: tuple[_Half, ...]
     draft_for: str = ""  # the folder of the main model that it was looked for as a draft of
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(half.repository for half in self.halves)
+
+    @property
     def states(self) -> list[DownloadState]:
         return [half.state for half in self.halves]
+
+    @property
+    def is_finished(self) -> bool:
+        return set(self.states) == {DownloadState.FINISHED}
 
 
 class DownloadController(QObject):
@@ -150,7 +164,7 @@ class DownloadController(QObject):
     def folders(self, row: int) -> tuple[str, ...]:
         """Where a finished download's models are; none before that."""
         found = self._rows.get(row)
-        if found is None or set(found.states()) != {DownloadState.FINISHED}:
+        if found is None or not found.is_finished:
             return ()
         return tuple(half.folder for half in found.halves)
 
@@ -163,9 +177,9 @@ class DownloadController(QObject):
     def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, draft_for: str = "") -> int:
         for row in self._rows.values():
             under_way = {half.repository for half in row.halves if half.state in _RUNNING}
-            if (_names(row) == repositories and under_way) or set(repositories) <= under_way:
+            if (row.names == repositories and under_way) or set(repositories) <= under_way:
                 return row.id
-        same = [row for row in self._rows.values() if set(_names(row)) <= set(repositories)]
+        same = [row for row in self._rows.values() if set(row.names) <= set(repositories)]
         number = same[0].id if same else next(self._ids)
         for row in same[1:]:
             del self._rows[row.id]
@@ -285,7 +299,7 @@ class DownloadController(QObject):
     def _drop(self, number: int, half: _Half) -> None:
         """Its model is deleted: a row that is done goes with it, of another one what is still to come stays."""
         row = self._rows.get(number)
-        if row is None or set(row.states()) == {DownloadState.FINISHED}:
+        if row is None or row.is_finished:
             self.dismiss(number)
         elif half.state is DownloadState.FINISHED:
             self._forget_pair(row)
@@ -309,11 +323,11 @@ class DownloadController(QObject):
         return tuple(each for each in self._settings.pair_downloads if each != " ".join(pair))
 
     def _forget_pair(self, row: _Row) -> None:
-        self._settings.pair_downloads = self._other_pairs(_names(row))
+        self._settings.pair_downloads = self._other_pairs(row.names)
 
     def _forget_pair_when_done(self, number: int) -> None:
         row = self._rows[number]
-        if set(row.states()) == {DownloadState.FINISHED}:
+        if row.is_finished:
             self._forget_pair(row)
             main = row.draft_for or row.halves[0].folder
             draft = row.halves[-1].folder
@@ -362,9 +376,9 @@ def _entry(row: _Row, hub: str) -> DownloadEntry:
     files = [_named(progress, len(row.halves) > 1) for progress in running]
     return DownloadEntry(
         id=row.id,
-        repositories=_names(row),
+        repositories=row.names,
         done_bytes=sum(half.done_bytes for half in going),
-        total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
+        total_bytes=sum(half.total_bytes for half in going) if all(half.has_size for half in going) else 0,
         bytes_per_second=sum(progress.bytes_per_second for progress in running),
         seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
         retry=waits[0].retry if waits else None,
@@ -384,22 +398,13 @@ def _page(error: EngineError | None, hub: str) -> str:
     return f"{hub.rstrip('/') or PUBLIC_HUB}/{page}"
 
 
-def _names(row: _Row) -> tuple[str, ...]:
-    return tuple(half.repository for half in row.halves)
-
-
-def _sizes(halves: Iterable[_Half]) -> Iterator[bool]:
-    """Whether the size of each is known. A half that an earlier run finished needs none."""
-    return (half.total_bytes > 0 or half.state is DownloadState.FINISHED for half in halves)
-
-
 def _state(row: _Row) -> DownloadState:
     """One row has one state and one set of buttons: it goes on as long as any half does, and waits for who paused it.
 
     Why a half failed is shown beside that; to resume is to try it again, too.
     """
     order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.PAUSED, DownloadState.FAILED)
-    return next((state for state in order if state in row.states()), DownloadState.FINISHED)
+    return next((state for state in order if state in row.states), DownloadState.FINISHED)
 
 
 def _named(progress: DownloadProgress, in_pair: bool) -> list[FileProgress]:

@@ -34,7 +34,7 @@ ROOT = SOURCES.parent
 _SAME = re.compile(
     r"Hunch|Hub|MLX|Hugging Face|Main-8B|Draft-1B|TeX|token|Top-p|Top-k|Min-p|English|GB|MB|Mac|[←·%×]"
     r"|https?|Fusion|Qt|OpenBLAS|Linux|Shift|Return|Finder|App|nat|M\d (?:Pro|Max|Ultra)"
-    r"|Gemma|Qwen|GLM|GPT OSS|Flash"
+    r"|Gemma|Qwen|GLM|GPT OSS|Flash|Claude Code|hunch launch claude"
     r"|\b[A-Za-z][\w.]*-[\w.-]+"  # names of models
     r"|[\w.-]+\.(?:json|toml|ya?ml)"  # and of files
 )
