@@ -63,6 +63,10 @@ class Updates(QObject):
         worker.ask(lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
         worker.close(0.0)  # after that
 
+    @property
+    def is_asking(self) -> bool:
+        return self._question is not None
+
     def close(self) -> None:
         self._timer.stop()
         if self._question is not None:
