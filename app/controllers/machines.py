@@ -41,7 +41,7 @@ from engine import (
     Machine,
     MachineRefusal,
     MachineUnavailable,
-    ModelSupply,
+    ModelFileServer,
     RankLost,
     Way,
     model_memory_bytes,
@@ -79,7 +79,7 @@ class MachinesController(QObject):
         self.entries: tuple[MachineEntry, ...] = ()
         self.pairing = PairingView()
         self.plan = PlanView()
-        self.supplying = Supplying(post, self)
+        self.file_serving = FileServing(post, self)
         self._identity = identity
         self._models = models
         self._post = post
@@ -112,7 +112,7 @@ class MachinesController(QObject):
             worker.close(0.0)
         self.discovery.browse(False)
         self.lending.close()
-        self.supplying.close()
+        self.file_serving.close()
 
     def _on_event(self, event: Event) -> None:
         """The engine has no model any more that has lost some layers, and may load it again by itself."""
@@ -301,7 +301,7 @@ class MachinesController(QObject):
         self.plan = view
         machine = self._machines.get(view.fingerprint)
         helping = None if machine is None else self._helping(machine)
-        self.supplying.follow(view, helping, self._models.library.source(view.folder))
+        self.file_serving.follow(view, helping, self._models.library.source(view.folder))
         self.plan_changed.emit()
 
     def _helping(self, machine: Machine) -> Helping:
@@ -324,7 +324,7 @@ def _problem(error: Exception) -> EngineError:
     return error if isinstance(error, EngineError) else InternalError(str(error))
 
 
-class Supplying(QObject):
+class FileServing(QObject):
     """Gives a model's files to a machine that lacks it, while a plan asks that machine for help with it."""
 
     changed = Signal()  # `is_used`
@@ -334,7 +334,7 @@ class Supplying(QObject):
         super().__init__(parent)
         self.is_used = False  # files are read now: this machine should stay awake
         self._post = post
-        self._supply: ModelSupply | None = None
+        self._server: ModelFileServer | None = None
         self._about = "", ""  # folder, and fingerprint of the machine
 
     def follow(self, plan: PlanView, helping: Helping | None, source: HubSource) -> None:
@@ -343,13 +343,13 @@ class Supplying(QObject):
         if about != self._about or plan.state is AskingState.DONE:
             self.end()
         lacks = isinstance(plan.error, MachineUnavailable) and plan.error.why is MachineRefusal.NO_MODEL
-        begins = self._supply is None or self._supply.is_over
+        begins = self._server is None or self._server.is_over
         if lacks and begins and plan.state is AskingState.REFUSED and helping is not None and source.revision:
-            self._about, self._supply = about, ModelSupply(helping, plan.folder, source, self._hear)
-            self._supply.start()
+            self._about, self._server = about, ModelFileServer(helping, plan.folder, source, self._hear)
+            self._server.start()
 
     def _hear(self, used: bool) -> None:
-        """On the supply's thread."""
+        """On the server's thread."""
         self._post(lambda: self.on_use(used))
 
     def on_use(self, used: bool) -> None:
@@ -357,14 +357,14 @@ class Supplying(QObject):
         self.changed.emit()
 
     def end(self) -> None:
-        if self._supply is not None:
-            self._supply.end()
-            self._supply = None
+        if self._server is not None:
+            self._server.end()
+            self._server = None
 
     def close(self) -> None:
         """At the end of the app."""
-        if self._supply is not None:
-            self._supply.end(_CLOSE_S)
+        if self._server is not None:
+            self._server.end(_CLOSE_S)
 
 
 class MachineDiscovery(QObject):
@@ -556,9 +556,9 @@ class Lending(QObject):
     def on_state(self, state: LendingState) -> None:
         before, self.state = self.state, state
         set_aside(state.promised_bytes)
-        supplied = state.supplied(str(self._identity))
-        if supplied != before.supplied(str(self._identity)):
-            self._models.sources.set_supplied(supplied)
+        peer = state.peer_model(str(self._identity))
+        if peer != before.peer_model(str(self._identity)):
+            self._models.sources.set_peer_model(peer)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:

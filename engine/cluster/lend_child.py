@@ -106,8 +106,8 @@ class _Child:
             state = replace(state, wanted_repository=source.repository, wanted_revision=source.revision)
         files = self.lender.offered_files
         if files is not None:
-            state = replace(state, supplied_by=files.wanted.machine.name, supplied_endpoint=files.endpoint)
-            state = replace(state, supplied_fingerprint=files.wanted.machine.fingerprint)
+            state = replace(state, peer_name=files.wanted.machine.name, peer_endpoint=files.endpoint)
+            state = replace(state, peer_fingerprint=files.wanted.machine.fingerprint)
         if lending is not None:
             used = memory_of(lending.pid) if lending.pid else 0
             state = replace(state, user=lending.machine.name, folder=lending.folder, used_bytes=_rounded(used))

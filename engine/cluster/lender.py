@@ -25,12 +25,12 @@ from engine.cluster.operations import (
     Approach,
     Ask,
     Offer,
+    OfferFiles,
     Ping,
     Pong,
     Refused,
     Share,
     Start,
-    Supply,
 )
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_rank
@@ -271,7 +271,7 @@ class Lender:
                 if not value.memory_bytes:
                     raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
                 return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
-            case Supply() if machine is not None and self._is_paired(machine):
+            case OfferFiles() if machine is not None and self._is_paired(machine):
                 self._note_files(Wanted(machine, HubSource(value.repository, value.revision)), value.port, connection)
                 wire.send(Answer(True))
             case _:

@@ -321,14 +321,16 @@ def _is_at(descriptor: int, path: Path) -> bool:
 # only. Computed from files on disk, so no process has to keep count.
 
 
-def promise(root: Path, ahead: Ahead, wait: Callable[[float], object], record: Callable[[int], None]) -> None:
+def reserve_space(
+    root: Path, space: SpaceNeeded, wait: Callable[[float], object], record: Callable[[int], None]
+) -> None:
     """Raises DiskFull if there is no space, or others have reserved it.
 
     Else `record` writes the final size of the staging folder; the reservation lasts as long as its lock.
     """
     with alone_with_room(root, wait):
-        ahead.check(sum(_to_come(staging) for staging in under_way(root) if staging != ahead.staging))
-        record(bytes_in(ahead.staging) + ahead.needed_bytes())
+        space.check(sum(_to_come(staging) for staging in under_way(root) if staging != space.staging))
+        record(bytes_in(space.staging) + space.needed_bytes())
 
 
 def _to_come(staging: Path) -> int:
@@ -340,7 +342,7 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
 
 
-class Ahead:
+class SpaceNeeded:
     """Bytes that one download has still to write into its staging folder."""
 
     def __init__(

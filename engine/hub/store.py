@@ -32,7 +32,7 @@ from engine.api.events import (
     UpdateChecked,
     VerifyProgress,
 )
-from engine.api.hub import HubAccess, HubQuery, SearchId, SuppliedModel
+from engine.api.hub import HubAccess, HubQuery, PeerModel, SearchId
 from engine.api.types import DeleteRefusal, DownloadId
 from engine.hub import library, staging
 from engine.hub.client import HubClient, from_any
@@ -83,9 +83,9 @@ class ModelStore:
         self._searches = Searches(sink, self.tuning.patience, self._jobs)
         self._leftovers_reported = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
+        self._worker = threading.Thread(target=self._work, name="models", daemon=True)
         self.set_hub(HubAccess(endpoint or "", ""))
-        self._clerk.start()
+        self._worker.start()
 
     def scan(self) -> None:
         self._tasks.put(self._scan)
@@ -128,8 +128,8 @@ class ModelStore:
         if access.offline:
             self._jobs.stop(StopKind.OFFLINE)
 
-    def set_supplied(self, model: SuppliedModel | None) -> None:
-        self._downloads.set_supplied(model)
+    def set_peer_model(self, model: PeerModel | None) -> None:
+        self._downloads.set_peer_model(model)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self._downloads.shares.throttle.set_limit(bytes_per_second)
@@ -163,7 +163,7 @@ class ModelStore:
     def close(self, timeout_s: float = 10.0) -> bool:
         """Pauses running downloads. False: a thread is still running."""
         deadline = time.monotonic() + timeout_s
-        threads = [self._clerk, *self._downloads.close(), *self._jobs.close()]
+        threads = [self._worker, *self._downloads.close(), *self._jobs.close()]
         self._tasks.put(None)
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -240,7 +240,7 @@ class Downloads:
     def __init__(self, root: Path, sink: Sink, tuning: Tuning) -> None:
         self._root, self._sink, self._tuning = root, sink, tuning
         self._hub = Hub.of(HubAccess())
-        self._supplied: SuppliedModel | None = None
+        self._peer_model: PeerModel | None = None
         self.shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
         self.recovered = threading.Event()  # set once what an earlier run was publishing is in place
         self._lock = threading.Lock()
@@ -257,7 +257,7 @@ class Downloads:
                 return former[0]
             number = DownloadId(next(self._ids))
             download = Download(self._root, repository, revision, self._hub, self._tuning)
-            download.supplier.offered = self._supplied
+            download.peer_files.offered = self._peer_model
             thread = threading.Thread(
                 target=self._run,
                 args=(number, download, former[2] if former else None),
@@ -294,11 +294,11 @@ class Downloads:
         for stop in stops:
             stop.request(StopKind.OFFLINE)
 
-    def set_supplied(self, model: SuppliedModel | None) -> None:
+    def set_peer_model(self, model: PeerModel | None) -> None:
         with self._lock:
-            self._supplied = model
+            self._peer_model = model
             for _, download, _ in self._running.values():
-                download.supplier.offered = model
+                download.peer_files.offered = model
 
     def close(self) -> list[threading.Thread]:
         """Pauses all; the threads that are ending."""

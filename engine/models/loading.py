@@ -51,7 +51,7 @@ from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject,
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_groups, check_read_numbers
 from engine.models.templates import ChatTemplate
-from engine.models.translation import Translation
+from engine.models.token_map import TokenMap
 from engine.models.vision_config import Sight, looking_bytes, read_sight
 from engine.models.watch import Aborted, Question, never, watched
 
@@ -70,6 +70,29 @@ _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
 _NEW_PART = nn.Module.__init__.__code__
+
+
+class Translation:
+    """A `TokenMap` for arrays: a draft's logits over the main model's vocabulary, and drafted tokens as the draft's.
+
+    A token of the main model that the draft does not have gets -inf. So every drafted token is one of the main model's,
+    drawn with the noise of the main model's position.
+    """
+
+    def __init__(self, tokens: TokenMap, main_rows: int) -> None:
+        self.tokens = tokens
+        single = tokens.single
+        self._source = mx.array([single.get(token, 0) for token in range(main_rows)], dtype=mx.uint32)
+        self._shared = mx.array([token in single for token in range(main_rows)])
+        mx.eval(self._source, self._shared)
+
+    def logits(self, logits: mx.array) -> mx.array:
+        """`logits` (n, draft rows) of the draft as those of the main model's tokens (n, main rows)."""
+        return mx.where(self._shared, mx.take(logits, self._source, axis=-1), mx.array(-mx.inf, logits.dtype))
+
+    def drafted(self, tokens: mx.array) -> mx.array:
+        """Drafted `tokens` (n,), of the main model, as the draft's."""
+        return self._source[tokens]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,8 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel
+from engine.models.loading import LoadedModel, Translation
 from engine.models.token_map import TokenMap
-from engine.models.translation import Translation
 from engine.models.vocabulary import Spelling, TokenTable
 from engine.prefix.memory import PrefixStore
 from tests.engine.batch_harness import model as family

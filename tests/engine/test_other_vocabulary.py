@@ -22,8 +22,8 @@ from engine import (
     Sampling,
     Speculation,
 )
+from engine.models.loading import Translation
 from engine.models.token_map import TokenMap
-from engine.models.translation import Translation
 from tests.engine.test_exactness import SAMPLINGS
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import load_draft, load_model

@@ -65,7 +65,7 @@ class Helper(Protocol):
         """Returns once it has ended, which it has so many seconds to do by itself."""
 
 
-class Crew:
+class RankGroup:
     """The ranks from 1 on, started in this order. Engine thread only, but for `forget`, `new_number` and `end`."""
 
     def __init__(self, starts: Iterable[Callable[[], Helper]]) -> None:
