@@ -32,8 +32,10 @@ class Updates(QObject):
         deliver: Deliver,
         now: Callable[[], float] = time.time,
         own: str = own_version(),
+        parent: QObject | None = None,
     ) -> None:
-        super().__init__()
+        """With a parent, which keeps it: else the thread that asks may be the last to let go of it, and its timer."""
+        super().__init__(parent)
         self._channel = channel
         self._settings = settings
         self._deliver = deliver
