@@ -345,14 +345,15 @@ class FileServing(QObject):
         lacks = isinstance(plan.error, MachineUnavailable) and plan.error.why is MachineRefusal.NO_MODEL
         begins = self._server is None or self._server.is_over
         if lacks and begins and plan.state is AskingState.REFUSED and helping is not None and source.revision:
-            self._about, self._server = about, ModelFileServer(helping, plan.folder, source, self._hear)
+            self._about = about
+            self._server = ModelFileServer(helping, plan.folder, source, self._hear)
             self._server.start()
 
     def _hear(self, used: bool) -> None:
         """On the server's thread."""
-        self._post(lambda: self._on_use(used))
+        self._post(lambda: self.on_use(used))
 
-    def _on_use(self, used: bool) -> None:
+    def on_use(self, used: bool) -> None:
         self.is_used = used
         self.changed.emit()
 
@@ -394,7 +395,8 @@ class MachineDiscovery(QObject):
 
     def leave_out(self, *known: str) -> None:
         """These fingerprints: this machine's own, and of those that are paired."""
-        before, self._known = self.strangers, known
+        before = self.strangers
+        self._known = known
         if self.strangers != before:
             self.changed.emit()
 
@@ -436,7 +438,8 @@ class Lending(QObject):
         """`post` has a call made on the GUI thread."""
         super().__init__(parent)
         self.state = LendingState()
-        self.host, self.port = EVERYWHERE, DEFAULT_PORT
+        self.host = EVERYWHERE
+        self.port = DEFAULT_PORT
         self._identity = identity
         self._settings = settings
         self._models = models
@@ -475,7 +478,8 @@ class Lending(QObject):
     @property
     def wanted(self) -> str:
         """The repository of a model that another machine would use here, unless it is here or on its way."""
-        repository, revision = self.state.wanted_repository, self.state.wanted_revision
+        repository = self.state.wanted_repository
+        revision = self.state.wanted_revision
         here = {(model.repository, model.revision) for model in self._models.library.installed}
         comes = (repository, revision) in here or self._models.downloads.brings(repository, revision)
         return "" if comes else repository
@@ -513,7 +517,8 @@ class Lending(QObject):
         wanted = self.is_on and not self._closed
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
-            self._process, self._offered = LendingProcess(self._identity, address, self._hear), ({}, 0)
+            self._process = LendingProcess(self._identity, address, self._hear)
+            self._offered = ({}, 0)
             self._process.start()
             self._offer()
         elif not wanted and self._process is not None:
@@ -536,7 +541,8 @@ class Lending(QObject):
         """Every model that others may run partly here, and the memory that the loaded pair leaves."""
         if self._process is None:
             return
-        models, own = self._models.models, 0
+        models = self._models.models
+        own = 0
         if self._models.pair.state in (PairState.LOADING, PairState.READY):
             own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
         offers = (model.folder for model in models if model.drafter is None)
@@ -554,7 +560,8 @@ class Lending(QObject):
         self._post(partial(self.on_state, state))
 
     def on_state(self, state: LendingState) -> None:
-        before, self.state = self.state, state
+        before = self.state
+        self.state = state
         set_aside(state.promised_bytes)
         peer = state.peer_model(str(self._identity))
         if peer != before.peer_model(str(self._identity)):

@@ -126,7 +126,8 @@ class Lender:
     def stop(self) -> None:
         """Ends what is lent; returns once its process has ended."""
         with self._lock:
-            listening, self._listening = self._listening, None
+            listening = self._listening
+            self._listening = None
         if listening is not None:
             with suppress(OSError):  # on Linux, `accept` returns only so
                 listening.shutdown(socket.SHUT_RDWR)
@@ -323,7 +324,8 @@ class Lender:
                 raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
             if lending.memory_bytes > self.memory_bytes:
                 raise Declined(MachineRefusal.MEMORY)
-            self._lending, self._lent_to = lending, (process, connection)
+            self._lending = lending
+            self._lent_to = (process, connection)
 
     def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: Lending) -> None:
         process: subprocess.Popen[bytes] | None = None

@@ -107,7 +107,8 @@ def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> l
     Where one answers, the others have a little longer, and count as unreachable then. Raises InvalidRequest for what
     is no identity.
     """
-    own, asked = Identity(identity), list(addresses)
+    own = Identity(identity)
+    asked = list(addresses)
     answers: _Answers = queue.SimpleQueue()
     for address in asked:
         arguments = own, machine, address, answers

@@ -121,7 +121,8 @@ class FrontRank:
         yield from self._group.load(self._plan.folder, self._plan.split)
 
     def cut(self, network: Any) -> Stage:
-        split, on_forward = self._plan.split, self._note_tokens
+        split = self._plan.split
+        on_forward = self._note_tokens
         return Stage(network, self._plan.folder, 0, split, self._receive, on_forward=on_forward)
 
     def joined(self, part: Part) -> Generator[None, None, Callable[[], CacheSet]]:
@@ -157,7 +158,8 @@ class FrontRank:
     def _receive(self, like: mx.array) -> mx.array:
         if not self._has_joined:
             return like
-        (sequence, position), self._step = self._step or (0, 0), None
+        sequence, position = self._step or (0, 0)
+        self._step = None
         return states_from(*self._group.forward(sequence, position, self._tokens, like.size), like)
 
 

@@ -140,7 +140,8 @@ class LoadedModel:
     @property
     def call_opener(self) -> int | None:
         """The token that opens calls of tools, where what follows it is JSON; None: they are of another kind."""
-        parser, tokens = self.tokenizer.tool_parser, self.tokenizer.tool_call_start_tokens
+        parser = self.tokenizer.tool_parser
+        tokens = self.tokenizer.tool_call_start_tokens
         is_json = parser is not None and parser.__module__.rpartition(".")[2] in JSON_CALLS
         return int(tokens[0]) if is_json and tokens and len(tokens) == 1 else None
 
@@ -260,7 +261,8 @@ def reading(
     cut: Callable[[Any], Any] | None = None,
 ) -> Generator[Any, None, Part]:
     """The network of a checked folder, in slices as `loading`; of what is cut, the layers that are left."""
-    path, read = Path(info.folder), partial(guarded, info.folder, ModelDamaged, aborted)
+    path = Path(info.folder)
+    read = partial(guarded, info.folder, ModelDamaged, aborted)
     _check_architecture(info)
     identity = model_identity(path, info)
     network = read(lambda: _build_network(path), most_parts(path))
@@ -280,14 +282,16 @@ def reading(
 
 def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
     """The weights, not evaluated, in portions that take about as long as a round, each with the progress before it."""
-    held, done = list[mx.array](), 0
+    held = list[mx.array]()
+    done = 0
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     total = sum(weight.nbytes for _, weight in weights)
     for _, weight in weights:
         held.append(weight)
         if (size := sum(array.nbytes for array in held)) >= _HANDFUL_BYTES:
             yield held, Progress(done, total)
-            held, done = [], done + size
+            held = []
+            done = done + size
     yield held, Progress(done, total)
 
 
@@ -389,7 +393,8 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
 def _classes_that_check(config: JsonObject) -> tuple[type, type]:
     """With a network that looks at how its tensors are packed, and drops those of an MTP head if mlx-lm does not."""
     network, arguments = checked_classes(config)
-    is_head, theirs = head_to_leave_out(config), getattr(network, "sanitize", None)
+    is_head = head_to_leave_out(config)
+    theirs = getattr(network, "sanitize", None)
 
     def sanitize(self: Any, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         if is_head is not None:

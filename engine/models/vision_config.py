@@ -30,8 +30,11 @@ from engine.models.model_files import (
 
 PICTURE_CONFIG = "preprocessor_config.json"
 _PROCESSOR_CONFIG = "processor_config.json"  # newer folders have the same in it, as "image_processor"
-_LARGEST_PATCH, _LARGEST_MERGE = 64, 8
-_WIDEST, _MOST_HEADS, _DEEPEST = 16_384, 256, 256
+_LARGEST_PATCH = 64
+_LARGEST_MERGE = 8
+_WIDEST = 16_384
+_MOST_HEADS = 256
+_DEEPEST = 256
 _MOST_PIXELS = 1 << 26
 _STEEPEST = 200  # sides of a picture to one another, as in Qwen's own code
 _OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
@@ -123,13 +126,15 @@ class Tiling:
 
     def grid(self, width: int, height: int, most: int) -> tuple[int, int]:
         """(columns, rows) of at most `most` squares, about the shape of the picture."""
-        chosen, least = (1, 1), inf
+        chosen = (1, 1)
+        least = inf
         for count in range(self.least, min(self.most, most) + 1):
             for columns in (each for each in range(1, count + 1) if count % each == 0):
                 grid = columns, count // columns
                 apart = abs(width / height - grid[0] / grid[1])
                 if apart < least or (apart == least and width * height > 0.5 * self.side**2 * count):
-                    chosen, least = grid, apart
+                    chosen = grid
+                    least = apart
         return chosen
 
 
@@ -201,7 +206,8 @@ class Sight:
         return max(1, wide) * side, max(1, high) * side
 
     def _within_edge(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
-        side, shrink = self.patch * self.merge, max(1.0, max(width, height) / self.edge)
+        side = self.patch * self.merge
+        shrink = max(1.0, max(width, height) / self.edge)
         wide, high = (max(1, ceil(floor(each / shrink) / side)) for each in (width, height))
         if wide * high > detail.most_tokens:
             shrink = sqrt(wide * high / detail.most_tokens)
@@ -214,7 +220,8 @@ class Sight:
 
     def tiles(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
         """(columns, rows) of squares that it is cut into; (1, 1): it is seen whole."""
-        tiling, side = self.tiling, self.patch * self.merge
+        tiling = self.tiling
+        side = self.patch * self.merge
         if tiling is None:
             return 1, 1
         wide, high = (max(self.patch, round(each / side) * side) for each in (width, height))
@@ -225,7 +232,8 @@ class Sight:
 
     def layout(self, width: int, height: int, detail: PictureDetail) -> list[str | int]:
         """What stands for a picture: numbers of its own rows, and words between them."""
-        side, (across, down) = self.patch * self.merge, self.tiles(width, height, detail)
+        side = self.patch * self.merge
+        across, down = self.tiles(width, height, detail)
         columns, rows = (each // side for each in self.size(width, height, detail))
         if self.breaks:
             return [part for row in range(rows) for part in (columns, self.breaks[row == rows - 1])]
@@ -294,7 +302,8 @@ def read_sight(folder: str) -> Sight:
     path = Path(folder)
     try:
         config = read_object(path / "config.json", CONFIG_LIMIT_BYTES)
-        tower, vision = tower_of(config), object_at(config, "vision_config")
+        tower = tower_of(config)
+        vision = object_at(config, "vision_config")
         if not vision or tower is None:
             raise CannotSee(folder, SightRefusal.UNKNOWN_FAMILY if vision else SightRefusal.TEXT_ONLY)
         return _sight(tower, config, vision, _picture_config(path))
@@ -320,7 +329,8 @@ def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObje
 
 
 def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, side = positive(vision, "patch_size"), positive(vision, "image_size")
+    patch = positive(vision, "patch_size")
+    side = positive(vision, "image_size")
     tokens = isqrt(max(0, whole(config, "mm_tokens_per_image", 256)))
     merge = side // patch // max(1, tokens)
     if merge < 1 or merge * tokens * patch != side or side**2 > _MOST_PIXELS or merge > _LARGEST_MERGE:
@@ -335,12 +345,14 @@ def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
 
 
 def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, merge = positive(vision, "patch_size"), whole(vision, "pooling_kernel_size", 3)
+    patch = positive(vision, "patch_size")
+    merge = whole(vision, "pooling_kernel_size", 3)
     tokens = whole(given, "max_soft_tokens", 280)
     if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and 1 <= tokens <= 1120):
         raise FileError(f"{PICTURE_CONFIG}: {tokens} tokens of {merge} patches of {patch}")
     marks = positive(config, "boi_token_id"), positive(config, "eoi_token_id")
-    most, attends = tokens * (patch * merge) ** 2, object_at(config, "text_config").get("use_bidirectional_attention")
+    most = tokens * (patch * merge) ** 2
+    attends = object_at(config, "text_config").get("use_bidirectional_attention")
     if attends not in (None, "vision"):
         raise FileError(f"config.json: use_bidirectional_attention {str(attends)[:20]}")
     sight = (Tower.GEMMA4, vision, positive(config, "image_token_id"), patch, merge, 1, most, most)
@@ -360,7 +372,8 @@ def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -
 
 
 def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, most = positive(vision, "patch_size"), positive(vision, "image_size")
+    patch = positive(vision, "patch_size")
+    most = positive(vision, "image_size")
     merge = whole(config, "spatial_merge_size", 2 if config.get("model_type") == "mistral3" else 1)
     edge = whole(object_at(given, "size"), "longest_edge", most)
     if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and patch * merge <= edge):
@@ -375,7 +388,8 @@ def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight
 
 
 def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, merge = positive(vision, "patch_size"), positive(vision, "spatial_merge_size")
+    patch = positive(vision, "patch_size")
+    merge = positive(vision, "spatial_merge_size")
     size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
     least = whole(given, "min_pixels") or whole(size, "shortest_edge") or 56 * 56
     most = whole(given, "max_pixels") or whole(size, "longest_edge") or 28 * 28 * 1280
@@ -392,8 +406,10 @@ def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObjec
 
 def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     given = {**config, **given}
-    patch, merge = positive(vision, "patch_size"), whole(config, "downsample_factor", 2)
-    least, most = whole(given, "min_image_tokens", 64), whole(given, "max_image_tokens", 256)
+    patch = positive(vision, "patch_size")
+    merge = whole(config, "downsample_factor", 2)
+    least = whole(given, "min_image_tokens", 64)
+    most = whole(given, "max_image_tokens", 256)
     side, fewest, squares = (whole(given, name, usual) for name, usual in _TILES.items())
     token = (patch * merge) ** 2
     if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and 1 <= least <= most <= _MOST_PIXELS // token):
