@@ -351,9 +351,9 @@ class FileServing(QObject):
 
     def _hear(self, used: bool) -> None:
         """On the server's thread."""
-        self._post(lambda: self._on_use(used))
+        self._post(lambda: self.on_use(used))
 
-    def _on_use(self, used: bool) -> None:
+    def on_use(self, used: bool) -> None:
         self.is_used = used
         self.changed.emit()
 
