@@ -52,7 +52,7 @@ from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_groups, check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
-from engine.models.vision_config import Sight, looking_bytes, read_sight
+from engine.models.vision_config import VisionConfig, looking_bytes, read_vision_config
 from engine.models.watch import Aborted, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
@@ -112,7 +112,7 @@ class LoadedModel:
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: Translation | None = None  # of a draft with another vocabulary than its main model
-    sight: Sight | None = None  # None: it does not see
+    sight: VisionConfig | None = None  # None: it does not see
     ranks: int = 1  # processes that hold its layers, this one included
     first_layer: int = 0  # of those that are here: the number of the first
     # Around forwards of which only what is here is looked at: the others run none.
@@ -257,7 +257,7 @@ def reading(
     info: ModelInfo,
     beside: LoadedModel | None = None,
     aborted: Question = never,
-    sight: Sight | None = None,
+    sight: VisionConfig | None = None,
     cut: Callable[[Any], Any] | None = None,
 ) -> Generator[Any, None, Part]:
     """The network of a checked folder, in slices as `loading`; of what is cut, the layers that are left."""
@@ -309,10 +309,10 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
 
 
-def _sight_of(info: ModelInfo) -> Sight | None:
+def _sight_of(info: ModelInfo) -> VisionConfig | None:
     """None if it does not see; where its small files are at fault, a request with pictures is refused."""
     with suppress(CannotSee):
-        return read_sight(info.folder) if info.sees else None
+        return read_vision_config(info.folder) if info.sees else None
     return None
 
 

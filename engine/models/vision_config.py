@@ -139,7 +139,7 @@ class Tiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisionConfig:
     """Numbers of a model's vision part."""
 
     tower: Tower
@@ -247,7 +247,7 @@ class Sight:
         return ["<|image_start|>", *whole, "<|image_end|>"]
 
 
-def looking_bytes(sight: Sight, patches: int = 0) -> int:
+def looking_bytes(sight: VisionConfig, patches: int = 0) -> int:
     """Memory that the tower's forward takes, in 32 bits. 0 patches: those of the largest picture of normal detail."""
     most = PictureDetail.NORMAL.most_tokens * sight.merge**2
     patches = patches or min(most, sight.most_pixels // sight.patch**2)
@@ -262,7 +262,7 @@ def queries_at_once(patches: int) -> int:
 
 def picture_tokens(folder: str, width: int, height: int, detail: PictureDetail = PictureDetail.NORMAL) -> int:
     """How many tokens a picture of this size takes in prompts to the model in `folder`. Raises CannotSee."""
-    return read_sight(folder).tokens(width, height, detail)
+    return read_vision_config(folder).tokens(width, height, detail)
 
 
 def sight_refusal(config: JsonObject, tensors: Iterable[str]) -> SightRefusal | None:
@@ -291,13 +291,13 @@ def tower_name(tower: Tower | None, name: str) -> str:
 def refusal_of(folder: str) -> SightRefusal:
     """Why a model that does not see does not."""
     try:
-        read_sight(folder)
+        read_vision_config(folder)
     except CannotSee as error:
         return error.why
     return SightRefusal.LEFT_OUT
 
 
-def read_sight(folder: str) -> Sight:
+def read_vision_config(folder: str) -> VisionConfig:
     """From the small files alone. Raises CannotSee."""
     path = Path(folder)
     try:
@@ -319,7 +319,7 @@ def _picture_config(path: Path) -> JsonObject:
     return {}
 
 
-def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     vision = {**_USUAL.get(tower, {}), **vision}
     width = vision["hidden_size"] = positive(vision, _WIDTHS.get(tower, "hidden_size"))
     heads, depth = ((_either(vision, *names)) for names in (("num_heads", "num_attention_heads"), _DEPTHS))
@@ -328,7 +328,7 @@ def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObje
     return _OF_TOWER[tower](config, vision, given)
 
 
-def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     patch = positive(vision, "patch_size")
     side = positive(vision, "image_size")
     tokens = isqrt(max(0, whole(config, "mm_tokens_per_image", 256)))
@@ -341,10 +341,10 @@ def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     resample = _filter(given, Filter.BILINEAR)
     limits = side**2, side**2
     sight = (Tower.SIGLIP, vision, placeholder, patch, merge, 1, *limits, mean, std, resample, side)
-    return Sight(*sight, written=marks[0], marks=marks, lines="\n\n", mutual=Mutual.EVERYWHERE)
+    return VisionConfig(*sight, written=marks[0], marks=marks, lines="\n\n", mutual=Mutual.EVERYWHERE)
 
 
-def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     patch = positive(vision, "patch_size")
     merge = whole(vision, "pooling_kernel_size", 3)
     tokens = whole(given, "max_soft_tokens", 280)
@@ -359,10 +359,10 @@ def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     levels = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
     mutual = Mutual.IN_WINDOWS if attends else Mutual.NO
     resample = _filter(given, Filter.BICUBIC)
-    return Sight(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
+    return VisionConfig(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
 
 
-def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     """Its patches are as large as the tokens of other Gemma 4."""
     usual = {"max_soft_tokens": whole(vision, "num_soft_tokens", 280)}
     text = {"use_bidirectional_attention": "vision", **object_at(config, "text_config")}
@@ -371,7 +371,7 @@ def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -
     return replace(whole_levels, tower=Tower.GEMMA4_UNIFIED, patch=sight.patch * sight.merge, merge=1)
 
 
-def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     patch = positive(vision, "patch_size")
     most = positive(vision, "image_size")
     merge = whole(config, "spatial_merge_size", 2 if config.get("model_type") == "mistral3" else 1)
@@ -384,10 +384,10 @@ def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight
     mean, std = (_channels(given, key, usual) for key, usual in _AS_CLIP.items())
     vision["norm_eps"] = real(object_at(config, "text_config"), "rms_norm_eps", 1e-5)
     sight = (Tower.PIXTRAL, vision, placeholder, patch, merge, 1, 1, edge**2, mean, std)
-    return Sight(*sight, _filter(given, Filter.BICUBIC), edge=edge, breaks=("[IMG_BREAK]", "[IMG_END]"))
+    return VisionConfig(*sight, _filter(given, Filter.BICUBIC), edge=edge, breaks=("[IMG_BREAK]", "[IMG_END]"))
 
 
-def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     patch = positive(vision, "patch_size")
     merge = positive(vision, "spatial_merge_size")
     size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
@@ -401,10 +401,10 @@ def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObjec
         raise FileError("config.json: vision_config is for other pictures")
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     resample = _filter(given, Filter.BICUBIC)
-    return Sight(tower, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
+    return VisionConfig(tower, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
 
 
-def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     given = {**config, **given}
     patch = positive(vision, "patch_size")
     merge = whole(config, "downsample_factor", 2)
@@ -424,7 +424,7 @@ def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     limits = least * token, most * token
     sight = (Tower.SIGLIP2, vision, placeholder, patch, merge, 1, *limits, mean, std)
-    return Sight(*sight, _filter(given, Filter.BILINEAR), tiling=tiling)
+    return VisionConfig(*sight, _filter(given, Filter.BILINEAR), tiling=tiling)
 
 
 _WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # not "hidden_size"
@@ -438,7 +438,7 @@ _USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
         "image_size": 1024,
     },
 }
-_OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], Sight]] = {
+_OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], VisionConfig]] = {
     **{tower: partial(_qwen, tower) for tower in (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)},
     Tower.SIGLIP: _siglip,
     Tower.GEMMA4: _gemma4,
