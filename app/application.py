@@ -473,7 +473,7 @@ def look_for_updates(application: Application) -> None:
         from app.controllers.updates import Updates
         from app.views.shell.update_offer import UpdateOffer
 
-        asked = Updates(channel, application.settings, application.calls.post)
+        asked = Updates(channel, application.settings, application.calls.post, parent=application)
         application.ending.connect(asked.close)
         UpdateOffer(application.window, application.theme, asked, channel, application.translation)
         asked.start()

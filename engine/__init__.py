@@ -110,9 +110,9 @@ from engine.api.hub import (
     HubPage,
     HubQuery,
     HubSort,
+    PeerModel,
     Retry,
     SearchId,
-    SuppliedModel,
 )
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
@@ -172,8 +172,7 @@ from engine.api.types import (
 from engine.cluster.discovery import Browsing, FoundMachine
 from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
-from engine.cluster.lent import DEFAULT_PORT, Way, pair_machines, ways
-from engine.cluster.machines import plan_with
+from engine.cluster.lent import DEFAULT_PORT, Way, pair_machines, plan_with, ways
 from engine.cluster.plan import plan_ranks, shard_problem
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,
@@ -187,10 +186,10 @@ from engine.hub.catalog import (
     load_catalog,
 )
 from engine.hub.client import JsonQuestion
+from engine.hub.file_server import ModelFileServer
 from engine.hub.library import default_hub_cache
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
-from engine.hub.supply import ModelSupply
 from engine.models.children import CHILDREN, run_child
 from engine.models.compatibility import (
     RECOMMENDED_SHARE,

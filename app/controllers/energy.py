@@ -43,7 +43,7 @@ class EnergyController(QObject):
         self._models = models
         self._server = server
         self._lending = machines.lending
-        self._supplying = machines.supplying
+        self._file_serving = machines.file_serving
         self.power = Power()
         self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
         self.poll.timeout.connect(self.look)
@@ -51,7 +51,7 @@ class EnergyController(QObject):
             self._replies.changed,
             server.asked,
             self._lending.changed,
-            self._supplying.changed,
+            self._file_serving.changed,
             models.downloads.changed,
             models.pair_changed,
         ):
@@ -84,7 +84,7 @@ class EnergyController(QObject):
             self.look()
 
     def _activity(self) -> Activity | None:
-        helps = self._lending.state.user or self._supplying.is_used
+        helps = self._lending.state.user or self._file_serving.is_used
         if helps or any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.DOWNLOAD
         pair = self._models.pair

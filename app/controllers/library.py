@@ -34,8 +34,8 @@ from engine import (
     ModelReady,
     ModelSource,
     ModelVerified,
+    PeerModel,
     PredictedGain,
-    SuppliedModel,
     TemplateRead,
     UpdateChecked,
     VerifyProgress,
@@ -297,9 +297,9 @@ class ModelSources(QObject):
         """Whether the token may go to another machine over plain http, where it can be read on the way."""
         self._settings.hub_token_in_clear = allowed
 
-    def set_supplied(self, model: SuppliedModel | None) -> None:
+    def set_peer_model(self, model: PeerModel | None) -> None:
         """What a paired machine supplies: a download of that takes it from there."""
-        self._store.set_supplied(model)
+        self._store.set_peer_model(model)
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":

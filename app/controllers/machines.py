@@ -41,7 +41,7 @@ from engine import (
     Machine,
     MachineRefusal,
     MachineUnavailable,
-    ModelSupply,
+    ModelFileServer,
     RankLost,
     Way,
     model_memory_bytes,
@@ -79,7 +79,7 @@ class MachinesController(QObject):
         self.entries: tuple[MachineEntry, ...] = ()
         self.pairing = PairingView()
         self.plan = PlanView()
-        self.supplying = Supplying(post, self)
+        self.file_serving = FileServing(post, self)
         self._identity = identity
         self._models = models
         self._post = post
@@ -112,7 +112,7 @@ class MachinesController(QObject):
             worker.close(0.0)
         self.discovery.browse(False)
         self.lending.close()
-        self.supplying.close()
+        self.file_serving.close()
 
     def _on_event(self, event: Event) -> None:
         """The engine has no model any more that has lost some layers, and may load it again by itself."""
@@ -301,7 +301,7 @@ class MachinesController(QObject):
         self.plan = view
         machine = self._machines.get(view.fingerprint)
         helping = None if machine is None else self._helping(machine)
-        self.supplying.follow(view, helping, self._models.library.source(view.folder))
+        self.file_serving.follow(view, helping, self._models.library.source(view.folder))
         self.plan_changed.emit()
 
     def _helping(self, machine: Machine) -> Helping:
@@ -324,7 +324,7 @@ def _problem(error: Exception) -> EngineError:
     return error if isinstance(error, EngineError) else InternalError(str(error))
 
 
-class Supplying(QObject):
+class FileServing(QObject):
     """Gives a model's files to a machine that lacks it, while a plan asks that machine for help with it."""
 
     changed = Signal()  # `is_used`
@@ -334,7 +334,7 @@ class Supplying(QObject):
         super().__init__(parent)
         self.is_used = False  # files are read now: this machine should stay awake
         self._post = post
-        self._supply: ModelSupply | None = None
+        self._server: ModelFileServer | None = None
         self._about = "", ""  # folder, and fingerprint of the machine
 
     def follow(self, plan: PlanView, helping: Helping | None, source: HubSource) -> None:
@@ -343,28 +343,29 @@ class Supplying(QObject):
         if about != self._about or plan.state is AskingState.DONE:
             self.end()
         lacks = isinstance(plan.error, MachineUnavailable) and plan.error.why is MachineRefusal.NO_MODEL
-        begins = self._supply is None or self._supply.is_over
+        begins = self._server is None or self._server.is_over
         if lacks and begins and plan.state is AskingState.REFUSED and helping is not None and source.revision:
-            self._about, self._supply = about, ModelSupply(helping, plan.folder, source, self._hear)
-            self._supply.start()
+            self._about = about
+            self._server = ModelFileServer(helping, plan.folder, source, self._hear)
+            self._server.start()
 
     def _hear(self, used: bool) -> None:
-        """On the supply's thread."""
-        self._post(lambda: self._on_use(used))
+        """On the server's thread."""
+        self._post(lambda: self.on_use(used))
 
-    def _on_use(self, used: bool) -> None:
+    def on_use(self, used: bool) -> None:
         self.is_used = used
         self.changed.emit()
 
     def end(self) -> None:
-        if self._supply is not None:
-            self._supply.end()
-            self._supply = None
+        if self._server is not None:
+            self._server.end()
+            self._server = None
 
     def close(self) -> None:
         """At the end of the app."""
-        if self._supply is not None:
-            self._supply.end(_CLOSE_S)
+        if self._server is not None:
+            self._server.end(_CLOSE_S)
 
 
 class MachineDiscovery(QObject):
@@ -394,7 +395,8 @@ class MachineDiscovery(QObject):
 
     def leave_out(self, *known: str) -> None:
         """These fingerprints: this machine's own, and of those that are paired."""
-        before, self._known = self.strangers, known
+        before = self.strangers
+        self._known = known
         if self.strangers != before:
             self.changed.emit()
 
@@ -436,7 +438,8 @@ class Lending(QObject):
         """`post` has a call made on the GUI thread."""
         super().__init__(parent)
         self.state = LendingState()
-        self.host, self.port = EVERYWHERE, DEFAULT_PORT
+        self.host = EVERYWHERE
+        self.port = DEFAULT_PORT
         self._identity = identity
         self._settings = settings
         self._models = models
@@ -475,7 +478,8 @@ class Lending(QObject):
     @property
     def wanted(self) -> str:
         """The repository of a model that another machine would use here, unless it is here or on its way."""
-        repository, revision = self.state.wanted_repository, self.state.wanted_revision
+        repository = self.state.wanted_repository
+        revision = self.state.wanted_revision
         here = {(model.repository, model.revision) for model in self._models.library.installed}
         comes = (repository, revision) in here or self._models.downloads.brings(repository, revision)
         return "" if comes else repository
@@ -513,7 +517,8 @@ class Lending(QObject):
         wanted = self.is_on and not self._closed
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
-            self._process, self._offered = LendingProcess(self._identity, address, self._hear), ({}, 0)
+            self._process = LendingProcess(self._identity, address, self._hear)
+            self._offered = ({}, 0)
             self._process.start()
             self._offer()
         elif not wanted and self._process is not None:
@@ -536,7 +541,8 @@ class Lending(QObject):
         """Every model that others may run partly here, and the memory that the loaded pair leaves."""
         if self._process is None:
             return
-        models, own = self._models.models, 0
+        models = self._models.models
+        own = 0
         if self._models.pair.state in (PairState.LOADING, PairState.READY):
             own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
         offers = (model.folder for model in models if model.drafter is None)
@@ -554,11 +560,12 @@ class Lending(QObject):
         self._post(partial(self.on_state, state))
 
     def on_state(self, state: LendingState) -> None:
-        before, self.state = self.state, state
+        before = self.state
+        self.state = state
         set_aside(state.promised_bytes)
-        supplied = state.supplied(str(self._identity))
-        if supplied != before.supplied(str(self._identity)):
-            self._models.sources.set_supplied(supplied)
+        peer = state.peer_model(str(self._identity))
+        if peer != before.peer_model(str(self._identity)):
+            self._models.sources.set_peer_model(peer)
         if state.code != before.code:
             self._code_until = time.monotonic() + state.code_s
         if state.phase in _ENDED:

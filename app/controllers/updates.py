@@ -32,8 +32,10 @@ class Updates(QObject):
         deliver: Deliver,
         now: Callable[[], float] = time.time,
         own: str = own_version(),
+        parent: QObject | None = None,
     ) -> None:
-        super().__init__()
+        """With a parent, which keeps it: else the thread that asks may be the last to let go of it, and its timer."""
+        super().__init__(parent)
         self._channel = channel
         self._settings = settings
         self._deliver = deliver
@@ -62,6 +64,10 @@ class Updates(QObject):
         worker = Worker("updates", self._deliver)
         worker.ask(lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
         worker.close(0.0)  # after that
+
+    @property
+    def is_asking(self) -> bool:
+        return self._question is not None
 
     def close(self) -> None:
         self._timer.stop()

@@ -67,8 +67,10 @@ def decoded(data: bytes) -> str | None:
 def _utf_8(data: bytes) -> str | None:
     """None: too much of it is something else."""
     text = _decode(data, "utf-8", "replace") or ""
-    lost, ascii_count = text.count(_LOST), len(data) - len(data.translate(None, _ASCII))
-    wrong, right = lost - data.count(_LOST.encode()), len(text) - lost - ascii_count
+    lost = text.count(_LOST)
+    ascii_count = len(data) - len(data.translate(None, _ASCII))
+    wrong = lost - data.count(_LOST.encode())
+    right = len(text) - lost - ascii_count
     is_cut = wrong == 1 and text.endswith(_LOST)
     return text if right >= wrong * (_LEAST_BEFORE_CUT if is_cut else _LEAST_RIGHT) else None
 
@@ -81,7 +83,8 @@ def _clean(text: str | None) -> str | None:
 
 def _is_binary(text: str) -> bool:
     """Looks no further than it must, and a step at a time: noise is nothing but such signs."""
-    found, most = 0, len(text) * _MOST_CONTROL
+    found = 0
+    most = len(text) * _MOST_CONTROL
     for at in range(0, len(text), _STEP_CHARACTERS):
         found += len(_CONTROL.findall(text[at : at + _STEP_CHARACTERS]))
         if found > most:

@@ -40,7 +40,8 @@ def _pages(path: str, most_characters: int) -> Iterator[dict[str, object]]:
     if reader.is_encrypted and not reader.decrypt(""):
         yield {"why": WhyNot.ENCRYPTED}
         return
-    count, taken = len(reader.pages), 0
+    count = len(reader.pages)
+    taken = 0
     if count > _MOST_PAGES:
         yield {"why": WhyNot.TOO_COMPLEX}
         return

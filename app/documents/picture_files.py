@@ -50,7 +50,8 @@ def _check_jpeg(data: bytes) -> None:
     for _ in range(_MOST_PARTS):
         if (found := _JPEG_MARK.search(data, at)) is None:
             break
-        mark, at = found[0][1], found.end()
+        mark = found[0][1]
+        at = found.end()
         if mark == 0xD9 and scans:
             return
         if mark in _JPEG_FRAMES:
@@ -73,17 +74,20 @@ def _size_of_jpeg(frame: bytes) -> tuple[int, int]:
 
 def _has_first_frame(data: bytes) -> bool:
     """Of a GIF."""
-    at, parts = 13 + _table_bytes(data[10]), _MOST_PARTS
+    at = 13 + _table_bytes(data[10])
+    parts = _MOST_PARTS
     while parts:
         is_frame = data[at] == 0x2C
         if not is_frame and data[at] != 0x21:
             return False
         at += 11 + _table_bytes(data[at + 9]) if is_frame else 2
         while data[at] and parts:
-            at, parts = at + 1 + data[at], parts - 1
+            at = at + 1 + data[at]
+            parts -= 1
         if is_frame:
             return parts > 0
-        at, parts = at + 1, max(0, parts - 1)
+        at += 1
+        parts = max(0, parts - 1)
     return False
 
 

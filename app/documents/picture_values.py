@@ -30,7 +30,9 @@ _BYTES_A_PIXEL = {
     QImage.Format.Format_Grayscale16: 12,
     QImage.Format.Format_RGBA64: 9,
 }
-_USUAL_A_PIXEL, _PLAIN_WEBP_A_PIXEL, _WEBP_A_PIXEL = 8, 4, 14
+_USUAL_A_PIXEL = 8
+_PLAIN_WEBP_A_PIXEL = 4
+_WEBP_A_PIXEL = 14
 # By EXIF's orientation: whether left and right change places, and by how much it is turned then.
 _TURNS = {2: (True, 0), 3: (False, 180), 4: (True, 180), 5: (True, 270), 6: (False, 90), 7: (True, 90), 8: (False, 270)}
 _PNG_QUALITY = 70  # that is how hard zlib tries; all of them are without loss
@@ -86,7 +88,8 @@ def _upright(image: QImage, orientation: int) -> QImage:
 
 def check_size(width: int, height: int, most: int = MOST_PIXELS) -> None:
     """Raises Refused."""
-    longest, pixels = max(width, height), width * height
+    longest = max(width, height)
+    pixels = width * height
     if longest > MOST_SIDE:
         most = min(most, pixels * MOST_SIDE**2 // longest**2)  # a picture of this shape
     if pixels > most:
@@ -119,7 +122,8 @@ def rgb_of(png: bytes) -> tuple[int, int, bytes] | None:
     if found is None:
         return None
     image = found.convertToFormat(QImage.Format.Format_RGB888)
-    line, data = image.width() * 3, bytes(image.constBits())
+    line = image.width() * 3
+    data = bytes(image.constBits())
     stride = image.bytesPerLine()
     if stride != line:
         data = b"".join(data[at : at + line] for at in range(0, stride * image.height(), stride))

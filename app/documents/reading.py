@@ -44,17 +44,20 @@ def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool
     head = _bytes(path, _HEAD_BYTES)
     if b"%PDF-" in head:
         _check_size(size, MOST_PDF_BYTES)
-        text, kind = pdf.text_of(path, MOST_CHARACTERS, stop, progress), AttachmentKind.PDF
+        text = pdf.text_of(path, MOST_CHARACTERS, stop, progress)
+        kind = AttachmentKind.PDF
     elif (picture := pictures.kind_of(head)) is not None:
         if size > pictures.MOST_BYTES:  # of a text, its end could be attached
             raise Refused(WhyNot.PICTURE_FILE_TOO_LARGE, pictures.MOST_BYTES)
         return kept(pictures.picture_of(path, picture, stop), name_of(path), keep)
     elif only_end:
-        text, kind = end_of(_text(_bytes(path, _END_BYTES, size)), _END_BYTES), AttachmentKind.TEXT
+        text = end_of(_text(_bytes(path, _END_BYTES, size)), _END_BYTES)
+        kind = AttachmentKind.TEXT
         size = len(text.encode())
     else:
         _check_size(size, MOST_FILE_BYTES)
-        text, kind = _text(_bytes(path, MOST_FILE_BYTES)), AttachmentKind.TEXT
+        text = _text(_bytes(path, MOST_FILE_BYTES))
+        kind = AttachmentKind.TEXT
     if len(text) > MOST_CHARACTERS:
         raise Refused(WhyNot.TOO_LONG, MOST_CHARACTERS)
     return Attachment(name_of(path), kind, text, size)

@@ -50,7 +50,8 @@ class Beside:
 
     def read(self, name: str, most_bytes: int) -> bytes:
         """Nothing: it is not there, has more than that, or cannot be read."""
-        opened, most = self._by_name.get(name), min(most_bytes, _MOST_BYTES)
+        opened = self._by_name.get(name)
+        most = min(most_bytes, _MOST_BYTES)
         try:
             data = b""
             if opened is not None:

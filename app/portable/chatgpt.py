@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,15 +13,25 @@ from app.portable.beside import asset_of, is_wanted, wanted
 from app.portable.json_stream import loads
 from app.portable.markdown import fenced
 from app.portable.problems import Unreadable, WhyNotRead
-from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
-from app.portable.trees import MOST_NODES, Node, joined, ordered
+from app.portable.reading import (
+    MOST_NODES,
+    list_at,
+    name_at,
+    note,
+    number_at,
+    object_at,
+    options_with,
+    text_at,
+    time_at,
+)
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage
 
 _ROLES = ("user", "assistant")
 _LANGUAGES = {"unknown": "", "json": "json"}
 _SAID_TO_ALL = ("", "all", "assistant")
-_CREATE, _UPDATE = "canmore.create_textdoc", "canmore.update_textdoc"
+_CREATE = "canmore.create_textdoc"
+_UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _MARKS = re.compile(r"([\\`*_\[\]<>&])")
@@ -34,16 +46,16 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
     if len(found["mapping"]) > MOST_NODES:
         raise Unreadable(WhyNotRead.TOO_LARGE)
     began = time_at(found, "create_time")
-    node_kinds = kinds(object_at(each, "message") for each in found["mapping"].values())
-    nodes: dict[Hashable, Node] = {
+    node_kinds = _kinds(object_at(each, "message") for each in found["mapping"].values())
+    nodes: dict[Hashable, _Node] = {
         key: _node(value, began, kind)
         for (key, value), kind in zip(found["mapping"].items(), node_kinds, strict=True)
         if isinstance(value, dict)
     }
-    messages, seen_as = ordered(nodes)
+    messages, seen_as = _ordered(nodes)
     if not messages:
         raise Unreadable(WhyNotRead.EMPTY)
-    messages, numbers = joined(messages)
+    messages, numbers = _joined(messages)
     shown = seen_as.get(text_at(found, "current_node"))
     origin = name_at(found, "conversation_id") or name_at(found, "id") or f"{began}:{name_at(found, 'title')}"
     return PortableChat(
@@ -62,7 +74,8 @@ def _instructions(nodes: Iterable[Any]) -> str:
     """What the user asked of every answer of ChatGPT, or the system message: the first that says anything."""
     for node in nodes:
         message = object_at(node, "message")
-        content, role = object_at(message, "content"), text_at(object_at(message, "author"), "role")
+        content = object_at(message, "content")
+        role = text_at(object_at(message, "author"), "role")
         said = object_at(object_at(message, "metadata"), "user_context_message_data")
         instructions = [text_at(said, "about_user_message"), text_at(said, "about_model_message")]
         if role == "system" and text_at(content, "content_type") == "text":
@@ -72,12 +85,12 @@ def _instructions(nodes: Iterable[Any]) -> str:
     return ""
 
 
-def _node(found: dict[str, Any], began: float, kind: str) -> Node:
+def _node(found: dict[str, Any], began: float, kind: str) -> _Node:
     """`kind`: that of the document in the canvas."""
     parent = found.get("parent")
     message = found.get("message")
     seen = _message(message, began, kind) if isinstance(message, dict) else None
-    return Node(parent if isinstance(parent, str) else None, seen)
+    return _Node(parent if isinstance(parent, str) else None, seen)
 
 
 def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage | None:
@@ -85,17 +98,19 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
 
     Pictures that it drew are a tool's, and become part of the reply.
     """
-    role, metadata = text_at(object_at(found, "author"), "role"), object_at(found, "metadata")
+    role = text_at(object_at(found, "author"), "role")
+    metadata = object_at(found, "metadata")
     drawn = _drawn(object_at(found, "content")) if role == "tool" else ()
     if drawn:
         created_at = time_at(found, "create_time") or began
         return PortableMessage(0, None, "assistant", "", parts=drawn, created_at=created_at)
     hidden = metadata.get("is_visually_hidden_from_conversation") is True
-    for_canvas = role == "assistant" and is_for_canvas(found)
+    for_canvas = role == "assistant" and _is_for_canvas(found)
     if role not in _ROLES or hidden or not (for_canvas or text_at(found, "recipient") in _SAID_TO_ALL):
         return None
-    is_user, content = role == "user", object_at(found, "content")
-    said = _Said(text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
+    is_user = role == "user"
+    content = object_at(found, "content")
+    said = _Said(_text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
     said.attachments = tuple(_with_files(said.attachments, list_at(metadata, "attachments")))
     said.thinking_s = number_at(metadata, "finished_duration_sec")
     if not (said.text or said.thinking or said.thinking_s or said.attachments):
@@ -152,7 +167,9 @@ def _said(content: dict[str, Any], *, is_user: bool) -> _Said:
 
 def _parts(parts: list[Any], *, is_user: bool) -> _Said:
     """Texts as they are, and pictures; of sounds and the like remains that they were there."""
-    texts, pictures, notes = [], [], []
+    texts = []
+    pictures = []
+    notes = []
     for part in parts:
         if isinstance(part, str):
             texts.append(text_at({"part": part}, "part"))
@@ -169,12 +186,12 @@ def _parts(parts: list[Any], *, is_user: bool) -> _Said:
     return _Said(text, attachments=(*pictures, *(notes if is_user else ())))
 
 
-def is_for_canvas(message: dict[str, Any]) -> bool:
+def _is_for_canvas(message: dict[str, Any]) -> bool:
     """Whether it holds a document, or a change of one, that ChatGPT writes beside the conversation."""
     return text_at(message, "recipient") in (_CREATE, _UPDATE)
 
 
-def kinds(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
+def _kinds(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
     """For each message the kind of the document that was created last: an update does not say it."""
     kind = ""
     for message in messages:
@@ -183,7 +200,7 @@ def kinds(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield kind
 
 
-def text_of(message: dict[str, Any], kind: str) -> str:
+def _text_of(message: dict[str, Any], kind: str) -> str:
     """A document with its name, or what an update puts into one of that kind; what cannot be read stays as it is."""
     found = _canvas_said(message)
     if isinstance(found.get("content"), str):
@@ -221,3 +238,105 @@ def _raw(message: dict[str, Any]) -> str:
     content = object_at(message, "content")
     parts = [each for each in list_at(content, "parts") if isinstance(each, str)]
     return text_at(content, "text") or text_at({"said": "".join(parts)}, "said")
+
+
+# Their order: every message comes after the one that it answers
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """`message` is None for one that is not shown: what answers it answers the one before it."""
+
+    parent: Hashable | None
+    message: PortableMessage | None
+
+
+def _ordered(nodes: Mapping[Hashable, _Node]) -> tuple[tuple[PortableMessage, ...], dict[Hashable, int]]:
+    """The messages, numbered from 1, and the number under which each node is seen. Raises Unreadable."""
+    seen_as = _visible(nodes)
+    parents = {key: _parent(key, nodes, seen_as) for key, node in nodes.items() if node.message is not None}
+    numbers: dict[Hashable, int] = {}
+    messages: list[PortableMessage] = []
+    for key in _by_time(parents, nodes):
+        message = nodes[key].message
+        parent = parents[key]
+        assert message is not None
+        numbers[key] = len(messages) + 1
+        messages.append(replace(message, number=len(messages) + 1, parent=numbers.get(parent)))
+    shown = {key: numbers[visible] for key, visible in seen_as.items() if visible in numbers}
+    return tuple(messages), shown
+
+
+def _visible(nodes: Mapping[Hashable, _Node]) -> dict[Hashable, Hashable | None]:
+    """Each node, or the nearest one above it that is seen."""
+    found: dict[Hashable, Hashable | None] = {}
+    for start in nodes:
+        path: list[Hashable] = []
+        on_path: set[Hashable] = set()
+        key: Hashable | None = start
+        while key is not None and key in nodes and key not in found and nodes[key].message is None:
+            if key in on_path:
+                raise Unreadable(WhyNotRead.CIRCLE)
+            path.append(key)
+            on_path.add(key)
+            key = nodes[key].parent
+        end = found.get(key, key if key in nodes else None) if key is not None else None
+        found |= dict.fromkeys([*path, *([key] if key in nodes else [])], end)
+    return found
+
+
+def _parent(key: Hashable, nodes: Mapping[Hashable, _Node], seen_as: Mapping[Hashable, Hashable | None]) -> Hashable:
+    above = nodes[key].parent
+    return seen_as.get(above) if above is not None else None
+
+
+def _by_time(parents: Mapping[Hashable, Hashable | None], nodes: Mapping[Hashable, _Node]) -> list[Hashable]:
+    """Every message after the one that it answers; by time as far as that goes."""
+    children: dict[Hashable | None, list[tuple[float, int, Hashable]]] = defaultdict(list)
+    for place, (key, parent) in enumerate(parents.items()):
+        message = nodes[key].message
+        children[parent].append((message.created_at if message else 0.0, place, key))
+    waiting = list(children[None])
+    heapq.heapify(waiting)
+    order: list[Hashable] = []
+    while waiting:
+        _, _, key = heapq.heappop(waiting)
+        order.append(key)
+        for child in children.get(key, ()):
+            heapq.heappush(waiting, child)
+    if len(order) != len(parents):
+        raise Unreadable(WhyNotRead.CIRCLE)
+    return order
+
+
+def _joined(messages: tuple[PortableMessage, ...]) -> tuple[tuple[PortableMessage, ...], dict[int, int]]:
+    """Replies that other apps keep in pieces become one, where nothing else answers the first piece.
+
+    Also returns the new number of each old one.
+    """
+    answers: dict[int | None, int] = defaultdict(int)
+    for message in messages:
+        answers[message.parent] += 1
+    kept: list[PortableMessage] = []
+    numbers: dict[int, int] = {}
+    for message in messages:
+        parent = numbers.get(message.parent) if message.parent is not None else None
+        above = kept[parent - 1] if parent is not None else None
+        if above is not None and above.role == message.role == "assistant" and answers[message.parent] == 1:
+            kept[above.number - 1] = _merged(above, message)
+            numbers[message.number] = above.number
+        else:
+            numbers[message.number] = len(kept) + 1
+            kept.append(replace(message, number=len(kept) + 1, parent=parent))
+    return tuple(kept), numbers
+
+
+def _merged(first: PortableMessage, second: PortableMessage) -> PortableMessage:
+    return replace(
+        first,
+        text="\n\n".join(filter(None, (first.text, second.text))),
+        thinking="\n\n".join(filter(None, (first.thinking, second.thinking))),
+        thinking_s=first.thinking_s + second.thinking_s,
+        main_name=second.main_name or first.main_name,
+        parts=first.parts + second.parts,
+    )

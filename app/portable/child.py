@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from app.portable import chatgpt, lm_studio, own
 from app.portable.beside import Beside, is_wanted
-from app.portable.json_stream import Reader, loads
+from app.portable.json_stream import Reader
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import LIMITS, Source, chunks, note, sources
 from app.storage.codec import storable
@@ -75,18 +75,19 @@ class Import:
 
     def _read_chats(self, source: Source) -> int:
         """How many chats there were, readable or not. A file of another kind is refused with its first value."""
-        reader, count = Reader(), 0
+        reader = Reader()
+        count = 0
         for element in reader.elements(chunks(source, self._count)):
             title: object = ""
             count += 1
-            if count == 1 and "version" in (around := reader.begun()):
+            if count == 1 and "version" in (around := reader.head):
                 own.check_head(around)
                 for preset in own.presets_of(around):
                     _say(preset=preset)
             try:
                 if element.why is not None:
                     raise Unreadable(element.why)
-                found = loads(element.text)
+                found = element.value
                 title = found.get("title") or found.get("name") if isinstance(found, dict) else ""
                 for chat in understood(found, source.folder):
                     self._put(chat, source.beside)
@@ -112,7 +113,8 @@ class Filling:
     """Puts the bytes of a chat's pictures in, once for each file, as our own form has them; a note says which lack."""
 
     def __init__(self, beside: Beside, most_bytes: int) -> None:
-        self._beside, self._most_bytes = beside, most_bytes
+        self._beside = beside
+        self._most_bytes = most_bytes
         self._found: dict[str, Attachment | None] = {}
         self.read = self.missing = 0  # bytes, pictures
 
@@ -133,7 +135,8 @@ class Filling:
             self.missing += 1
             return note(attachment.name or "image")
         self.read += len(data)
-        digest, text = hashlib.sha256(data).hexdigest(), base64.b64encode(data).decode()
+        digest = hashlib.sha256(data).hexdigest()
+        text = base64.b64encode(data).decode()
         whole = replace(attachment, text=text, size_bytes=len(data), digest=digest, width=1, height=1)
         self._found[file] = replace(whole, text="")
         return whole  # its size is found out by who decodes it

@@ -1,7 +1,7 @@
 """A large JSON file value by value: the elements of its array, or of the array that its object calls "chats".
 
-Nothing is held but the value that is being read, and nothing is trusted: depth, length and form are checked before
-Python's own reader sees a value.
+Python's decoder reads each of them; one that goes on after the text so far is read again when there is twice as much.
+Nothing is held but the value that is being read, and nothing is trusted.
 """
 
 from __future__ import annotations
@@ -9,211 +9,194 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Never
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
 
-MOST_DEPTH = 200
 MOST_CHARACTERS = 256_000_000  # of one value: MEASURED, a chat of ours takes four times as much memory
-_STRUCTURE = re.compile(r'["{}\[\],]')
-_IN_STRING = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_LIST_NAME = re.compile(r'\s*"(?:chats|conversations)"\s*:\s*\Z')
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)  # a whole string, or a sign
-_OPENING, _CLOSING = "{[", "}]"
-_CLOSER = {"{": "}", "[": "]"}
+_LISTS = ("chats", "conversations")
+_SIGN = re.compile(r"[^ \t\n\r]")
+_BEGINS = frozenset('"{[-0123456789tfnNI')  # of a value
+_MOST_DIGITS = 4000  # of an integer; of more Python makes none
+_MAY_GO_ON = re.compile(r"[-+.,\w\\\s]{0,12}")  # what is left of a text that ends within a number, name or escape
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A value of the list, as text; `why`: it is too much to be read."""
+    """A value of the list; `why`: it cannot be used, and the others can."""
 
-    text: str
+    value: Any
     why: WhyNotRead | None = None
 
 
-@dataclass(slots=True)
 class Reader:
     """`elements` yields the values of the list; then `head` has the rest of the object around it.
 
     An object without such a list is one element itself.
     """
 
-    head: dict[str, Any] = field(default_factory=dict)
-    _closers: list[str] = field(default_factory=list)  # of what is open
-    _level: int = 1  # how many are open around an element
-    _parts: list[str] = field(default_factory=list)  # of the element so far
-    _length: int = 0
-    _why: WhyNotRead | None = None
-    _in_string: bool = False
-    _is_object: bool = False
-    _has_list: bool = False
-    _ended: bool = False
-    _entries: list[str] = field(default_factory=list)  # of the object around the list
-    _entries_why: WhyNotRead | None = None  # not all of them are there
+    def __init__(self) -> None:
+        self.head: dict[str, Any] = {}  # while the list is read, what comes before it
 
     def elements(self, chunks: Iterable[str]) -> Iterator[Element]:
         """Raises Unreadable where the file as a whole is not as it should be."""
-        carried = ""
-        for chunk in chunks:
-            carried = yield from self._take(carried + chunk)
-        if carried or self._closers or self._in_string:
-            raise Unreadable(WhyNotRead.TRUNCATED)
-        if not self._ended:
-            raise Unreadable(WhyNotRead.EMPTY)
-        if self._is_object and self._has_list:
-            self.head = self.begun()
-            if self._entries_why is not None:
-                yield Element("", self._entries_why)
-        elif self._is_object:
-            yield Element("{" + ",".join(self._entries) + "}", self._entries_why)
+        text = _Text(iter(chunks))
+        sign = text.sign()
+        if sign == "[":
+            yield from text.values()
+        elif sign == "{":
+            yield from self._object(text)
+        else:
+            raise Unreadable(WhyNotRead.NOT_JSON if sign else WhyNotRead.EMPTY)
+        if text.sign():
+            raise Unreadable(WhyNotRead.NOT_JSON)
 
-    def begun(self) -> dict[str, Any]:
-        """What comes before the list, for a look while it is read."""
-        return dict(loads("{" + ",".join(self._entries) + "}")) if self._has_list else {}
-
-    def _take(self, text: str) -> Generator[Element, None, str]:
-        """Returns what has to be looked at again with the next chunk."""
-        at = 0
-        while at < len(text):
-            if self._in_string:
-                end = _IN_STRING.match(text, at).end()  # type: ignore[union-attr]
-                closed = end < len(text) and text[end] == '"'
-                self._keep(text[at : end + closed])
-                if not closed and end < len(text):  # a backslash at the end of the chunk
-                    return text[end:]
-                self._in_string, at = not closed, end + closed
+    def _object(self, text: _Text) -> Iterator[Element]:
+        has_list = False
+        entries: dict[str, Any] = {}
+        why: WhyNotRead | None = None
+        for _ in text.items("}"):
+            name = text.value().value
+            text.expect(":")
+            if name in _LISTS and text.next_sign() == "[":
+                if has_list:
+                    raise Unreadable(WhyNotRead.DUPLICATE)
+                has_list = True
+                self.head = entries
+                text.expect("[")
+                yield from text.values()
                 continue
-            if len(self._closers) > self._level:
-                at = self._inside(text, at)
-            found = _STRUCTURE.search(text, at)
-            if found is None:
-                self._keep(text[at:])
+            element = text.value()
+            if not isinstance(name, str):
+                raise Unreadable(WhyNotRead.NOT_JSON)
+            why = why or element.why or (WhyNotRead.DUPLICATE if name in entries else None)
+            entries[name] = element.value
+        if not has_list or why is not None:
+            yield Element(entries, why)
+
+
+class _Text:
+    """The text of a file, sign by sign and value by value. What is not as it should be raises Unreadable."""
+
+    def __init__(self, chunks: Iterator[str]) -> None:
+        self._chunks = chunks
+        self._text = ""
+        self._at = 0
+
+    def next_sign(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            if found := _SIGN.search(self._text, self._at):
+                self._at = found.start()
+                return found[0]
+            self._at = len(self._text)
+            if not self._more():
                 return ""
-            self._keep(text[at : found.start()])
-            yield from self._structure(found[0])
-            at = found.end()
-        return ""
 
-    def _inside(self, text: str, start: int) -> int:
-        """Goes on to where the element ends, or to a string that the chunk cuts. MEASURED: 40 MB a second."""
-        closers, level, end = self._closers, self._level, len(text)
-        for found in _TOKEN.finditer(text, start):
-            sign = found[0]
-            if sign in _CLOSER:
-                closers.append(_CLOSER[sign])
-                if len(closers) > MOST_DEPTH:
-                    raise Unreadable(WhyNotRead.TOO_DEEP)
-            elif len(sign) == 1:
-                if sign == '"' or len(closers) == level + 1:
-                    end = found.start()
-                    break
-                if closers.pop() != sign:
-                    raise Unreadable(WhyNotRead.NOT_JSON)
-        self._keep(text[start:end])
-        return end
+    def sign(self) -> str:
+        sign = self.next_sign()
+        self._at += len(sign)
+        return sign
 
-    def _keep(self, text: str) -> None:
-        if self._ended and text.strip():
-            raise Unreadable(WhyNotRead.NOT_JSON)
-        if not self._closers:
-            if text.strip() and not self._ended:
-                raise Unreadable(WhyNotRead.NOT_JSON)
+    def expect(self, *signs: str) -> str:
+        sign = self.sign()
+        if sign not in signs:
+            raise Unreadable(WhyNotRead.NOT_JSON if sign else WhyNotRead.TRUNCATED)
+        return sign
+
+    def items(self, closer: str) -> Iterator[None]:
+        """Once for each item of the list or object that has begun: who asks reads it."""
+        if self.next_sign() == closer:
+            self.expect(closer)
             return
-        self._length += len(text)
-        if self._length > MOST_CHARACTERS:
-            self._why = self._why or WhyNotRead.TOO_LARGE
-            self._parts = []
-        elif self._why is None:
-            self._parts.append(text)
+        yield
+        while self.expect(",", closer) == ",":
+            yield
 
-    def _structure(self, sign: str) -> Iterator[Element]:
-        if self._ended or (not self._closers and sign not in _OPENING):
-            raise Unreadable(WhyNotRead.NOT_JSON)
-        if sign in _OPENING:
-            self._open(sign)
-        elif sign in _CLOSING:
-            yield from self._close(sign)
-        elif sign == "," and len(self._closers) == self._level:
-            yield from self._end_element(is_last=False)
-        else:
-            self._keep(sign)
-            self._in_string = sign == '"'
+    def values(self) -> Iterator[Element]:
+        """Of the list that has begun."""
+        for _ in self.items("]"):
+            yield self.value()
 
-    def _open(self, sign: str) -> None:
-        if not self._closers:
-            self._is_object = sign == "{"
-        elif self._begins_list(sign):
-            self._has_list, self._level, self._parts, self._length = True, 2, [], 0
-        else:
-            self._keep(sign)
-        self._closers.append(_CLOSER[sign])
-        if len(self._closers) > MOST_DEPTH:
-            raise Unreadable(WhyNotRead.TOO_DEEP)
+    def value(self) -> Element:
+        if self.next_sign() not in _BEGINS:
+            raise Unreadable(WhyNotRead.NOT_JSON if self.next_sign() else WhyNotRead.TRUNCATED)
+        while True:
+            decoder = _Decoder()
+            try:
+                value, end = decoder.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if not self._may_go_on(error):
+                    raise Unreadable(WhyNotRead.NOT_JSON) from None
+                if not self._more():
+                    raise Unreadable(WhyNotRead.TRUNCATED) from None
+                continue
+            except RecursionError:
+                raise Unreadable(WhyNotRead.TOO_DEEP) from None
+            if end < len(self._text) or not self._more():  # a number may go on
+                self._at = end
+                return Element(value, decoder.why)
 
-    def _begins_list(self, sign: str) -> bool:
-        if not (self._is_object and sign == "[" and len(self._closers) == 1 and self._length < 100):
-            return False
-        if _LIST_NAME.match("".join(self._parts)) is None:
-            return False
-        if self._has_list:
-            raise Unreadable(WhyNotRead.DUPLICATE)
-        return True
+    def _may_go_on(self, error: json.JSONDecodeError) -> bool:
+        return error.msg.startswith("Unterminated") or bool(_MAY_GO_ON.fullmatch(self._text, error.pos))
 
-    def _close(self, sign: str) -> Iterator[Element]:
-        if self._closers[-1] != sign:
-            raise Unreadable(WhyNotRead.NOT_JSON)
-        if len(self._closers) == self._level:
-            yield from self._end_element(is_last=True)
-        else:
-            self._keep(sign)
-        self._closers.pop()
-        if self._level == 2 and len(self._closers) == 1:  # the list in the object ends
-            self._level, self._parts, self._length = 1, [], 0
-        self._ended = not self._closers
+    def _more(self) -> bool:
+        """Twice as much as there is, as far as there is more."""
+        parts = [self._text[self._at :]]
+        had = len(parts[0])
+        if had > MOST_CHARACTERS:
+            raise Unreadable(WhyNotRead.TOO_LARGE)
+        size = had
+        for chunk in self._chunks:
+            parts.append(chunk)
+            size += len(chunk)
+            if size > min(2 * had, MOST_CHARACTERS):
+                break
+        self._text = "".join(parts)
+        self._at = 0
+        return size > had
 
-    def _end_element(self, *, is_last: bool) -> Iterator[Element]:
-        text, why = "".join(self._parts), self._why
-        in_head = self._is_object and self._level == 1
-        self._parts, self._length, self._why = [], 0, None
-        if not text.strip() and why is None:
-            if not is_last:
-                if in_head and self._has_list:  # after the list
-                    return
-                raise Unreadable(WhyNotRead.NOT_JSON)
-            return
-        if in_head:
-            self._keep_entry(text, why)
-        else:
-            yield Element(text, why)
 
-    def _keep_entry(self, text: str, why: WhyNotRead | None) -> None:
-        if why is None and sum(map(len, self._entries)) + len(text) <= MOST_CHARACTERS:
-            self._entries.append(text)
-        else:
-            self._entries_why = WhyNotRead.TOO_LARGE
+class _Decoder(json.JSONDecoder):
+    """`why`: what it has read has NaN, a number without end, or a name twice in an object."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            object_pairs_hook=self._object,
+            parse_float=self._float,
+            parse_int=self._int,
+            parse_constant=self._float,
+        )
+        self.why: WhyNotRead | None = None
+
+    def _float(self, text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value):
+            self.why = self.why or WhyNotRead.NOT_JSON
+        return value
+
+    def _int(self, text: str) -> int:
+        if len(text) > _MOST_DIGITS:
+            self.why = self.why or WhyNotRead.NOT_JSON
+            return 0
+        return int(text)
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            self.why = self.why or WhyNotRead.DUPLICATE
+        return found
 
 
 def loads(text: str) -> Any:
-    """JSON as it should be: no NaN, no name twice in an object, no number without end. Raises Unreadable."""
+    """Of one value. Raises Unreadable."""
+    decoder = _Decoder()
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_float, object_pairs_hook=_object)
+        value = decoder.decode(text)
     except (ValueError, RecursionError):
         raise Unreadable(WhyNotRead.NOT_JSON) from None
-
-
-def _refuse(_constant: str) -> Never:
-    raise Unreadable(WhyNotRead.NOT_JSON)
-
-
-def _float(text: str) -> float:
-    value = float(text)
-    return value if math.isfinite(value) else _refuse(text)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise Unreadable(WhyNotRead.DUPLICATE)
-    return found
+    if decoder.why is not None:
+        raise Unreadable(decoder.why)
+    return value

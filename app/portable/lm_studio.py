@@ -8,14 +8,24 @@ from typing import Any
 
 from app.portable.beside import wanted
 from app.portable.problems import Unreadable, WhyNotRead
-from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
-from app.portable.trees import MOST_NODES
+from app.portable.reading import (
+    MOST_NODES,
+    list_at,
+    name_at,
+    note,
+    number_at,
+    object_at,
+    options_with,
+    text_at,
+    time_at,
+)
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage
 
 _MS = 0.001
 _ROLES = ("user", "assistant")
-_THINK, _THOUGHT = "<think>", "</think>"
+_THINK = "<think>"
+_THOUGHT = "</think>"
 
 
 def is_lm_studio(found: dict[str, Any]) -> bool:
@@ -66,7 +76,8 @@ def _system_message(found: dict[str, Any]) -> str:
 def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None, began: float) -> int | None:
     """Returns the number of the chosen version, which the next message answers."""
     versions = list_at(slot, "versions") or [slot]
-    chosen, followed = number_at(slot, "currentlySelected"), parent
+    chosen = number_at(slot, "currentlySelected")
+    followed = parent
     for place, version in enumerate(versions):
         message = _message(version, len(messages) + 1, parent, began)
         if message is not None:
@@ -85,7 +96,8 @@ class _Said:
 
 
 def _message(version: Any, number: int, parent: int | None, began: float) -> PortableMessage | None:
-    role, said = text_at(version, "role"), _Said()
+    role = text_at(version, "role")
+    said = _Said()
     if role not in _ROLES:
         return None
     for step in list_at(version, "steps") or [version]:

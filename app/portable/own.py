@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
-from app.storage.codec import LONGEST_TITLE, as_name, as_title, storable
+from app.storage.codec import LONGEST_TITLE, as_name, as_title, is_shallow, storable
 from app.storage.columns import COLUMNS, checked, object_from_file, text_from_file, time_from_file
 from app.storage.parts import Attachment
 from app.storage.portable import PortableChat, PortableMessage, with_files
@@ -69,7 +69,7 @@ def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Those that are presets, in the object around the chats; what they set is checked where it is used."""
     presets = found.get("presets") if found.get("format") == FORMAT else None
     for each in presets[:MOST_PRESETS] if isinstance(presets, list) else ():
-        if isinstance(each, dict) and isinstance(each.get("values"), dict):
+        if isinstance(each, dict) and isinstance(each.get("values"), dict) and is_shallow(each["values"]):
             number = each.get("id")
             name = each.get("name")
             if isinstance(number, str) and isinstance(name, str) and 0 < len(number) <= _LONGEST_NAME and name.strip():
@@ -110,7 +110,8 @@ def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> P
     Versions of a message have the same ones. Those that are too many are left out, so that the words can be read;
     `without_bytes` names them.
     """
-    written, left = {""}, MOST_PICTURE_BYTES
+    written = {""}
+    left = MOST_PICTURE_BYTES
 
     def whole(attachment: Attachment) -> Attachment:
         nonlocal left

@@ -27,9 +27,11 @@ _MOST_PROBLEMS = 1000  # kept; more are only counted
 LONGEST_NAME = 500  # characters
 MOST_BYTES = 4 << 30  # of all that is read, unpacked
 MOST_FILES = 20_000
+MOST_NODES = 200_000  # messages of a chat
 _MOST_DEPTH = 12  # of folders
 _CHUNK_BYTES = 1 << 20
-_BOMB_RATIO, _BOMB_BYTES = 200, 100_000_000  # text is never packed so well
+_BOMB_RATIO = 200  # text is never packed so well
+_BOMB_BYTES = 100_000_000
 _ENCRYPTED = 1  # a flag in archives
 _AROUND = 1  # folders below the one that a file is in, where its pictures may be
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -184,7 +186,8 @@ def _bad(name: str, why: WhyNotRead) -> Source:
 
 def _in_folder(top: Path) -> Iterator[Source]:
     """Links are not followed."""
-    count, files = 0, beside(top, _MOST_DEPTH)
+    count = 0
+    files = beside(top, _MOST_DEPTH)
     for folder, below, names in os.walk(top):
         parts = Path(folder).relative_to(top).parts
         below[:] = sorted(each for each in below if each != USER_FILES) if len(parts) < _MOST_DEPTH else []
@@ -213,7 +216,8 @@ def _in_archive(path: Path) -> Iterator[Source]:
             yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
             return
         files = Beside(lambda: _in(archive))
-        unpacked, packed = sum(each.file_size for each in chosen), sum(each.compress_size for each in chosen)
+        unpacked = sum(each.file_size for each in chosen)
+        packed = sum(each.compress_size for each in chosen)
         if unpacked > MOST_BYTES or (unpacked > _BOMB_BYTES and unpacked > _BOMB_RATIO * max(1, packed)):
             yield _bad(_shown(path.name), WhyNotRead.TOO_LARGE)
             return

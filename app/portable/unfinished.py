@@ -34,7 +34,8 @@ class Unfinished:
     @contextmanager
     def beside(self, place: Path) -> Iterator[Path]:
         """For what is made there and then moved away; where it is not, it is removed."""
-        name, parent = _PREFIX + secrets.token_hex(16), place.parent.resolve()
+        name = _PREFIX + secrets.token_hex(16)
+        parent = place.parent.resolve()
         note = self._note(name, parent)
         try:
             yield parent / f".{name}"

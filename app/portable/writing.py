@@ -90,7 +90,8 @@ def write_markdown(
 ) -> None:
     """Likewise; pictures are in a new folder beside it."""
     with _replacing(path, unfinished) as file, unfinished.beside(path) as made:
-        folder, pictures = _free(path.with_suffix("")), _pictures_of(chat, bytes_of)
+        folder = _free(path.with_suffix(""))
+        pictures = _pictures_of(chat, bytes_of)
         file.write(markdown_of(chat, words, _named(pictures, folder.name)))
         file.flush()
         os.fsync(file.fileno())  # a disk that is full says so before there is a folder
@@ -140,7 +141,8 @@ def write_markdown_folder(
         with locked(made):
             for count, chat in enumerate(chats, start=1):
                 stop.check()
-                name, pictures = names.give(chat.title), _pictures_of(chat, bytes_of)
+                name = names.give(chat.title)
+                pictures = _pictures_of(chat, bytes_of)
                 file = made / f"{name}{_MARKDOWN}"
                 if pictures:
                     _write_pictures(pictures, made / name)

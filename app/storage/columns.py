@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.storage.codec import LATEST_S, as_text, as_time, exportable_object, object_to_json, storable
+from app.storage.codec import LATEST_S, as_text, as_time, exportable_object, is_shallow, object_to_json, storable
 from app.storage.database import Connection
 from app.storage.parts import Parts, part_to_json, parts_from_json, parts_of, parts_to_json
 from app.storage.records import ReplyStatus
@@ -53,6 +53,8 @@ def time_from_file(value: object) -> float:
 def object_from_file(value: object) -> dict[str, Any] | None:
     if value is None:
         return None
+    if not is_shallow(value):
+        raise ValueError
     cleaned: dict[str, Any] = json.loads(storable(json.dumps(checked(value, dict), ensure_ascii=False)))
     return cleaned
 

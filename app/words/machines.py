@@ -49,10 +49,10 @@ def use_words(state: LendingState) -> str:
 def wanted_words(state: LendingState) -> str:
     """Where a model that another machine needs would come from."""
     repository = state.wanted_repository
-    if not state.supplied_by:
+    if not state.peer_name:
         return repository
     copied = QCoreApplication.translate("Machines", "%1 · copied from %2, or from the hub if it does not answer")
-    return fill(copied, repository, state.supplied_by)
+    return fill(copied, repository, state.peer_name)
 
 
 def digits(code: str) -> str:

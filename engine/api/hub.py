@@ -54,7 +54,7 @@ class HubAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class SuppliedModel:
+class PeerModel:
     """One commit of a repository that a paired machine supplies, at an address that speaks as a hub."""
 
     repository: str

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.api.events import Sink
-from engine.api.hub import HubAccess, HubQuery, SearchId, SuppliedModel
+from engine.api.hub import HubAccess, HubQuery, PeerModel, SearchId
 from engine.api.ranks import Helping
 from engine.api.types import CountId, DownloadId, EngineState, Request, RequestId, Speculation
 
@@ -150,7 +150,7 @@ class ModelLibrary(Protocol):
         """
         ...
 
-    def set_supplied(self, model: SuppliedModel | None) -> None:
+    def set_peer_model(self, model: PeerModel | None) -> None:
         """A download of that commit takes files from `model` while it can; each has to match the hub's checksum.
 
         Where neither the hub nor a mirror can be reached, the list with the checksums is that machine's, too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.api.hub import SuppliedModel
+from engine.api.hub import PeerModel
 
 MOST_RANKS = 8
 
@@ -98,16 +98,16 @@ class LendingState:
     wanted_repository: str = ""  # where that model can be downloaded; a name that came from elsewhere
     wanted_revision: str = ""
     paired: int = 0  # how many machines have been paired or removed since it began
-    supplied_by: str = ""  # the name of the machine that supplies that model now; "": none
-    supplied_endpoint: str = ""
-    supplied_fingerprint: str = ""  # of that machine's certificate
+    peer_name: str = ""  # the name of the machine that supplies that model now; "": none
+    peer_endpoint: str = ""
+    peer_fingerprint: str = ""  # of that machine's certificate
 
-    def supplied(self, identity: str) -> SuppliedModel | None:
+    def peer_model(self, identity: str) -> PeerModel | None:
         """`identity`: the folder with the key that the machine knows this one by."""
-        if not self.supplied_endpoint:
+        if not self.peer_endpoint:
             return None
         wanted = self.wanted_repository, self.wanted_revision
-        return SuppliedModel(*wanted, self.supplied_endpoint, self.supplied_fingerprint, identity)
+        return PeerModel(*wanted, self.peer_endpoint, self.peer_fingerprint, identity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,9 @@ class _Child:
         self._changed.set()
 
     def _state(self) -> LendingState:
-        lending, left_s, known = self.lender.lending, self.lender.invited_s, self._identity.machines()
+        lending = self.lender.lending
+        left_s = self.lender.invited_s
+        known = self._identity.machines()
         self._paired += known != self._known
         self._known = known
         state = LendingState(LendingPhase.READY, offered_bytes=self.lender.memory_bytes, paired=self._paired)
@@ -106,8 +108,8 @@ class _Child:
             state = replace(state, wanted_repository=source.repository, wanted_revision=source.revision)
         files = self.lender.offered_files
         if files is not None:
-            state = replace(state, supplied_by=files.wanted.machine.name, supplied_endpoint=files.endpoint)
-            state = replace(state, supplied_fingerprint=files.wanted.machine.fingerprint)
+            state = replace(state, peer_name=files.wanted.machine.name, peer_endpoint=files.endpoint)
+            state = replace(state, peer_fingerprint=files.wanted.machine.fingerprint)
         if lending is not None:
             used = memory_of(lending.pid) if lending.pid else 0
             state = replace(state, user=lending.machine.name, folder=lending.folder, used_bytes=_rounded(used))

@@ -25,12 +25,12 @@ from engine.cluster.operations import (
     Approach,
     Ask,
     Offer,
+    OfferFiles,
     Ping,
     Pong,
     Refused,
     Share,
     Start,
-    Supply,
 )
 from engine.cluster.pairing import Declined, Invitation, answer_to_pair
 from engine.cluster.process import end_rank, start_rank
@@ -126,7 +126,8 @@ class Lender:
     def stop(self) -> None:
         """Ends what is lent; returns once its process has ended."""
         with self._lock:
-            listening, self._listening = self._listening, None
+            listening = self._listening
+            self._listening = None
         if listening is not None:
             with suppress(OSError):  # on Linux, `accept` returns only so
                 listening.shutdown(socket.SHUT_RDWR)
@@ -271,7 +272,7 @@ class Lender:
                 if not value.memory_bytes:
                     raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
                 return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
-            case Supply() if machine is not None and self._is_paired(machine):
+            case OfferFiles() if machine is not None and self._is_paired(machine):
                 self._note_files(Wanted(machine, HubSource(value.repository, value.revision)), value.port, connection)
                 wire.send(Answer(True))
             case _:
@@ -323,7 +324,8 @@ class Lender:
                 raise Declined(MachineRefusal.BUSY, self._lending.machine.name)
             if lending.memory_bytes > self.memory_bytes:
                 raise Declined(MachineRefusal.MEMORY)
-            self._lending, self._lent_to = lending, (process, connection)
+            self._lending = lending
+            self._lent_to = (process, connection)
 
     def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: Lending) -> None:
         process: subprocess.Popen[bytes] | None = None

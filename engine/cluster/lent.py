@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from math import inf
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from engine.api.errors import EngineError, InvalidRequest, MachineUnavailable, ModelDamaged
-from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal
+from engine.api.ranks import Helping, HubSource, Machine, MachineRefusal, RankPlan
 from engine.cluster.identity import Identity, fingerprint
 from engine.cluster.operations import (
     PROTOCOL,
@@ -28,17 +28,19 @@ from engine.cluster.operations import (
     Approach,
     Ask,
     Offer,
+    OfferFiles,
     Ping,
     Pong,
     Reply,
     Response,
     Start,
-    Supply,
 )
 from engine.cluster.pairing import Declined, ask_to_pair, expected
+from engine.cluster.plan import plan_ranks
 from engine.cluster.relay import BEAT_S, HANDSHAKE_S, relayed
 from engine.cluster.versions import protocol_difference, versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded
+from engine.models.fit import model_memory_bytes
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
 from engine.models.watch import Question, never
@@ -80,6 +82,16 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
         return MachineOffer(_answer(wire, asked, Offer).memory_bytes, taken_s)
 
 
+def plan_with(folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE) -> RankPlan:
+    """Which layers would be where, with what these machines offer. Nothing is loaded.
+
+    Asks each machine, which takes a while. Raises ModelError or MachineUnavailable. A machine without the model learns
+    its `source`, and shows that to its user.
+    """
+    offered = [machine_offer(each, folder, source).memory_bytes for each in helping]
+    return plan_ranks(folder, (model_memory_bytes(), *offered), helping)
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """To a machine: what a question and its answer take at this address, or why it does not answer there."""
@@ -95,7 +107,8 @@ def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> l
     Where one answers, the others have a little longer, and count as unreachable then. Raises InvalidRequest for what
     is no identity.
     """
-    own, asked = Identity(identity), list(addresses)
+    own = Identity(identity)
+    asked = list(addresses)
     answers: _Answers = queue.SimpleQueue()
     for address in asked:
         arguments = own, machine, address, answers
@@ -183,7 +196,7 @@ class LentRank:
 def offer_files(helping: Helping, source: HubSource, port: int) -> None:
     """To a machine that lacks that model: it can be downloaded from this one, at this port."""
     with _refusals(helping.machine.address), closing(_connected_to(helping)) as connected:
-        _answer(_asking(connected), Supply(source.repository, source.revision, port), Answer)
+        _answer(_asking(connected), OfferFiles(source.repository, source.revision, port), Answer)
 
 
 def digest_of(folder: Path) -> str:

@@ -21,9 +21,9 @@ from engine.api.errors import LoadAborted, ModelTooLarge
 from engine.api.ranks import RankPlan, RankShare
 from engine.caches.base import CacheSet
 from engine.caches.kinds import require
-from engine.cluster.crew import SLICE_S, Crew, Helper
 from engine.cluster.lent import LentRank, digest_of
 from engine.cluster.process import RankProcess
+from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
 from engine.cluster.stage import Stage, states_from
 from engine.models.first_use import FirstUse
 from engine.models.loading import Part, Slices, loading
@@ -42,21 +42,21 @@ def loading_over_ranks(
 
     `planned` may ask other machines: if it is a function, it is called on a thread of its own.
     """
-    plan, crew, digest = yield from aside(partial(_begun, planned), lambda begun: begun[1].end())
+    plan, group, digest = yield from aside(partial(_begun, planned), lambda begun: begun[1].end())
     try:
-        front = FrontRank(plan, crew, digest)
+        front = FrontRank(plan, group, digest)
         model = yield from loading(Path(plan.folder), None, aborted, first_use, on_try, front)
     except BaseException:
-        crew.end()
+        group.end()
         raise
     return replace(
         model,
         ranks=len(plan.shares),
         first_layer=sum(plan.split[1:]),
         alone=front.alone,
-        close=crew.end,
-        lost=crew.look,
-        short=crew.is_short,
+        close=group.end,
+        lost=group.look,
+        short=group.is_short,
     )
 
 
@@ -86,7 +86,7 @@ def aside(work: Callable[[Question], _Result], unwanted: Callable[[_Result], obj
     return outcome.result()
 
 
-def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tuple[RankPlan, Crew, str]:
+def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tuple[RankPlan, RankGroup, str]:
     """With the other ranks' processes, and the digest of the model that all must have.
 
     None is started once `aborted`: a late start would end the rank of the next load.
@@ -98,7 +98,7 @@ def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tup
     digest = digest_of(Path(plan.folder))
     if aborted():
         raise LoadAborted(plan.folder)
-    return plan, Crew(_start(share, digest) for share in plan.shares[1:]), digest
+    return plan, RankGroup(_start(share, digest) for share in plan.shares[1:]), digest
 
 
 def _start(share: RankShare, digest: str) -> Callable[[], Helper]:
@@ -109,27 +109,28 @@ def _start(share: RankShare, digest: str) -> Callable[[], Helper]:
 class FrontRank:
     """Rank 0: its layers, and the forwards of all."""
 
-    def __init__(self, plan: RankPlan, crew: Crew, digest: str) -> None:
+    def __init__(self, plan: RankPlan, group: RankGroup, digest: str) -> None:
         self._plan = plan
-        self._crew = crew
+        self._group = group
         self._digest = digest
         self._has_joined = False
         self._step: tuple[int, int] | None = None  # sequence and position of the step that is open and not run yet
         self._tokens: list[int] = []
 
     def begin(self) -> Generator[None, None, None]:
-        yield from self._crew.load(self._plan.folder, self._plan.split)
+        yield from self._group.load(self._plan.folder, self._plan.split)
 
     def cut(self, network: Any) -> Stage:
-        split, on_forward = self._plan.split, self._note_tokens
+        split = self._plan.split
+        on_forward = self._note_tokens
         return Stage(network, self._plan.folder, 0, split, self._receive, on_forward=on_forward)
 
     def joined(self, part: Part) -> Generator[None, None, Callable[[], CacheSet]]:
         """Once the others have loaded, forwards run through all ranks."""
-        yield from self._crew.loaded(self._digest)
+        yield from self._group.loaded(self._digest)
         self._has_joined = True
         split = self._plan.split
-        return mirrored(part.make_caches, lambda: Mirror(self._crew, self._open_step, max(split) / split[0]))
+        return mirrored(part.make_caches, lambda: Mirror(self._group, self._open_step, max(split) / split[0]))
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -157,8 +158,9 @@ class FrontRank:
     def _receive(self, like: mx.array) -> mx.array:
         if not self._has_joined:
             return like
-        (sequence, position), self._step = self._step or (0, 0), None
-        return states_from(*self._crew.forward(sequence, position, self._tokens, like.size), like)
+        sequence, position = self._step or (0, 0)
+        self._step = None
+        return states_from(*self._group.forward(sequence, position, self._tokens, like.size), like)
 
 
 class Mirror:
@@ -167,50 +169,50 @@ class Mirror:
     They are dropped with this object.
     """
 
-    def __init__(self, crew: Crew, open_step: Callable[[int, int], None], bytes_for_one: float = 1.0) -> None:
+    def __init__(self, group: RankGroup, open_step: Callable[[int, int], None], bytes_for_one: float = 1.0) -> None:
         self.bytes_for_one = bytes_for_one
-        self._crew = crew
+        self._group = group
         self._open_step = open_step
         self._number = 0  # 0: they hold nothing yet
 
     @property
     def needs_checkpoints(self) -> bool:
-        return self._crew.needs_checkpoints
+        return self._group.needs_checkpoints
 
     def begin(self, position: int) -> None:
         """A step opens; the network's next forward is that of this sequence."""
         self._open_step(self._known(), position)
 
     def commit(self, kept: int) -> None:
-        self._crew.commit(self._number, kept)
+        self._group.commit(self._number, kept)
 
     def can_truncate(self, position: int) -> bool:
-        return not self._number or self._crew.can_truncate(self._number, position)
+        return not self._number or self._group.can_truncate(self._number, position)
 
     def truncate(self, position: int, checkpoint: object) -> None:
         if self._number:
-            self._crew.truncate(self._number, position, checkpoint.number if isinstance(checkpoint, _Kept) else 0)
+            self._group.truncate(self._number, position, checkpoint.number if isinstance(checkpoint, _Kept) else 0)
 
     def make_checkpoint(self) -> object:
         """They keep it as long as the result lives."""
-        return _Kept(self._crew, self._number)
+        return _Kept(self._group, self._number)
 
     def copy_beginning(self, source: Any, end: int) -> None:
-        self._crew.copy(self._known(), source._number, end)  # noqa: SLF001  another Mirror
+        self._group.copy(self._known(), source._number, end)  # noqa: SLF001  another Mirror
 
     def _known(self) -> int:
         if not self._number:
-            self._number = self._crew.new_number()
-            weakref.finalize(self, self._crew.forget, sequences=(self._number,)).atexit = False
+            self._number = self._group.new_number()
+            weakref.finalize(self, self._group.forget, sequences=(self._number,)).atexit = False
         return self._number
 
 
 class _Kept:
     """A checkpoint in the other ranks."""
 
-    def __init__(self, crew: Crew, sequence: int) -> None:
-        self.number = crew.make_checkpoint(sequence)
-        weakref.finalize(self, crew.forget, checkpoints=(self.number,)).atexit = False
+    def __init__(self, group: RankGroup, sequence: int) -> None:
+        self.number = group.make_checkpoint(sequence)
+        weakref.finalize(self, group.forget, checkpoints=(self.number,)).atexit = False
 
 
 def mirrored(make_caches: Callable[[], CacheSet], make_mirror: Callable[[], Mirror]) -> Callable[[], CacheSet]:

@@ -210,7 +210,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Supply:
+class OfferFiles:
     """That the files of the model that was asked for last, and is not there, can be had at this port for a while."""
 
     repository: str
@@ -218,7 +218,7 @@ class Supply:
     port: int
 
 
-Approach = Share | Proof | Ask | Start | Supply | Ping
+Approach = Share | Proof | Ask | Start | OfferFiles | Ping
 Response = Share | Proof | Answer | Offer | Refused | Pong
 
 Operation = Load | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping

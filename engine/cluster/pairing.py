@@ -24,7 +24,8 @@ DIGITS = 8
 INVITED_S = 120.0
 TRIES = 5
 ANSWER_S = SILENT_S  # after which the one that is asked ends the connection
-_MAIN, _HELPER = b"main", b"helper"
+_MAIN = b"main"
+_HELPER = b"helper"
 _Kind = TypeVar("_Kind", Answer, Offer, Pong, Proof, Share)
 
 
@@ -33,7 +34,8 @@ class Declined(Exception):
 
     def __init__(self, why: MachineRefusal, detail: str = "") -> None:
         super().__init__(why, detail)
-        self.why, self.detail = why, detail
+        self.why = why
+        self.detail = detail
 
 
 class Invitation:

@@ -148,7 +148,8 @@ class Rank:
         self._check_room()
         # MLX reads whatever lies beyond the embedding.
         require(0 <= max(operation.tokens, default=-1) < (self._rows or inf), "no tokens, or none of this model's")
-        network, tokens = self._loaded.network, mx.array([operation.tokens], dtype=mx.uint32)
+        network = self._loaded.network
+        tokens = mx.array([operation.tokens], dtype=mx.uint32)
         self._given = data, operation.dtype
         caches: CacheSet | None = None
         if operation.sequence:
@@ -159,7 +160,8 @@ class Rank:
             network(tokens)
         require(self._states is not None, "the forward has sent no states")
         assert self._states is not None
-        (states, dtype), self._states = bytes_of(self._states), None
+        states, dtype = bytes_of(self._states)
+        self._states = None
         self._post(Stepped(dtype, is_short() or is_nearly(self._most_bytes)), states)
         if caches is not None:
             caches.evaluate()  # while the next rank computes

@@ -9,8 +9,8 @@ import socket
 import sys
 import threading
 
-from engine.cluster.crew import hello_here
 from engine.cluster.operations import Broken, Operation, Ping, Pong
+from engine.cluster.rank_group import hello_here
 from engine.cluster.wire import MOST_BYTES, Wire, WireBroken, WireEnded
 from engine.models.openblas import put_in_front
 

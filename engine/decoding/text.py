@@ -24,7 +24,7 @@ from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
-from engine.models.vision_config import Sight, refusal_of
+from engine.models.vision_config import VisionConfig, refusal_of
 from engine.models.watch import Aborted, Question, TooLong, never
 from engine.vision.values import Span as PictureSpan
 from engine.vision.values import broken_up, framed, spelled
@@ -222,7 +222,7 @@ def _without_words(variables: dict[str, Any], reserved: Sequence[str]) -> dict[s
     return plain
 
 
-def _sight(model: LoadedModel) -> Sight:
+def _sight(model: LoadedModel) -> VisionConfig:
     """Raises CannotSee."""
     if model.sight is None:
         raise CannotSee(model.info.folder, refusal_of(model.info.folder))

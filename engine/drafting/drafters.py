@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -58,7 +58,12 @@ class DrafterProposer(Proposer, Protocol):
 
 def drafter_network(config: DrafterConfig, main: ModelAccess) -> Any:
     """Without weights. Raises NoAccess for a main model that lacks what it is fed."""
-    return resolve_name(KINDS[config.info.kind].network)(config, main)
+    return _network_class(config)(config, main)
+
+
+def _network_class(config: DrafterConfig) -> Callable[[DrafterConfig, ModelAccess], Any]:
+    found: Callable[[DrafterConfig, ModelAccess], Any] = resolve_name(KINDS[config.info.kind].network)
+    return found
 
 
 def loading_any_draft(
@@ -118,7 +123,8 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     try:
-        network = build(lambda: drafter_network(config, access), most_parts(path))
+        network_class = _network_class(config)  # imported before the time of building counts
+        network = build(lambda: network_class(config, access), most_parts(path))
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
     _check_states(main, getattr(network, "reads", config.info.layers), path)

@@ -32,7 +32,7 @@ from engine.api.errors import (
     StorageFailed,
 )
 from engine.api.events import DownloadProgress
-from engine.api.hub import FileProgress, Retry, SuppliedModel
+from engine.api.hub import FileProgress, PeerModel, Retry
 from engine.api.types import DownloadId
 from engine.hub.client import HubClient
 from engine.hub.http import Hub
@@ -40,17 +40,17 @@ from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_
 from engine.hub.staging import (
     FILES,
     RECORD,
-    Ahead,
     Busy,
+    SpaceNeeded,
     alone_with,
     begun_commit,
     free_bytes,
     keep_only,
     lists,
-    promise,
     publish,
     recover,
     remove,
+    reserve_space,
     staging_of,
     target_of,
     tidy,
@@ -74,7 +74,7 @@ _STOPPED_S = 5.0  # a longer gap between calls: the download was stopped or read
 _SPEED_AFTER_S = 1.0  # of bytes that arrive, until a speed is reported …
 _SURE_AFTER_S = 2.0  # … and until the remaining time is reported
 _FILES_SHOWN = 100
-NOT_SUPPLIED = (HubUnreachable, HubMisbehaved, RepositoryNotFound, FileMissing, AccessDenied, NothingToInstall)
+NOT_FROM_PEER = (HubUnreachable, HubMisbehaved, RepositoryNotFound, FileMissing, AccessDenied, NothingToInstall)
 _PATIENCE = Patience(read_s=15.0, connect_s=5.0, question_tries=1, silent_tries=1, file_tries=2)
 
 
@@ -117,7 +117,8 @@ class _Count:
     def __init__(self, total_bytes: int = 0) -> None:
         self.total_bytes = total_bytes
         self.done_bytes = self._fresh_bytes = 0
-        self._speed, self._long = Rate(SPEED_OVER_S), Rate(TIME_LEFT_OVER_S)
+        self._speed = Rate(SPEED_OVER_S)
+        self._long = Rate(TIME_LEFT_OVER_S)
 
     def add(self, count_bytes: int, fresh: bool) -> None:
         self.done_bytes += count_bytes
@@ -125,7 +126,8 @@ class _Count:
 
     def look(self, passed_s: float) -> bool:
         """Update the rates; returns whether any byte arrived since the last call."""
-        fresh_bytes, self._fresh_bytes = self._fresh_bytes, 0
+        fresh_bytes = self._fresh_bytes
+        self._fresh_bytes = 0
         for rate in (self._speed, self._long) if passed_s < _STOPPED_S else ():
             rate.add(fresh_bytes, passed_s)
         return fresh_bytes > 0
@@ -151,8 +153,12 @@ class Meter:
     ) -> None:
         """`retry`: the next one, while a thread of the download waits for it."""
         self._lock = threading.Lock()
-        self._download, self._repository, self._emit, self._retry = download, repository, emit, retry
-        self._all, self._files = _Count(), dict[str, _Count]()
+        self._download = download
+        self._repository = repository
+        self._emit = emit
+        self._retry = retry
+        self._all = _Count()
+        self._files = dict[str, _Count]()
         self._reported_bytes = 0
         self._reported_retry = False
         self._reported_at = time.monotonic()
@@ -190,7 +196,9 @@ class Meter:
         for file in self._files.values():
             file.look(passed_s)
         retry = None if came else self._retry()  # one file may wait while the others arrive
-        self._reported_bytes, self._reported_at, self._reported_retry = self._all.done_bytes, now, retry is not None
+        self._reported_bytes = self._all.done_bytes
+        self._reported_at = now
+        self._reported_retry = retry is not None
         self._emit(
             DownloadProgress(
                 self._download,
@@ -233,17 +241,19 @@ class Download:
     """Runs on its own thread; raises Stopped, a DownloadError, or the ModelError that its config.json causes."""
 
     def __init__(self, root: Path, repository: str, revision: str, hub: Hub, tuning: Tuning) -> None:
-        self.repository, self.revision = repository, revision
+        self.repository = repository
+        self.revision = revision
         self.stop = StopSignal()
         self.retries = Retries(self.stop, self._while_waiting)
         self.total_bytes = 0
         self.changed = False  # the installed model differs from the one before
         self.hub = hub  # may be replaced: used from the next try on
-        self.supplier = Supplier(repository, self.stop, self.retries)
-        self._asked = hub, self.supplier.offered
-        self._root, self._tuning = root, tuning
+        self.peer_files = PeerFiles(repository, self.stop, self.retries)
+        self._asked = hub, self.peer_files.offered
+        self._root = root
+        self._tuning = tuning
         self._meter: Meter | None = None  # once it runs
-        self._ahead: Ahead | None = None  # None: not known yet
+        self._space: SpaceNeeded | None = None  # None: not known yet
         self._begun = ""  # the commit of the files that have arrived
 
     @property
@@ -296,13 +306,13 @@ class Download:
     def _while_waiting(self) -> None:
         if self._meter is not None:
             self._meter.tick()
-        if (self.hub, self.supplier.offered) != self._asked:
+        if (self.hub, self.peer_files.offered) != self._asked:
             self.stop.request(StopKind.HUB_CHANGED)
 
     def _install_from_newest(self, meter: Meter, shares: Shares) -> None:
         """Restart whenever the hub setting changes during the download."""
         while True:
-            self._asked = self.hub, self.supplier.offered
+            self._asked = self.hub, self.peer_files.offered
             try:
                 self._install_from_any(self._asked[0].places(), meter, shares)
                 return
@@ -323,8 +333,8 @@ class Download:
                 return
             self.stop.begin_again()
         last = replace(patience, file_tries=patience.last_tries, silent_tries=patience.last_tries)
-        supplied = self.supplier.hub(self.revision)
-        if supplied is None:
+        from_peer = self.peer_files.hub(self.revision)
+        if from_peer is None:
             self._install(places[-1], last, meter, shares)
             return
         try:
@@ -334,8 +344,8 @@ class Download:
             unreached = error
         self.stop.begin_again()
         try:
-            self._install(supplied, last, meter, shares)
-        except NOT_SUPPLIED as error:
+            self._install(from_peer, last, meter, shares)
+        except NOT_FROM_PEER as error:
             raise unreached from error
 
     def _install(self, hub: Hub, patience: Patience, meter: Meter, shares: Shares) -> None:
@@ -401,8 +411,8 @@ class Download:
         for file in missing:
             (self._folder / file.name).unlink(missing_ok=True)
         tuning = self._tuning
-        self._ahead = Ahead(self.repository, self.staging, missing, tuning.disk_factor, tuning.disk_reserve_bytes)
-        promise(self._root, self._ahead, self.stop.wait, self._record)
+        self._space = SpaceNeeded(self.repository, self.staging, missing, tuning.disk_factor, tuning.disk_reserve_bytes)
+        reserve_space(self._root, self._space, self.stop.wait, self._record)
 
         def fetch(file: RemoteFile) -> None:
             def report(count_bytes: int, fresh: bool) -> None:
@@ -411,7 +421,7 @@ class Download:
                 meter.add(file.name, count_bytes, fresh)
 
             line = partial(_slot, shares.slots, self.stop)
-            self.supplier.fetch(client, commit, file, self._folder, report, line)
+            self.peer_files.fetch(client, commit, file, self._folder, report, line)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
         self._check_config()  # before gigabytes are downloaded for nothing
@@ -425,8 +435,8 @@ class Download:
 
     def _storage_error(self, error: OSError) -> DownloadError:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            if self._ahead is not None:
-                return self._ahead.disk_full()
+            if self._space is not None:
+                return self._space.disk_full()
             return DiskFull(self.repository, self._tuning.disk_reserve_bytes, free_bytes(self._root))
         return StorageFailed(self.repository, str(self._root), error.strerror or str(error))
 
@@ -467,7 +477,7 @@ def _slot(slots: threading.Semaphore, stop: StopSignal) -> Iterator[None]:
         slots.release()
 
 
-class Supplier:
+class PeerFiles:
     """A download's files from a paired machine that has them, before a hub is asked; what fails there, the hub sends.
 
     The machine is one more mirror: it gets no token, and its bytes have to match the hub's checksums. What has arrived
@@ -475,9 +485,10 @@ class Supplier:
     """
 
     def __init__(self, repository: str, stop: StopSignal, retries: Retries) -> None:
-        self.offered: SuppliedModel | None = None
+        self.offered: PeerModel | None = None
         self._repository = repository
-        self._stop, self._retries = stop, retries
+        self._stop = stop
+        self._retries = retries
         self._is_trusted = True
         self._tried: set[str] = set()  # files that it may have sent a part of
 
@@ -486,7 +497,7 @@ class Supplier:
         model = self.offered
         if model is None or (model.repository, model.revision) != (self._repository, commit) or not self._is_trusted:
             return None
-        return Hub(model.endpoint, supplied=model)
+        return Hub(model.endpoint, peer=model)
 
     def fetch(
         self, client: HubClient, commit: str, file: RemoteFile, folder: Path, report: OnBytes, slot: Slot
@@ -512,7 +523,7 @@ class Supplier:
             return True
         except ChecksumMismatch:
             self._is_trusted = False
-        except NOT_SUPPLIED as error:
+        except NOT_FROM_PEER as error:
             report(-part.stat().st_size, False)  # the client goes on from there, and counts it again
             if isinstance(error, HubMisbehaved):
                 self._is_trusted = False

@@ -26,7 +26,7 @@ from engine.api.errors import (
     RepositoryNotFound,
     TokenInClear,
 )
-from engine.api.hub import PUBLIC_HUB, HubAccess, SuppliedModel
+from engine.api.hub import PUBLIC_HUB, HubAccess, PeerModel
 from engine.api.ranks import Machine
 from engine.cluster.identity import Identity
 from engine.hub.stop import (
@@ -60,7 +60,7 @@ class Hub:
     mirrors: tuple[str, ...] = ()
     proxy: str = field(default="", repr=False)  # its address may contain a password
     offline: bool = False
-    supplied: SuppliedModel | None = None  # it is a paired machine, and no hub
+    peer: PeerModel | None = None  # it is a paired machine, and no hub
 
     @classmethod
     def of(cls, access: HubAccess) -> Hub:
@@ -82,7 +82,10 @@ class HubHttp:
     """The connections to one hub. `about` is in its errors. Raises HubOffline."""
 
     def __init__(self, hub: Hub, about: str, stop: StopSignal, patience: Patience) -> None:
-        self._hub, self._about, self._stop, self._patience = hub, about, stop, patience
+        self._hub = hub
+        self._about = about
+        self._stop = stop
+        self._patience = patience
         self._connections = Connections(stop)
         if hub.offline:
             raise HubOffline(without_password(about))
@@ -189,7 +192,7 @@ class HubHttp:
                 max_redirects=5,
                 proxy=self._hub.proxy or None,  # None: as in the environment
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
-                trust_env=self._hub.supplied is None,
+                trust_env=self._hub.peer is None,
                 verify=self._trusted(),
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its address is invalid, or of an unknown kind
@@ -203,9 +206,9 @@ class HubHttp:
         """Whose certificates; a paired machine's own, where that supplies the files."""
         from engine.hub.connecting import trusted
 
-        supplied = self._hub.supplied
-        if supplied is not None:
-            return Identity(Path(supplied.identity)).client_context(Machine("", supplied.fingerprint, ""))
+        peer = self._hub.peer
+        if peer is not None:
+            return Identity(Path(peer.identity)).client_context(Machine("", peer.fingerprint, ""))
         return True if platform.system() == "Darwin" else trusted()
 
     def _timeout(self, *, of_file: bool) -> httpx2.Timeout:

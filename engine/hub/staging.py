@@ -182,7 +182,8 @@ def recorded(staging: Path) -> JsonObject:
 
 def recover(root: Path, repository: str) -> None:
     """Recover after a killed process: the model that was being replaced, or the last step of an installation."""
-    staging, target = staging_of(root, repository), target_of(root, repository)
+    staging = staging_of(root, repository)
+    target = target_of(root, repository)
     tidy(staging)
     if os.path.lexists(staging / FORMER) and not os.path.lexists(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -194,7 +195,8 @@ def recover(root: Path, repository: str) -> None:
 
 def publish(root: Path, repository: str, names: Collection[str]) -> None:
     """Move the staging folder's files to the model's place. A former model is deleted only afterwards."""
-    staging, target = staging_of(root, repository), target_of(root, repository)
+    staging = staging_of(root, repository)
+    target = target_of(root, repository)
     keep_only(staging, {*names, MANIFEST})
     sync_folder(staging / FILES)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -321,14 +323,16 @@ def _is_at(descriptor: int, path: Path) -> bool:
 # only. Computed from files on disk, so no process has to keep count.
 
 
-def promise(root: Path, ahead: Ahead, wait: Callable[[float], object], record: Callable[[int], None]) -> None:
+def reserve_space(
+    root: Path, space: SpaceNeeded, wait: Callable[[float], object], record: Callable[[int], None]
+) -> None:
     """Raises DiskFull if there is no space, or others have reserved it.
 
     Else `record` writes the final size of the staging folder; the reservation lasts as long as its lock.
     """
     with alone_with_room(root, wait):
-        ahead.check(sum(_to_come(staging) for staging in under_way(root) if staging != ahead.staging))
-        record(bytes_in(ahead.staging) + ahead.needed_bytes())
+        space.check(sum(_to_come(staging) for staging in under_way(root) if staging != space.staging))
+        record(bytes_in(space.staging) + space.needed_bytes())
 
 
 def _to_come(staging: Path) -> int:
@@ -340,15 +344,18 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
 
 
-class Ahead:
+class SpaceNeeded:
     """Bytes that one download has still to write into its staging folder."""
 
     def __init__(
         self, repository: str, staging: Path, files: Sequence[RemoteFile], factor: float, reserve_bytes: int
     ) -> None:
         self.staging = staging
-        self._repository, self._folder, self._files = repository, staging / FILES, files
-        self._factor, self._reserve_bytes = factor, reserve_bytes
+        self._repository = repository
+        self._folder = staging / FILES
+        self._files = files
+        self._factor = factor
+        self._reserve_bytes = reserve_bytes
 
     def needed_bytes(self) -> int:
         return int(sum(map(self._missing_bytes, self._files)) * self._factor)
@@ -413,7 +420,8 @@ def known_total_bytes(root: Path, repository: str) -> int:
 
 def set_aside(root: Path, repository: str) -> Path | None:
     """Moves a download away, unless another process works on it; deleting it may take longer."""
-    staging, trash = staging_of(root, repository), new_trash(root)
+    staging = staging_of(root, repository)
+    trash = new_trash(root)
     if not os.path.lexists(staging):
         return None
     with suppress(Busy, FileNotFoundError), alone_with(root, repository, time.sleep):

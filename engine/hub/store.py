@@ -32,7 +32,7 @@ from engine.api.events import (
     UpdateChecked,
     VerifyProgress,
 )
-from engine.api.hub import HubAccess, HubQuery, SearchId, SuppliedModel
+from engine.api.hub import HubAccess, HubQuery, PeerModel, SearchId
 from engine.api.types import DeleteRefusal, DownloadId
 from engine.hub import library, staging
 from engine.hub.client import HubClient, from_any
@@ -83,9 +83,9 @@ class ModelStore:
         self._searches = Searches(sink, self.tuning.patience, self._jobs)
         self._leftovers_reported = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
+        self._worker = threading.Thread(target=self._work, name="models", daemon=True)
         self.set_hub(HubAccess(endpoint or "", ""))
-        self._clerk.start()
+        self._worker.start()
 
     def scan(self) -> None:
         self._tasks.put(self._scan)
@@ -128,8 +128,8 @@ class ModelStore:
         if access.offline:
             self._jobs.stop(StopKind.OFFLINE)
 
-    def set_supplied(self, model: SuppliedModel | None) -> None:
-        self._downloads.set_supplied(model)
+    def set_peer_model(self, model: PeerModel | None) -> None:
+        self._downloads.set_peer_model(model)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self._downloads.shares.throttle.set_limit(bytes_per_second)
@@ -163,7 +163,7 @@ class ModelStore:
     def close(self, timeout_s: float = 10.0) -> bool:
         """Pauses running downloads. False: a thread is still running."""
         deadline = time.monotonic() + timeout_s
-        threads = [self._clerk, *self._downloads.close(), *self._jobs.close()]
+        threads = [self._worker, *self._downloads.close(), *self._jobs.close()]
         self._tasks.put(None)
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -208,7 +208,8 @@ class ModelStore:
             self._leftovers_reported = True
             self._attempt(self._downloads.report_leftovers)  # if this fails, models are listed all the same
         with self._lock:
-            places, home = self._places, self._home
+            places = self._places
+            home = self._home
         if home is not None:
             places = replace(places, neighbours=neighbours(home))
         models = library.scan(places, self._inspected)
@@ -238,9 +239,11 @@ class Downloads:
     """Each on a thread of its own, and what is left of those of earlier runs."""
 
     def __init__(self, root: Path, sink: Sink, tuning: Tuning) -> None:
-        self._root, self._sink, self._tuning = root, sink, tuning
+        self._root = root
+        self._sink = sink
+        self._tuning = tuning
         self._hub = Hub.of(HubAccess())
-        self._supplied: SuppliedModel | None = None
+        self._peer_model: PeerModel | None = None
         self.shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
         self.recovered = threading.Event()  # set once what an earlier run was publishing is in place
         self._lock = threading.Lock()
@@ -257,7 +260,7 @@ class Downloads:
                 return former[0]
             number = DownloadId(next(self._ids))
             download = Download(self._root, repository, revision, self._hub, self._tuning)
-            download.supplier.offered = self._supplied
+            download.peer_files.offered = self._peer_model
             thread = threading.Thread(
                 target=self._run,
                 args=(number, download, former[2] if former else None),
@@ -294,11 +297,11 @@ class Downloads:
         for stop in stops:
             stop.request(StopKind.OFFLINE)
 
-    def set_supplied(self, model: SuppliedModel | None) -> None:
+    def set_peer_model(self, model: PeerModel | None) -> None:
         with self._lock:
-            self._supplied = model
+            self._peer_model = model
             for _, download, _ in self._running.values():
-                download.supplier.offered = model
+                download.peer_files.offered = model
 
     def close(self) -> list[threading.Thread]:
         """Pauses all; the threads that are ending."""
@@ -311,7 +314,8 @@ class Downloads:
 
     def report_leftovers(self) -> None:
         for repository in list(staging.unfinished(self._root)):
-            kept, total = kept_bytes(self._root, repository), staging.known_total_bytes(self._root, repository)
+            kept = kept_bytes(self._root, repository)
+            total = staging.known_total_bytes(self._root, repository)
             with self._lock:
                 if repository.casefold() in self._running or repository in self._stopped.values():
                     continue
@@ -384,8 +388,10 @@ class Downloads:
 def verified(folder: Path, stop: StopSignal, report: Report) -> ModelVerified:
     """By the sizes and checksums recorded at the download. Raises Stopped."""
     manifest = read_manifest(folder)
-    files, commit = listed_in(manifest), manifest.get("revision")
-    total, before = sum(file.size_bytes for file in files), 0
+    files = listed_in(manifest)
+    commit = manifest.get("revision")
+    total = sum(file.size_bytes for file in files)
+    before = 0
     reading = _Reading(str(folder), total, report)
     damaged: list[str] = []
     for file in files:
@@ -401,7 +407,9 @@ class _Reading:
     """Reports every hundredth of all bytes, and the start and the end."""
 
     def __init__(self, folder: str, total_bytes: int, report: Report) -> None:
-        self._folder, self._total_bytes, self._report = folder, total_bytes, report
+        self._folder = folder
+        self._total_bytes = total_bytes
+        self._report = report
         self._done_bytes = self._reported_bytes = 0
         self._say()
 
@@ -423,7 +431,8 @@ class _Reading:
 
 def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSignal) -> UpdateChecked:
     """Raises Stopped."""
-    repository, installed = repository_of(folder), read_manifest(folder).get("revision")
+    repository = repository_of(folder)
+    installed = read_manifest(folder).get("revision")
     if not repository:
         return UpdateChecked(str(folder), "")
 

@@ -292,7 +292,8 @@ def _family_name(model_type: str) -> str:
 
 def head_to_leave_out(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
     """Which tensors of a main model's folder are a head's, if mlx-lm would load them as its own; else None."""
-    family, layers = FAMILIES.get(family_of(str(config.get("model_type", "")), config)), config.get("num_hidden_layers")
+    family = FAMILIES.get(family_of(str(config.get("model_type", "")), config))
+    layers = config.get("num_hidden_layers")
     if family is None or family.left_out or type(layers) is not int:
         return None
     return lambda name: _head_and_name(family, name, layers, in_main=True) is not None

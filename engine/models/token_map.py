@@ -2,7 +2,7 @@
 
 A token that both have is mapped to one token. Any other is spelt with the longest tokens of the draft that fit, always
 in the same way, so the draft's tokens of a text are a prefix of those of a longer text. It drafts only tokens that both
-have. Knows no MLX; `translation.py` does this with arrays.
+have. Knows no MLX; `loading.Translation` does this with arrays.
 """
 
 from __future__ import annotations

@@ -94,9 +94,16 @@ class _GoogleFields(Fields):
 
 
 class GenerateContent(ApiCall):
+    streams = False
+
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         fields = _GoogleFields(fields.values)
         super().__init__(fields, context, model)
+        self.stream = self.streams
+        self._in_array = context.query.get("alt") != "sse"
+        if self._in_array:
+            self.media_type = "application/json"
+        self._begun = False  # the array
         config = fields.object("generationConfig") or _GoogleFields({})
         config.refuse(*_REFUSED)
         if any(kind not in ("TEXT", "MODALITY_UNSPECIFIED") for kind in config.items("responseModalities")):
@@ -107,7 +114,7 @@ class GenerateContent(ApiCall):
         level = thinking.text("thinkingLevel")
         effort = None if level in (None, "THINKING_LEVEL_UNSPECIFIED") else str(level).lower()
         budget = thinking.integer("thinkingBudget")
-        as_it_likes = budget == -1 or (budget is None and effort is None and self._shows_thinking)
+        dynamic = budget == -1 or (budget is None and effort is None and self._shows_thinking)
         request, self.dropped_tools = prompt_of(
             fields,
             context.pictures,
@@ -116,7 +123,7 @@ class GenerateContent(ApiCall):
             max_tokens=most_tokens_of(config, "maxOutputTokens"),
             stop=stops_of(config, "stopSequences"),
             constraint=_constraint_of(config),
-            **thinking_of(thinking, effort, "thinkingLevel", as_it_likes or None, "thinkingBudget"),
+            **thinking_of(thinking, effort, "thinkingLevel", dynamic or None, "thinkingBudget"),
         )
         self._choices = choices_of(config, "candidateCount")
         self.requests = several(request, self._choices)
@@ -150,20 +157,28 @@ class GenerateContent(ApiCall):
 
     def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
         candidates = [_candidate(index, [{"text": ""}], each.finished) for index, each in enumerate(outcomes)]
-        yield self._framed(self._response(*candidates) | self._figures(outcomes))
+        yield self._framed(self._response(*candidates) | self._figures(outcomes)) + self._end
 
     def alive(self, done_tokens: int, total_tokens: int) -> bytes:
         """An empty line: in an array as between events it says nothing. Google's own client takes no comments."""
         return b"\n"
 
     def failure(self, problem: Problem, request_id: str) -> bytes:
-        return self._framed(self.context.dialect.error(problem, request_id))
+        return self._framed(self.context.dialect.error(problem, request_id)) + self._end
 
     def _piece(self, candidate: dict[str, Any]) -> bytes:
         return self._framed(self._response(candidate))
 
     def _framed(self, piece: dict[str, Any]) -> bytes:
-        return sse(piece)
+        if not self._in_array:
+            return sse(piece)
+        begin = b",\n" if self._begun else b"["
+        self._begun = True
+        return begin + packed(piece)
+
+    @property
+    def _end(self) -> bytes:
+        return b"]" if self._in_array else b""
 
     def _response(self, *candidates: dict[str, Any]) -> dict[str, Any]:
         return {"candidates": list(candidates), "modelVersion": self.model, "responseId": self._id}
@@ -178,28 +193,7 @@ class GenerateContent(ApiCall):
 
 
 class StreamGenerateContent(GenerateContent):
-    def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
-        super().__init__(fields, context, model)
-        self.stream = True
-        self._in_array = context.query.get("alt") != "sse"
-        if self._in_array:
-            self.media_type = "application/json"
-        self._begun = False
-
-    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
-        yield from super().closing(outcomes)
-        if self._in_array:
-            yield b"]"
-
-    def failure(self, problem: Problem, request_id: str) -> bytes:
-        return super().failure(problem, request_id) + (b"]" if self._in_array else b"")
-
-    def _framed(self, piece: dict[str, Any]) -> bytes:
-        if not self._in_array:
-            return sse(piece)
-        begin = b",\n" if self._begun else b"["
-        self._begun = True
-        return begin + packed(piece)
+    streams = True
 
 
 def prompt_of(fields: Fields, pictures: SentPictures, **settings: Any) -> tuple[Request, tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,6 +69,14 @@ class OpenAICall(ApiCall):
 
     def envelope(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
         return {"id": self._id, "object": kind, "created": self._created, "model": self.model, "choices": choices}
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        choices = [self.choice(index, outcome) for index, outcome in enumerate(outcomes)]
+        return self.envelope(self.whole_object, choices) | self.figures(outcomes)
+
+    @abstractmethod
+    def choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+        """Of the answer in one piece."""
 
     def piece(self, *choices: dict[str, Any]) -> dict[str, Any]:
         return self.envelope(self.piece_object, list(choices))
@@ -136,11 +145,7 @@ class ChatCompletion(OpenAICall):
         )
         self.requests = several(request, self.choices)
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-        choices = [self._choice(index, outcome) for index, outcome in enumerate(outcomes)]
-        return self.envelope(self.whole_object, choices) | self.figures(outcomes)
-
-    def _choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+    def choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
         message: dict[str, Any] = {
             "role": "assistant",
             "content": "".join(outcome.text),
@@ -220,11 +225,7 @@ class Completion(OpenAICall):
             figures["usage"] |= {"completion_tokens": 0, "total_tokens": figures["usage"]["prompt_tokens"]}
         return figures
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-        choices = [self._choice(index, outcome) for index, outcome in enumerate(outcomes)]
-        return self.envelope(self.whole_object, choices) | self.figures(outcomes)
-
-    def _choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+    def choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
         finish = None if outcome.finished is None else self.finish_of(outcome.finished)
         prompt = self._echoed(index, outcome.prompt_scores) if self._echo else ""
         self._scored[index].extend([] if self._mute else outcome.scores)

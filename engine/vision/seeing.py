@@ -22,7 +22,7 @@ from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.model_files import FileError, JsonObject, entries, object_at
-from engine.models.vision_config import Mutual, Sight, Tower, looking_bytes
+from engine.models.vision_config import Mutual, Tower, VisionConfig, looking_bytes
 from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors
@@ -49,7 +49,7 @@ _TOWERS = {
 class Eyes:
     """Of a loaded model; its tower is read at the first picture."""
 
-    def __init__(self, model: LoadedModel, sight: Sight) -> None:
+    def __init__(self, model: LoadedModel, sight: VisionConfig) -> None:
         self.sight = sight
         self._folder = model.info.folder
         self._text: JsonObject = getattr(model.network.args, "text_config", {})

@@ -10,7 +10,6 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,40 +119,6 @@ def test_a_rank_that_is_lost_costs_no_word_and_leaves_nothing(
         assert error.why is why
     assert processes_below(os.getpid()) == []
     assert open_sockets() == sockets
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("victim", [0, 1])
-@pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES)
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-@pytest.mark.expect_log("could not load", "RankLost")
-def test_of_three_ranks_either_may_be_lost(
-    phase: tuple[str, int],
-    end: tuple[Callable[[int], None], RankEnd],
-    victim: int,
-    client: EngineClient,
-    pair: tuple[Path, Path],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The one in the middle, too, whose states come from another one."""
-    witness, plan, (act, why) = Witness(monkeypatch), plan_ranks(pair[0], [GB] * 3), end
-    witness.act = act
-    witness.victim = victim
-    if phase[0] == "loaded":
-        witness.act_before(*phase)
-        ready = client.load(*pair, plan=plan)
-        assert isinstance(ready, ModelFailed)
-        error: EngineError | None = ready.error
-    else:
-        assert isinstance(client.load(*pair, plan=plan), ModelReady)
-        whole = client.run(REQUEST).text()
-        witness.act_before(*phase)
-        error = lost_in(client.run(replace(REQUEST, tokens=PROMPT[1:])))
-        assert client.run(REQUEST).text() == whole
-
-    if error is not None:
-        assert isinstance(error, RankLost)
-        assert (error.rank, error.why) == (victim + 1, why)
 
 
 @pytest.mark.drill

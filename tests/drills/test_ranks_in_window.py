@@ -20,7 +20,7 @@ from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.machines import AskingState
 from app.view_models.model_list import PairState
-from engine.cluster.crew import Crew
+from engine.cluster.rank_group import RankGroup
 from tests.end2end.person import Person, qt_pointer, wait
 from tests.helpers.lent import Lent
 from tests.helpers.ranks import processes_below, rank_folder
@@ -82,7 +82,7 @@ class Fault:
 
     def __init__(self, act: Callable[[threading.Event], None], monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.over = threading.Event(), threading.Event()
-        forward, numbers = Crew.forward, itertools.count(1)
+        forward, numbers = RankGroup.forward, itertools.count(1)
 
         def run(*arguments: Any) -> Any:
             if next(numbers) == FORWARD:
@@ -90,7 +90,7 @@ class Fault:
                 act(self.over)
             return forward(*arguments)
 
-        monkeypatch.setattr(Crew, "forward", run)
+        monkeypatch.setattr(RankGroup, "forward", run)
 
 
 @pytest.mark.expect_log("could not load", "RankLost", "RuntimeError", "not whole any more", "MachineUnavailable")

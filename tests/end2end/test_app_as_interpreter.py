@@ -10,8 +10,8 @@ import pytest
 
 import app.__main__
 from engine import CHILDREN, TokenizerBroken
-from engine.cluster.crew import hello_here
 from engine.cluster.process import RankProcess
+from engine.cluster.rank_group import hello_here
 from engine.models.children import TRY_MODEL, command
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_model_child import spoiled

@@ -131,9 +131,10 @@ def test_a_window_goes_back_further_than_it_remembers(models: dict[str, LoadedMo
 
 
 def test_what_is_evicted_comes_back_from_disk(model: LoadedModel, tmp_path: Path) -> None:
-    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    unlimited = PrefixStore()
+    next_turn(model, unlimited)
+    store = PrefixStore(int(1.6 * unlimited.nbytes), PrefixDisk(tmp_path))
     second = next_turn(model, store)
-    store._limit_bytes = int(1.6 * store.nbytes)
     answer(model, store, tuple(reversed(FIRST)))
     assert store.over_limit
     settle(store)

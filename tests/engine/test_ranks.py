@@ -58,7 +58,6 @@ from engine import (
 from engine.caches.base import CacheSet
 from engine.caches.kinds import CacheMisuse
 from engine.cluster import loading, rank
-from engine.cluster.crew import Crew
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import pair_machines
@@ -77,6 +76,7 @@ from engine.cluster.operations import (
     Truncate,
 )
 from engine.cluster.rank import Rank
+from engine.cluster.rank_group import RankGroup
 from engine.drafting.drafters import loading_any_draft
 from engine.models import fit
 from engine.models.loading import Part, Progress, Slices
@@ -239,26 +239,6 @@ def test_a_line_that_fails_in_a_reply_keeps_its_words_and_is_made_anew(
     assert broken.text()
     assert client.run(asked(drafted=3)).tokens == alone
     assert len(processes_below(os.getpid())) == 1
-
-
-@pytest.mark.slow
-def test_over_a_line_that_drips_the_text_is_the_same(lent: Lent) -> None:
-    client = EngineClient(lent.engine)
-    client.load(lent.main, lent.draft, plan=lent.plan)
-    alone = client.run(asked(drafted=3)).tokens
-    lent.line.drip()
-
-    assert client.run(asked(drafted=3)).tokens == alone
-
-
-@pytest.mark.slow
-def test_over_a_line_that_delays_the_text_is_the_same(lent: Lent) -> None:
-    client = EngineClient(lent.engine)
-    client.load(lent.main, lent.draft, plan=lent.plan)
-    alone = client.run(asked(drafted=3)).tokens
-    lent.line.delay_s = 0.1
-
-    assert client.run(asked(drafted=3)).tokens == alone
 
 
 def lends(lent: Lent, wanted: bool) -> bool:
@@ -440,7 +420,7 @@ def test_caches_count_as_in_the_rank_that_holds_most_of_them() -> None:
     layer.update_and_fetch(mx.zeros((1, 1, 4, 8)), mx.zeros((1, 1, 4, 8)))
     caches = CacheSet([layer])
     here = caches.nbytes
-    caches.others = Mirror(Crew(()), lambda _sequence, _position: None, 2.5)
+    caches.others = Mirror(RankGroup(()), lambda _sequence, _position: None, 2.5)
 
     assert caches.nbytes == 2.5 * here > 0
 
@@ -533,8 +513,8 @@ def test_what_a_rank_is_asked_for_it_answers_or_refuses(
 def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here by a division that is of a model with more layers, and that rank 0 has not."""
     main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
-    load = Crew.load
-    monkeypatch.setattr(Crew, "load", lambda crew, folder, _split: load(crew, folder, (9, 9)))
+    load = RankGroup.load
+    monkeypatch.setattr(RankGroup, "load", lambda group, folder, _split: load(group, folder, (9, 9)))
     result = EngineClient(engine).load(main, plan=plan_ranks(main, SIZES))
 
     assert isinstance(result, ModelFailed)

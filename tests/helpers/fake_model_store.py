@@ -34,12 +34,12 @@ from engine import (
     PageRead,
     PairCheck,
     PairChecked,
+    PeerModel,
     RepositoryNotFound,
     SearchFailed,
     SearchId,
     SearchResults,
     Sink,
-    SuppliedModel,
     TemplateRead,
     UpdateChecked,
     draft_problem,
@@ -72,7 +72,7 @@ class FakeModelStore:
         self.hub = HubAccess()
         self.hubs: list[HubAccess] = []
         self.limit = 0
-        self.supplied: list[SuppliedModel | None] = []
+        self.peer_models: list[PeerModel | None] = []
         self.asked: list[str] = []  # repositories to install
         self.tried_now: list[DownloadId] = []
         self.queries: list[HubQuery] = []
@@ -163,8 +163,8 @@ class FakeModelStore:
                 self._offline.add(download)
                 self.pause(download)
 
-    def set_supplied(self, model: SuppliedModel | None) -> None:
-        self.supplied.append(model)
+    def set_peer_model(self, model: PeerModel | None) -> None:
+        self.peer_models.append(model)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second

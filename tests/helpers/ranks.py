@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from engine.cluster import loading
-from engine.cluster.crew import Crew
 from engine.cluster.process import RankProcess
+from engine.cluster.rank_group import RankGroup
 from tests.families.configs import config
 from tests.families.harness import build, noised
 from tests.helpers.tiny_models import save
@@ -68,7 +68,6 @@ class Line:
         # Of connections from now on: bytes from the far side before they are cut, and at most so many at a time.
         self.cut_after: int | None = None
         self.most = _MOST
-        self.delay_s = 0.0  # of all that comes
         self._thread = threading.Thread(target=self._accept)
         self._thread.start()
 
@@ -81,11 +80,6 @@ class Line:
         """Nothing comes any more, and nothing ends."""
         for strand in self._strands:
             strand.hushed = True
-
-    def drip(self) -> None:
-        """A few bytes at a time."""
-        for strand in self._strands:
-            strand.most = 3
 
     def close(self) -> None:
         with suppress(OSError):  # on Linux, `accept` returns only so
@@ -130,7 +124,6 @@ class _Strand:
                 data = data if self.left is None else data[: self.left]
                 self.left = None if self.left is None else self.left - len(data)
                 if not self.hushed:
-                    time.sleep(self._line.delay_s)
                     sink.sendall(data)
                 if self.most < _MOST:
                     time.sleep(0.001)
@@ -147,7 +140,7 @@ class Witness:
         self._left: dict[str, int] = {}
         monkeypatch.setattr(loading, "RankProcess", self._start)
         for name in ("loaded", "forward", "commit"):
-            monkeypatch.setattr(Crew, name, self._noting(name, getattr(Crew, name)))
+            monkeypatch.setattr(RankGroup, name, self._noting(name, getattr(RankGroup, name)))
 
     def kill_before_forward(self, number: int) -> None:
         self.act_before("forward", number)

@@ -48,6 +48,10 @@ def test_a_stream_is_events_or_an_array(served: Served, scripted: FakeEngine) ->
         assert usage["totalTokenCount"] == usage["promptTokenCount"] + written
 
 
+def test_only_the_path_says_whether_an_answer_is_streamed(served: Served) -> None:
+    assert served.post(f"{WHOLE}?alt=sse", BODY | {"stream": True}).json()["candidates"][0]["finishReason"] == "STOP"
+
+
 def test_a_failure_ends_a_stream_in_its_own_form(served: Served, scripted: FakeEngine) -> None:
     scripted.scripts.extend([Script(finish=FinishReason.MODEL_CHANGED)] * 2)
     for pieces in streamed(served, BODY):

@@ -32,11 +32,11 @@ from engine import (
     MachineUnavailable,
     ModelFailed,
     ModelRole,
+    PeerModel,
     RankEnd,
     RankLost,
     RankPlan,
     RankShare,
-    SuppliedModel,
     Way,
 )
 from engine.cluster.discovery import announced
@@ -78,7 +78,7 @@ class Others:
         monkeypatch.setattr(controller, "pair_machines", self._pair)
         self.supplied: list[tuple[Helping, str, HubSource]] = []
         self.supplies = False
-        monkeypatch.setattr("app.controllers.machines.ModelSupply", self._supply)
+        monkeypatch.setattr("app.controllers.machines.ModelFileServer", self._supply)
 
     def machines(self) -> tuple[Machine, ...]:
         return tuple(self.known)
@@ -394,18 +394,18 @@ def test_a_model_that_another_machine_needs_is_downloaded_by_a_press(
     machines.lending.on_state(replace(needed, wanted_repository="org/New-4bit"))
     assert card.wanted_row.name.text() == "Air needs a model that is not on this Mac"
     assert card.wanted_row.explanation.text() == "org/New-4bit"
-    assert harness.store.supplied == []
-    needed = replace(needed, wanted_repository="org/New-4bit", wanted_revision=COMMIT, supplied_by="Air")
-    machines.lending.on_state(replace(needed, supplied_endpoint="https://10.0.0.7:9", supplied_fingerprint="a" * 64))
+    assert harness.store.peer_models == []
+    needed = replace(needed, wanted_repository="org/New-4bit", wanted_revision=COMMIT, peer_name="Air")
+    machines.lending.on_state(replace(needed, peer_endpoint="https://10.0.0.7:9", peer_fingerprint="a" * 64))
     assert "copied from Air" in card.wanted_row.explanation.text()
-    assert harness.store.supplied == [
-        SuppliedModel("org/New-4bit", COMMIT, "https://10.0.0.7:9", "a" * 64, str(harness.paths.machines))
+    assert harness.store.peer_models == [
+        PeerModel("org/New-4bit", COMMIT, "https://10.0.0.7:9", "a" * 64, str(harness.paths.machines))
     ]
     card.fetch.click()
     assert harness.application.settings.going_downloads == (f"org/New-4bit {COMMIT}",)
     assert [card.fetch.isVisible(), card.bar.isVisible()] == [False, True]
     machines.lending.on_state(LendingState())
-    assert harness.store.supplied[1:] == [None]
+    assert harness.store.peer_models[1:] == [None]
 
 
 def test_a_download_for_another_machine_that_failed_and_another_version_here_leave_the_offer(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 import sysconfig
 import tomllib
 from importlib.metadata import distribution, version
@@ -16,8 +15,9 @@ import pytest
 from app.system.licences import installed
 from tests.architecture.project import ROOT
 
-sys.path.append(str(ROOT / "packaging" / "mac"))  # whose modules run as scripts beside each other
-licences: Any = importlib.import_module("licence_texts")
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(ROOT / "packaging" / "mac")  # whose modules run as scripts beside each other
+    licences: Any = importlib.import_module("licence_texts")
 TABLE = tomllib.loads((ROOT / "resources" / "licences" / "parts.toml").read_text("utf-8"))
 NOT_SHIPPED = {"_crypt", "_dbm", "_gdbm", "_tkinter", "nis"}  # of Python's modules
 OF_THE_SYSTEM = {b"c", b"m", b"rt", b"dl", b"pthread", b"python"}

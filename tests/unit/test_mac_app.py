@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QImage
 
-from app.system import bundle_files
+from app.system import bundle_files, licences
 from app.system.services import MESSAGE, TEXT
 from app.views.shell.file_actions import SCHEME
 from engine.cluster.discovery import KIND
@@ -253,6 +253,25 @@ def test_a_package_whose_licence_is_not_told_is_named(app: Path, tools: Callable
         (folder / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1\n{licence}\n")
     seal(app)
     assert list(tools("checks").problems(app)) == ["silent: About has no licence of it"]
+
+
+def test_about_shows_the_texts_that_were_written_as_the_app_was_assembled(
+    tmp_path: Path, tools: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages, python = tmp_path / "site-packages", tmp_path / "python"
+    (packages / "told-1.dist-info").mkdir(parents=True)
+    (packages / "resources").mkdir()
+    words = "Metadata-Version: 2.4\nName: told\nVersion: 1\nLicense-Expression: MIT\nLicense-File: LICENSE\n"
+    (packages / "told-1.dist-info" / "METADATA").write_text(words)
+    (packages / "told-1.dist-info" / "LICENSE").write_text("as it was granted")
+    (python / "lib" / "python3.13").mkdir(parents=True)
+    (python / "lib" / "python3.13" / "LICENSE.txt").write_text("of Python's makers")
+    tools("assemble").write_licences(packages, python, tools("assemble").TARGETS["mac"])
+    monkeypatch.setattr(licences, "ROOT", packages)
+    shown = licences.document()
+    assert "\ntold 1: MIT\n" in shown
+    assert "\ntold\n\nas it was granted\n" in shown
+    assert "\nPython\n\nof Python's makers\n" in shown
 
 
 def test_what_the_lock_does_not_name_is_named(tmp_path: Path, tools: Callable[[str], Any]) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.portable import own
 from app.portable.child import understood
-from app.portable.json_stream import MOST_DEPTH, Reader, loads
+from app.portable.json_stream import Element, Reader, loads
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.writing import Names, safe_name
 from app.storage import Attachment, AttachmentKind
@@ -394,7 +394,13 @@ def test_halves_of_pairs_become_question_marks() -> None:
 def elements(text: str, size: int = 7) -> tuple[list[Any], dict[str, Any]]:
     reader = Reader()
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    return [loads(each.text) for each in reader.elements(pieces)], reader.head
+    return [value_of(each) for each in reader.elements(pieces)], reader.head
+
+
+def value_of(element: Element) -> Any:
+    if element.why is not None:
+        raise Unreadable(element.why)
+    return element.value
 
 
 json_values = st.recursive(
@@ -444,7 +450,16 @@ def test_a_list_is_read_value_by_value(values: list[Any], size: int, ascii_only:
         ('[[{"a": 1, "b": {}, "a": 2}]]', WhyNotRead.DUPLICATE),
         ('{"chats": [1], "chats": [2]}', WhyNotRead.DUPLICATE),
         ("[" * 1_000_000, WhyNotRead.TOO_DEEP),
-        ('{"a":' * (MOST_DEPTH + 1), WhyNotRead.TOO_DEEP),
+        ('{"a":' * 100_000, WhyNotRead.TOO_DEEP),
+        ('{"a": 1, "a": 2}', WhyNotRead.DUPLICATE),
+        ("{1: 2}", WhyNotRead.NOT_JSON),
+        ('{"a" 2}', WhyNotRead.NOT_JSON),
+        ('[{"a": tru', WhyNotRead.TRUNCATED),
+        ('[{"a": truly}]', WhyNotRead.NOT_JSON),
+        ('["\\ud8', WhyNotRead.TRUNCATED),
+        ("[-", WhyNotRead.TRUNCATED),
+        ('{"chats": [1', WhyNotRead.TRUNCATED),
+        ('{"chats"', WhyNotRead.TRUNCATED),
     ],
 )
 def test_what_is_not_as_it_should_be_is_refused(text: str, why: WhyNotRead) -> None:
@@ -453,15 +468,52 @@ def test_what_is_not_as_it_should_be_is_refused(text: str, why: WhyNotRead) -> N
     assert refused.value.why is why
 
 
-def test_one_value_that_is_too_large_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("large", ['"' + "x" * 900, "1" * 900, '{"a": [' + "1, " * 300, '{"' + "x" * 900, " " * 900])
+def test_a_value_that_is_too_large_ends_the_reading_before_its_own_end(
+    large: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("app.portable.json_stream.MOST_CHARACTERS", 50)
-    read = list(Reader().elements(['["a", "', "x" * 90, '", {"b": [', "1," * 60, "2]}, 3]"]))
-    assert [(each.text.strip(), each.why) for each in read] == [
-        ('"a"', None),
-        ("", WhyNotRead.TOO_LARGE),
-        ("", WhyNotRead.TOO_LARGE),
-        ("3", None),
+    text = '["a", ' + large
+    pieces = iter([text[at : at + 10] for at in range(0, len(text), 10)])
+    values = Reader().elements(pieces)
+    assert next(values) == Element("a")
+    if large.isspace():
+        with pytest.raises(Unreadable, match=WhyNotRead.TRUNCATED):
+            next(values)
+        return
+    with pytest.raises(Unreadable, match=WhyNotRead.TOO_LARGE):
+        next(values)
+    assert len(list(pieces)) > 50
+
+
+def test_a_value_of_the_wrong_kind_leaves_the_others() -> None:
+    text = '[1, {"a": [1e999]}, {"b": 1, "b": 2}, ' + "9" * 5000 + ', {"c": NaN}, 2]'
+    assert [each.why or each.value for each in Reader().elements([text])] == [
+        1,
+        WhyNotRead.NOT_JSON,
+        WhyNotRead.DUPLICATE,
+        WhyNotRead.NOT_JSON,
+        WhyNotRead.NOT_JSON,
+        2,
     ]
+
+
+@hypothesis_settings(max_examples=150)
+@given(st.lists(json_values, max_size=3), st.data())
+def test_a_file_that_is_cut_anywhere_is_truncated(values: list[Any], data: st.DataObject) -> None:
+    text = json.dumps(values)
+    cut = data.draw(st.integers(1, len(text) - 1))
+    with pytest.raises(Unreadable, match=WhyNotRead.TRUNCATED):
+        elements(text[:cut], 5)
+
+
+def test_what_is_nested_without_measure_is_of_no_use() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(200):
+        deep = {"a": deep}
+    usual = json.loads(own.line_of(PortableChat("x", "Title", ())))
+    assert refusal(usual | {"options": deep}) is WhyNotRead.WRONG
+    assert not list(own.presets_of({"format": own.FORMAT, "presets": [{"id": "a", "name": "n", "values": deep}]}))
 
 
 # Hostile values

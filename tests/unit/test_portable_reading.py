@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from app.documents.reading import MOST_CHARACTERS
-from app.portable import beside, child, json_stream, own, reading
+from app.portable import beside, child, own, reading
 from app.portable import chatgpt as chatgpt_reader
 from app.portable.problems import WhyNotRead
 from app.portable.reading import Found, find_chats
@@ -199,7 +199,7 @@ def test_hostile_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("[1, 2, 3]", WhyNotRead.UNKNOWN),
         (b"\xff\xfe\xfa", WhyNotRead.NOT_JSON),
         (b"\x89PNG\r\n\x1a\n\0\0", WhyNotRead.NOT_JSON),
-        ("[" * 300, WhyNotRead.TOO_DEEP),
+        ("[" * 100_000, WhyNotRead.TOO_DEEP),
         ('{"format": "hunch.chats", "version": 99, "chats": [{"id": "x", "shown": null}]}', WhyNotRead.NEWER),
         ('{"format": "hunch.chats", "version": 1, "chats": []}', WhyNotRead.EMPTY),
         ('[{"mapping": {' + ", ".join(f'"{n}": {{}}' for n in range(101)) + "}}]", WhyNotRead.TOO_LARGE),
@@ -278,14 +278,6 @@ def test_an_export_of_ours_is_read_however_long_its_presets_are(tmp_path: Path) 
     found = find(tmp_path, exported(tmp_path, [PortableChat("x:1", "T", ())], long))
     assert (found.origins, found.problems) == (("x:1",), ())
     assert found.presets == tuple(long)
-
-
-def test_presets_beyond_every_measure_cost_no_chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "MOST_CHARACTERS", 1000)
-    long = [{"id": "a", "name": "Long", "values": {"system_prompt": "x" * 2000}}]
-    found = find(tmp_path, exported(tmp_path, [PortableChat(f"x:{n}", "T", ()) for n in range(2)], long))
-    assert found.origins == ("x:0", "x:1")
-    assert problems(found) == [("chats.json", "", WhyNotRead.TOO_LARGE)], "what is missing is told"
 
 
 @pytest.mark.slow

@@ -86,7 +86,7 @@ def test_what_is_exported_is_imported_as_it_was(
         portable.add(stores, original)
         (first,) = all_chats(stores)
         assert renumbered(first) == renumbered(original)
-        (read,) = [loads(each.text) for each in Reader().elements([own.head() + own.line_of(first) + own.TAIL])]
+        (read,) = [each.value for each in Reader().elements([own.head() + own.line_of(first) + own.TAIL])]
         portable.add(stores, replace(own.chat_of(read), origin="again"))
         copy = next(each for each in all_chats(stores) if each.origin == "again")
         assert renumbered(replace(copy, origin=original.origin)) == renumbered(original)

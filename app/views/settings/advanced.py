@@ -175,7 +175,8 @@ class HubCard(Translated, Card):
         self._settings = settings
         self._models = models
         self.endpoint, self.mirrors, self.proxy, self.token = (LineField(theme) for _ in range(4))
-        self.token_in_clear, self.offline = Switch(theme), Switch(theme)
+        self.token_in_clear = Switch(theme)
+        self.offline = Switch(theme)
         self.limit = WholeField(theme, 0, _MOST_MEGABYTES, 110)
         self.token.setEchoMode(LineField.EchoMode.Password)
         self._endpoint_row = Row(theme, self.endpoint)

@@ -115,7 +115,9 @@ class LendCard(Translated, Card):
         super().__init__(theme)
         self._lending = lending
         self.on = Switch(theme)
-        self.stop, self.new_code, self.fetch = PillButton(theme), PillButton(theme), PillButton(theme)
+        self.stop = PillButton(theme)
+        self.new_code = PillButton(theme)
+        self.fetch = PillButton(theme)
         self.code = TextLabel(theme, TextStyle.TITLE)
         self.on_row = Row(theme, self.on)
         self.use_row = Row(theme, self.stop)
@@ -134,7 +136,8 @@ class LendCard(Translated, Card):
         self._retranslate()
 
     def _show(self) -> None:
-        lending, state = self._lending, self._lending.state
+        lending = self._lending
+        state = self._lending.state
         self.on.setChecked(lending.is_on)
         self.on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
         self.use_row.setVisible(bool(state.user))
@@ -155,7 +158,8 @@ class LendCard(Translated, Card):
 
     def _show_wanted(self) -> None:
         """A model that another machine needs, then how far it is."""
-        state, coming = self._lending.state, self._lending.coming
+        state = self._lending.state
+        coming = self._lending.coming
         self.wanted_row.setVisible(bool(self._lending.wanted or coming))
         wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
         self.wanted_row.set_words(wanted, wanted_words(state))
@@ -262,10 +266,13 @@ class PairingCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self._others: tuple[str, ...] = ()  # addresses of the machine that was chosen: the soonest is taken
-        self.address, self.code = LineField(theme), LineField(theme)
-        self.pair, self.cancel = PillButton(theme), PillButton(theme)
+        self.address = LineField(theme)
+        self.code = LineField(theme)
+        self.pair = PillButton(theme)
+        self.cancel = PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
-        self._address_row, self.code_row = Row(theme, self.address), Row(theme, self.code)
+        self._address_row = Row(theme, self.address)
+        self.code_row = Row(theme, self.code)
         self.add(self._address_row)
         self.add(self.code_row)
         foot = QWidget()
@@ -336,11 +343,13 @@ class PlanCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self._models = models
-        self.model, self.machine = ChoiceButton(theme), ChoiceButton(theme)
+        self.model = ChoiceButton(theme)
+        self.machine = ChoiceButton(theme)
         self.run = PillButton(theme, Emphasis.PRIMARY)
         self.alone = PillButton(theme)
         self.plan = TextLabel(theme, TextStyle.FINE)
-        self._model_row, self._machine_row = Row(theme, self.model), Row(theme, self.machine)
+        self._model_row = Row(theme, self.model)
+        self._machine_row = Row(theme, self.machine)
         self.add(self._model_row)
         self.add(self._machine_row)
         self.column.addWidget(self.plan)
@@ -380,7 +389,8 @@ class PlanCard(Translated, Card):
         self._machines.make_plan(str(self.model.value or ""), str(self.machine.value or ""))
 
     def _show(self) -> None:
-        view, pair = self._machines.plan, self._models.pair
+        view = self._machines.plan
+        pair = self._models.pair
         helper = pair.helper.fingerprint if pair.helper is not None and pair.state == PairState.READY else ""
         is_so = bool(helper) and (pair.main_folder, helper) == (view.folder, view.fingerprint)
         self.plan.setText(self._plan_text(view, is_so))

@@ -52,7 +52,9 @@ class Kept(QObject):
 
     def __init__(self, settings: Settings, name: str, field: Field) -> None:
         super().__init__(field)
-        self._settings, self._name, self._field = settings, name, field
+        self._settings = settings
+        self._name = name
+        self._field = field
         field.chosen.connect(self._keep)
         settings.changed.connect(self._show)
         self._show(name)
@@ -81,7 +83,8 @@ class OptionalField(Translated, LineField):
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__(theme, NUMBER_PX)
-        self._name, self._shown = name, ""
+        self._name = name
+        self._shown = ""
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), self))
         self.editingFinished.connect(self._finish)

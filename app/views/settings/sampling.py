@@ -58,10 +58,13 @@ class SamplingPage(Translated, Page):
     def __init__(self, theme: Theme, settings: Settings, options: ChatOptions, pair: Callable[[], PairView]) -> None:
         """`pair` returns the loaded pair; `show_words` is to be called when that changes."""
         super().__init__(theme)
-        self._settings, self._options, self._pair = settings, options, pair
+        self._settings = settings
+        self._options = options
+        self._pair = pair
         self.fields = {name: make_field(theme, name) for name in (*_DRAWING, *_REPLY)}
         self.rows = {name: Row(theme, field) for name, field in self.fields.items()}
-        self._prompt_words, self.prompt = Words(theme), PromptField(theme)
+        self._prompt_words = Words(theme)
+        self.prompt = PromptField(theme)
         self.reset = PillButton(theme)
         self._arrange()
         for name, field in (*self.fields.items(), ("system_prompt", self.prompt)):

@@ -28,7 +28,8 @@ from app.words.model_names import human_name
 from app.words.server import is_port_problem, state_words
 
 _FIRST_PORT = 1024
-_PORT_PX, _KEY_PX = 110, 260
+_PORT_PX = 110
+_KEY_PX = 260
 _KEPT_MINUTES = (5, 15, 60, 240)
 _COPIED_MS = 1400
 _SPARE_PX = FramedText.MARGIN_PX + 2  # Qt scrolls by a line where less than a margin is left below the last one
@@ -70,7 +71,8 @@ class ServerPage(Translated, Page):
         buttons = Flow(self._key_buttons)
         for button in (self.show_key, self.copy_key, self.new_key, self.remove_key):
             buttons.addWidget(button)
-        main, access = Card(self.theme), Card(self.theme)
+        main = Card(self.theme)
+        access = Card(self.theme)
         main.add(self.on_row)
         main.column.addWidget(self.another_row)
         for row in (self._address_row, self._port_row, self._others_row):
@@ -103,7 +105,8 @@ class ServerPage(Translated, Page):
         self._show()
 
     def _show(self) -> None:
-        server, settings = self._server, self._settings
+        server = self._server
+        settings = self._settings
         for switch, on in ((self.on, server.is_on), (self.in_network, settings.server_in_network)):
             switch.set_value(on)
         self._show_others()
@@ -116,7 +119,8 @@ class ServerPage(Translated, Page):
         self.others.set_choices([(0, self.tr("Off")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
 
     def _show_state(self) -> None:
-        server, port = self._server, self._settings.server_port
+        server = self._server
+        port = self._settings.server_port
         self.on_row.set_words(
             self.tr("Server for other programs"), state_words(server.state, server.reached.address, port)
         )
@@ -215,7 +219,8 @@ class ConnectCard(Translated, Card):
         self._retranslate()
 
     def _retranslate(self) -> None:
-        client, reached = CLIENTS[str(self.client.value)], self._server.reached
+        client = CLIENTS[str(self.client.value)]
+        reached = self._server.reached
         place = client.place(reached)
         if reached.key and reached.key not in client.text(reached):
             place = sentences(place, self.tr("Enter the key there as well."))
@@ -259,7 +264,8 @@ class PastedText(WheelPasses, FramedText):
         self._fit()
 
     def _fit(self) -> None:
-        block, height = self.document().firstBlock(), 0.0
+        block = self.document().firstBlock()
+        height = 0.0
         while block.isValid():
             height += self.blockBoundingRect(block).height()
             block = block.next()

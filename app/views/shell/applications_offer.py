@@ -23,7 +23,8 @@ class _PlaceOffer(QObject):
 
     def __init__(self, window: ShellWindow, deliver: Deliver) -> None:
         super().__init__(window)
-        self._banner, self._deliver = window.banner, deliver
+        self._banner = window.banner
+        self._deliver = deliver
 
     def _do(self, job: Callable[[], Path], done: Callable[[Path], None], refused: Callable[[], BannerText]) -> None:
         worker = Worker("a place in Applications", self._deliver)

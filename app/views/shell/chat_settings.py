@@ -37,7 +37,8 @@ from app.words.options import option_name
 
 _WIDTH_PX = 400
 _LONGEST_NAME = 60  # of a preset
-_PROMPT, _DRAFTING = "system_prompt", "speculation_mode"
+_PROMPT = "system_prompt"
+_DRAFTING = "speculation_mode"
 _WIDE = (_PROMPT, _DRAFTING)
 _ROWS = (
     *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
@@ -128,7 +129,8 @@ class PresetRow(Translated, QWidget):
 
     def ask_to_delete(self) -> Dialog:
         """It may hold a system prompt that is nowhere else."""
-        preset, name = self._preset, next((each.name for each in self._presets if each.id == self._preset), "")
+        preset = self._preset
+        name = next((each.name for each in self._presets if each.id == self._preset), "")
 
         def text() -> DialogText:
             title = fill(self.tr("Delete the preset “%1”?"), name)
@@ -279,7 +281,8 @@ class ChatSettings(Translated, QWidget):
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
         shown: dict[str, Row | Words] = {**self.rows, **self._words}
         for name, words in shown.items():
-            source, field = self._source(name), self.fields[name].field
+            source = self._source(name)
+            field = self.fields[name].field
             words.set_words(option_name(name), self._state(name, source))
             field.setAccessibleName(option_name(name))
             field.setAccessibleDescription(self._state(name, source or self.tr("As in Settings")))

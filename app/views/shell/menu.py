@@ -134,7 +134,8 @@ class MenuBar(QObject):
         self._shown = [each for each in _BAR if IS_MAC or isinstance(each, Menu) or not each.mac_only]
         for each in self._shown:
             self._add(each)
-        self.deleted, self.move = self.menus["deleted"], self.menus["move"]
+        self.deleted = self.menus["deleted"]
+        self.move = self.menus["move"]
         self.retranslate()
         window.destroyed.connect(self.bar.deleteLater)
 

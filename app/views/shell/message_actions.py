@@ -130,7 +130,9 @@ class MessageMenu(QObject):
             add_message_acts(self._menu, self._view.copier.context, message)
 
     def _message(self) -> TranscriptMessage | None:
-        messages, row, focused = self._model.messages, self._view.focused_row(), self._focused()
+        messages = self._model.messages
+        row = self._view.focused_row()
+        focused = self._focused()
         in_transcript = focused is not None and (focused is self._view or self._view.isAncestorOf(focused))
         if row is not None and row < len(messages) and in_transcript:
             return messages[row]

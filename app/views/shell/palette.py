@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
 
 
-_WIDTH_PX, _MOST_HEIGHT_PX, _TOP_PX = 560, 420, 56
+_WIDTH_PX = 560
+_MOST_HEIGHT_PX = 420
+_TOP_PX = 56
 _SLACK_PX = 4
 _MOST_SHOWN = 60
 _MOST_RECENT = 12
@@ -296,7 +298,9 @@ class PaletteCommands(QObject):
     def bind(
         self, chats: ChatController, models: ModelController, settings_window: Callable[[], SettingsWindow]
     ) -> None:
-        self._chats, self._models, self._settings_window = chats, models, settings_window
+        self._chats = chats
+        self._models = models
+        self._settings_window = settings_window
 
     def read_settings(self) -> bool:
         """Makes the settings window (a quarter of a second of work) for its places; whether there are new ones."""
@@ -353,7 +357,8 @@ class PaletteCommands(QObject):
             usually_drafts = entry.drafter is not None or bool(entry.drafts_for)  # apart in the picker too
             if entry.error is None and not usually_drafts and not entry.is_main:
                 act = partial(self._models.choose_main, entry.folder)
-                use, found_by = fill(self.tr("Use %1"), human_name(entry.name)), f"{entry.name} {entry.repository}"
+                use = fill(self.tr("Use %1"), human_name(entry.name))
+                found_by = f"{entry.name} {entry.repository}"
                 yield Command(f"model:{entry.folder}", use, act, "box", self.tr("Model"), words=found_by)
 
     def _of_settings(self) -> Iterator[Command]:

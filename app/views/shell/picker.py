@@ -50,8 +50,10 @@ from app.words.pairs import (
 )
 
 _WIDTH = 640
-_MOST_LISTED_PX, _LEAST_LISTED_PX = 560, 120
-_MOST_RECENT, _FEW = 5, 8
+_MOST_LISTED_PX = 560
+_LEAST_LISTED_PX = 120
+_MOST_RECENT = 5
+_FEW = 8
 NO_DRAFT = ""
 _SIDE_BY_SIDE_PX = 480
 
@@ -67,7 +69,9 @@ class Picker(Translated, QWidget):
         self._chats = chats
         self._filled_for: object = None  # what of the pair was shown last
         self.lists = PickerLists(theme, self)
-        self.mains, self.drafts, self.field = self.lists.mains, self.lists.drafts, self.lists.field
+        self.mains = self.lists.mains
+        self.drafts = self.lists.drafts
+        self.field = self.lists.field
         self.more = PickerMore(theme, self, window, models)
         self.note = TextLabel(theme, TextStyle.FINE)
         self.more_button = IconButton(theme, "more-horizontal")
@@ -116,14 +120,17 @@ class Picker(Translated, QWidget):
             self.fill()
 
     def _part_of_pair(self) -> object:
-        pair, options = self._models.pair, self._chats.options
+        pair = self._models.pair
+        options = self._chats.options
         drafting = options.pair_here(pair).speculation, options.has_own_speculation
         return pair.main_folder, pair.draft_folder, pair.state, drafting
 
     def fill(self) -> None:
         """With all that is known of the models now."""
-        models, options = self._models, self._chats.options
-        pair, drafts = models.pair, models.drafts_for_main()
+        models = self._models
+        options = self._chats.options
+        pair = models.pair
+        drafts = models.drafts_for_main()
         self._filled_for = self._part_of_pair()
         self._drafts = {each.model.folder: each for each in drafts}
         self._chosen = self._drafts.get(pair.draft_folder)
@@ -146,7 +153,8 @@ class Picker(Translated, QWidget):
         return found if found is not None and found.model.error is None else None
 
     def _describe(self) -> None:
-        pointed, compared = self.lists.pointed_option, self._compared()
+        pointed = self.lists.pointed_option
+        compared = self._compared()
         if self.more.isVisibleTo(self):
             self.note.setText(self._pair_note(compared))
             self.more.show_comparison(compared)
@@ -172,7 +180,8 @@ class Picker(Translated, QWidget):
         self._name_button()
 
     def _toggle_more(self) -> None:
-        shown, compared = not self.more.isVisibleTo(self), self._compared()
+        shown = not self.more.isVisibleTo(self)
+        compared = self._compared()
         self._show_more(shown)
         goes_to = self.more.speculation.modes if shown else self.field
         goes_to.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -239,7 +248,8 @@ class Picker(Translated, QWidget):
             return self._option(choice.model, choice.error)
         if choice.group is DraftGroup.COMPARING:
             return replace(self._option(choice.model, None), reason=self.tr("Comparing tokens…"))
-        entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
+        entry = choice.model
+        brings = draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         source = source_text(entry.source) if tell_apart else ""
         apart = " · ".join(filter(None, (precision, source))) if tell_apart else ""
@@ -433,7 +443,6 @@ class PickerLists(Translated, QWidget):
         for each in (self.mains, self.drafts):
             each.installEventFilter(self)
             each.pointed.connect(self.pointed)
-            each.moved.connect(self.pointed)
             each.typed.connect(self._type)
             each.confirmed.connect(self.left)
 
@@ -548,7 +557,8 @@ class PickerLists(Translated, QWidget):
         return above + max(self.mains.content_height(), self.drafts.content_height(), self._theme.px(120))
 
     def _place(self) -> None:
-        narrow, words = self.is_narrow, self.field.words().strip()
+        narrow = self.is_narrow
+        words = self.field.words().strip()
         self.sides.setVisible(narrow)
         sides = ((self.mains, self.main_heading, "main"), (self.drafts, self.draft_heading, "draft"))
         for column, (shown, heading, side) in enumerate(sides):
@@ -564,7 +574,8 @@ class PickerLists(Translated, QWidget):
         self._place()
 
     def _retranslate(self) -> None:
-        main, draft = self.tr("Main model"), self.tr("Draft model")
+        main = self.tr("Main model")
+        draft = self.tr("Draft model")
         self.main_heading.setText(main)
         self.draft_heading.setText(draft)
         self.mains.setAccessibleName(main)

@@ -23,6 +23,7 @@ class UpdateOffer(QObject):
         super().__init__(window)
         self._window = window
         self._theme = theme
+        self._updates = updates  # keeps the object alive
         self._channel = channel
         self._translation = translation
         updates.found.connect(self._offer)

@@ -101,7 +101,8 @@ class WindowTools(QObject):
         from app.views.shell.desktop import Desktop
         from app.views.shell.message_actions import MessageMenu
 
-        self._chats, self._transcript = chats, transcript
+        self._chats = chats
+        self._transcript = transcript
         self.edits.bind(chats.deletions)
         self.commands.bind(chats, models, settings_window)
         self._typing.watch(transcript)
@@ -128,7 +129,8 @@ class WindowTools(QObject):
 
     def _judge(self) -> None:
         """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
-        menu, scale = self._window.menu, self._settings.text_scale
+        menu = self._window.menu
+        scale = self._settings.text_scale
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
         menu.attach.setEnabled(self._chats is not None)

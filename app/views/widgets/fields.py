@@ -312,12 +312,15 @@ class Switch(FocusRing, QAbstractButton):
 
     def _paint_track(self, painter: QPainter, track: QRectF) -> None:
         """Filled while it is on. Off it is an outline with a dark knob: a grey one with a pale knob looks disabled."""
-        colors, lit = self._theme.palette, self.isEnabled() and (self.underMouse() or self.isDown())
-        ground, knob = QColor(colors.ink), colors.on_ink
+        colors = self._theme.palette
+        lit = self.isEnabled() and (self.underMouse() or self.isDown())
+        ground = QColor(colors.ink)
+        knob = colors.on_ink
         ground.setAlphaF(0.85 if lit else 1.0)
         painter.setPen(Qt.PenStyle.NoPen)
         if not self.isChecked():
-            ground, knob = QColor(colors.surface), colors.text if lit else colors.secondary
+            ground = QColor(colors.surface)
+            knob = colors.text if lit else colors.secondary
             painter.setPen(QPen(knob, 1.5))
             track = track.adjusted(0.75, 0.75, -0.75, -0.75)
         painter.setBrush(ground)

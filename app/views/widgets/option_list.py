@@ -59,8 +59,7 @@ class Option:
 
 
 class OptionList(ChoiceList):
-    moved = Signal()  # another option is the current one
-    pointed = Signal()  # another option is under the pointer, or none
+    pointed = Signal()  # another option is under the pointer or the current one, or none
     typed = Signal(str)  # letters, for a field that searches in the list
     confirmed = Signal()  # something was chosen by Return
 
@@ -70,7 +69,7 @@ class OptionList(ChoiceList):
         self.is_led = False  # a field that has the focus leads it: Return in there chooses the current option
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
-        self.selectionModel().currentChanged.connect(self.moved)
+        self.selectionModel().currentChanged.connect(self.pointed)
         self.setItemDelegate(_OptionDelegate(self))
         self.entered.connect(self.pointed)
 
@@ -165,7 +164,8 @@ class OptionList(ChoiceList):
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Qt itself stays where it is when Home, End or a page would lead to a heading."""
         index = super().moveCursor(action, modifiers)
-        ahead, behind = range(index.row(), self._items.rowCount()), range(index.row(), -1, -1)
+        ahead = range(index.row(), self._items.rowCount())
+        behind = range(index.row(), -1, -1)
         rows = (*behind, *ahead) if action in _BACKWARDS else (*ahead, *behind)
         options = (self._items.index(row, 0) for row in rows if self._items.item(row).isEnabled())
         return next(options, index) if index.isValid() else index
@@ -175,7 +175,8 @@ class OptionList(ChoiceList):
         return option.value if isinstance(option, Option) and not option.reason else None
 
     def content_height(self) -> int:
-        delegate, shown = self.itemDelegate(), QStyleOptionViewItem()
+        delegate = self.itemDelegate()
+        shown = QStyleOptionViewItem()
         rows = (self._items.index(row, 0) for row in range(self._items.rowCount()))
         return sum(delegate.sizeHint(shown, index).height() for index in rows)
 
@@ -233,7 +234,8 @@ class _OptionDelegate(QStyledItemDelegate):
         paint_line(painter, place, option.text, font, ink, Qt.TextElideMode.ElideRight)
 
     def _paint_option(self, painter: QPainter, area: QRect, option: Option) -> None:
-        theme, colors = self._theme, self._theme.palette
+        theme = self._theme
+        colors = self._theme.palette
         if option.value == self._list.checked and not option.reason:
             side = theme.px(15)
             top = area.top() + (area.height() - side) // 2
@@ -248,7 +250,8 @@ class _OptionDelegate(QStyledItemDelegate):
     def _paint_mark(self, painter: QPainter, words: QRect, option: Option) -> None:
         """After the words, which leave it room."""
         theme = self._theme
-        side, gap = theme.px(14), theme.px(6)
+        side = theme.px(14)
+        gap = theme.px(6)
         text_px = QFontMetrics(theme.ui_font()).horizontalAdvance(option.text) + 1
         words.setWidth(min(text_px, words.width() - side - gap))
         top = words.top() + (words.height() - side) // 2
@@ -258,7 +261,8 @@ class _OptionDelegate(QStyledItemDelegate):
         """The width that it takes: half of the row at most."""
         if not option.aside:
             return 0
-        font, colors = self._theme.ui_font(FOOTER_PX), self._theme.palette
+        font = self._theme.ui_font(FOOTER_PX)
+        colors = self._theme.palette
         width = min(QFontMetrics(font).horizontalAdvance(option.aside) + 1, words.width() // 2)
         ink = colors.gain if option.is_gain else colors.secondary
         paint_line(

@@ -17,9 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import RankEnd, RankLost
-from engine.cluster import crew as crew_module
-from engine.cluster import worker
-from engine.cluster.crew import Crew, hello_here
+from engine.cluster import rank_group, worker
 from engine.cluster.operations import (
     PROTOCOL,
     Answer,
@@ -41,6 +39,7 @@ from engine.cluster.operations import (
     decoded,
     encoded,
 )
+from engine.cluster.rank_group import RankGroup, hello_here
 from engine.cluster.versions import versions_here
 from engine.cluster.wire import Wire, WireBroken, WireEnded
 from engine.server.problems import problem_of
@@ -77,7 +76,7 @@ class Peer:
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is measured: what must be waited for comes, and what never comes is not waited for long."""
-    monkeypatch.setattr(crew_module, "BEAT_S", 0.02)
+    monkeypatch.setattr(rank_group, "BEAT_S", 0.02)
 
 
 def joined(wire: Wire, digest: str = "files") -> None:
@@ -166,27 +165,27 @@ def peers() -> Iterator[list[Peer]]:
         peer.end()
 
 
-def started(peers: list[Peer], *scripts: Script) -> Crew:
+def started(peers: list[Peer], *scripts: Script) -> RankGroup:
     def start(script: Script) -> Peer:
         peers.append(Peer(script))
         return peers[-1]
 
-    return Crew(partial(start, script) for script in scripts)
+    return RankGroup(partial(start, script) for script in scripts)
 
 
-def run(crew: Crew) -> bytes:
-    for _ in (*crew.load("folder", (1, 1, 1)), *crew.loaded("files")):
+def run(group: RankGroup) -> bytes:
+    for _ in (*group.load("folder", (1, 1, 1)), *group.loaded("files")):
         pass
-    return bytes(crew.forward(1, 0, [1, 2], 2)[0])
+    return bytes(group.forward(1, 0, [1, 2], 2)[0])
 
 
 def test_a_step_goes_through_all_ranks_the_first_layers_first(peers: list[Peer]) -> None:
-    crew = started(peers, good, good)
+    group = started(peers, good, good)
 
-    assert run(crew) == STATES
-    assert not crew.is_short()
-    crew.commit(1, 2)
-    assert [crew.can_truncate(1, 2), crew.can_truncate(1, 5)] == [False, True]
+    assert run(group) == STATES
+    assert not group.is_short()
+    group.commit(1, 2)
+    assert [group.can_truncate(1, 2), group.can_truncate(1, 5)] == [False, True]
 
 
 @pytest.mark.parametrize(("script", "why"), LOST.values(), ids=LOST)
@@ -194,26 +193,26 @@ def test_a_rank_that_is_lost_ends_all_with_the_reason(
     script: Script, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for patience in ("LEAST_STEP_S", "FIRST_STEP_S"):
-        monkeypatch.setattr(crew_module, patience, 0.2)
-    crew = started(peers, good, script)
+        monkeypatch.setattr(rank_group, patience, 0.2)
+    group = started(peers, good, script)
 
     with pytest.raises(RankLost) as lost:
-        run(crew)
+        run(group)
     with pytest.raises(RankLost) as again:
-        crew.commit(1, 1)
+        group.commit(1, 1)
 
     assert (lost.value.rank, lost.value.why, lost.value.machine) == (2, why, "Studio")
     assert str(again.value) == str(lost.value)
-    assert crew.lost is not None
-    assert crew.lost.__traceback__ is None
+    assert group.lost is not None
+    assert group.lost.__traceback__ is None
     assert all(peer.ended for peer in peers)
 
 
 def test_a_rank_whose_memory_is_short_is_heard_of_once(peers: list[Peer]) -> None:
-    crew = started(peers, after_joining(lambda wire, _: wire.send(Stepped("float32", True), STATES)), good)
-    run(crew)
+    group = started(peers, after_joining(lambda wire, _: wire.send(Stepped("float32", True), STATES)), good)
+    run(group)
 
-    assert [crew.is_short(), crew.is_short()] == [True, False]
+    assert [group.is_short(), group.is_short()] == [True, False]
 
 
 AT_REST: dict[str, tuple[Script, RankEnd]] = {
@@ -229,7 +228,7 @@ AT_REST: dict[str, tuple[Script, RankEnd]] = {
 def test_a_rank_that_is_lost_at_rest_is_noticed(
     script: Script, why: RankEnd, peers: list[Peer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew_module, "IDLE_BEAT_S", 0.01)
+    monkeypatch.setattr(rank_group, "IDLE_BEAT_S", 0.01)
 
     def until_asked(wire: Wire, raw: socket.socket) -> None:
         joined(wire)
@@ -237,28 +236,28 @@ def test_a_rank_that_is_lost_at_rest_is_noticed(
         wire.send(Stepped("float32"), STATES)
         script(wire, raw)
 
-    crew = started(peers, good, until_asked)
-    run(crew)
+    group = started(peers, good, until_asked)
+    run(group)
     until = time.monotonic() + 60
-    while crew.look() is None and time.monotonic() < until:
+    while group.look() is None and time.monotonic() < until:
         time.sleep(0.001)
 
-    assert crew.lost is not None
-    assert (crew.lost.rank, crew.lost.why) == (2, why)
+    assert group.lost is not None
+    assert (group.lost.rank, group.lost.why) == (2, why)
     assert all(peer.ended for peer in peers)
 
 
 def test_ranks_that_answer_stay_however_often_one_looks(peers: list[Peer], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew_module, "IDLE_BEAT_S", 0.0)
-    crew = started(peers, good, good)
-    run(crew)
+    monkeypatch.setattr(rank_group, "IDLE_BEAT_S", 0.0)
+    group = started(peers, good, good)
+    run(group)
     for _ in range(5):
-        assert crew.look() is None
-        assert crew._helpers[0].wire.arrives(60)
-        assert crew._helpers[1].wire.arrives(60)
+        assert group.look() is None
+        assert group._helpers[0].wire.arrives(60)
+        assert group._helpers[1].wire.arrives(60)
     for _ in range(5):  # whose answers the next step reads
-        assert crew.look() is None
-        assert bytes(crew.forward(1, 2, [1, 2], 2)[0]) == STATES
+        assert group.look() is None
+        assert bytes(group.forward(1, 2, [1, 2], 2)[0]) == STATES
 
 
 def test_a_client_of_the_server_learns_that_the_model_has_to_be_loaded_again() -> None:
@@ -276,7 +275,7 @@ def test_a_rank_that_cannot_be_started_leaves_none(peers: list[Peer]) -> None:
         return peers[-1]
 
     with pytest.raises(OSError, match="no more"):
-        Crew([start, start])
+        RankGroup([start, start])
 
     assert peers[0].ended
 
@@ -291,11 +290,11 @@ def test_what_is_forgotten_on_any_thread_goes_with_the_next_operation(peers: lis
             if isinstance(heard[-1], Forward):
                 wire.send(Stepped("float32"), STATES)
 
-    crew = started(peers, listen)
-    run(crew)
-    crew.forget(sequences=(1,))
-    crew.forget(checkpoints=(2,))
-    crew.forward(3, 0, [1], 2)
+    group = started(peers, listen)
+    run(group)
+    group.forget(sequences=(1,))
+    group.forget(checkpoints=(2,))
+    group.forward(3, 0, [1], 2)
 
     assert [type(value).__name__ for value in heard] == ["Forward", "Drop", "Forward"]
     assert heard[1] == Drop((1,), (2,))

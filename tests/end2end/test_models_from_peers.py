@@ -31,19 +31,19 @@ from engine import (
     Machine,
     MachineRefusal,
     MachineUnavailable,
-    ModelSupply,
-    SuppliedModel,
+    ModelFileServer,
+    PeerModel,
     pair_machines,
 )
 from engine.cluster.identity import Identity
 from engine.cluster.lender import Lender
 from engine.cluster.lent import machine_offer, offer_files
-from engine.hub import supply as supply_module
+from engine.hub import file_server
+from engine.hub.file_server import files_here
 from engine.hub.http import Hub, HubHttp
 from engine.hub.repository import choose_files
 from engine.hub.staging import write_manifest
 from engine.hub.stop import Patience, StopSignal
-from engine.hub.supply import files_here
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import assert_installed, install
 from tests.helpers.event_recorder import EventRecorder, QuickStore, SlowStore
@@ -51,7 +51,7 @@ from tests.helpers.lent import GB, Lent
 from tests.helpers.model_folders import write_folder
 from tests.helpers.tinyhub import Fault, TinyHub, _entry
 
-S = TypeVar("S", bound=ModelSupply)
+S = TypeVar("S", bound=ModelFileServer)
 PIECE = 1 << 18  # an eighth of the weights
 WEIGHTS = "model.safetensors"
 
@@ -72,7 +72,7 @@ class Macs:
         address = f"127.0.0.1:{self.lender.start('127.0.0.1', 0)}"
         self.main = folder / "identity"
         self.helping = Helping(pair_machines(self.main, address, self.lender.invite()), str(self.main))
-        self.supplies: list[ModelSupply] = []
+        self.supplies: list[ModelFileServer] = []
         self.used: list[bool] = []
 
     def ask(self) -> MachineRefusal:
@@ -80,8 +80,8 @@ class Macs:
             machine_offer(self.helping, self.model, self.source)
         return refused.value.why
 
-    def supply(self) -> ModelSupply:
-        return self.supply_by(ModelSupply)
+    def supply(self) -> ModelFileServer:
+        return self.supply_by(ModelFileServer)
 
     def supply_by(self, kind: type[S]) -> S:
         assert self.ask() is MachineRefusal.NO_MODEL
@@ -92,11 +92,11 @@ class Macs:
         return supply
 
     @property
-    def supplied(self) -> SuppliedModel:
+    def supplied(self) -> PeerModel:
         files = self.lender.offered_files
         assert files is not None
         own = files.wanted.machine.fingerprint, str(self.identity.folder)
-        return SuppliedModel(self.source.repository, self.source.revision, files.endpoint, *own)
+        return PeerModel(self.source.repository, self.source.revision, files.endpoint, *own)
 
     def status(self, path: str, identity: Path | None = None) -> int | None:
         """Of what is asked by the machine that lends, or another; None: nothing is answered."""
@@ -104,8 +104,8 @@ class Macs:
         known = Identity(identity or self.identity.folder)
         if identity is not None:
             known.pair_with(self.identity.machines()[0], Identity(self.main).certificate)
-            supplied = SuppliedModel(REPO, "", supplied.endpoint, supplied.fingerprint, str(identity))
-        http = HubHttp(Hub(supplied.endpoint, supplied=supplied), "test", StopSignal(), Patience())
+            supplied = PeerModel(REPO, "", supplied.endpoint, supplied.fingerprint, str(identity))
+        http = HubHttp(Hub(supplied.endpoint, peer=supplied), "test", StopSignal(), Patience())
         try:
             return int(http._http.get(http.url(path)).status_code)
         except httpx2.TransportError:
@@ -122,8 +122,8 @@ class Macs:
 
 @pytest.fixture
 def macs(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Macs]:
-    monkeypatch.setattr(supply_module, "_PIECE_BYTES", PIECE)
-    monkeypatch.setattr(supply_module, "_OFFER_EVERY_S", 0.05)
+    monkeypatch.setattr(file_server, "_PIECE_BYTES", PIECE)
+    monkeypatch.setattr(file_server, "_OFFER_EVERY_S", 0.05)
     made = Macs(tmp_path, hub)
     yield made
     made.close()
@@ -142,11 +142,11 @@ def damage(file: Path) -> None:
 
 
 def download(store: QuickStore, recorder: EventRecorder, macs: Macs) -> DownloadFinished | DownloadFailed | object:
-    store.set_supplied(macs.supplied)
+    store.set_peer_model(macs.supplied)
     return recorder.end_of(store.install(REPO, macs.source.revision))
 
 
-class PulledOut(ModelSupply):
+class PulledOut(ModelFileServer):
     """Once, in the middle of the weights."""
 
     left = 4
@@ -209,7 +209,7 @@ def test_a_download_that_waits_for_the_hub_goes_on_from_a_machine_that_comes(
     while recorder.wait_for(DownloadProgress).retry is None:
         pass
     macs.supply()
-    store.set_supplied(macs.supplied)
+    store.set_peer_model(macs.supplied)
     assert isinstance(recorder.end_of(number), DownloadFinished)
     assert_installed(tmp_path, hub)
     assert store.close()
@@ -220,7 +220,7 @@ def test_a_download_from_there_is_paused_and_goes_on(
 ) -> None:
     on = threading.Event()
 
-    class Waits(ModelSupply):
+    class Waits(ModelFileServer):
         """After three pieces of the weights."""
 
         def __init__(self, *given: Any) -> None:
@@ -236,7 +236,7 @@ def test_a_download_from_there_is_paused_and_goes_on(
                 yield piece
 
     supply = macs.supply_by(Waits)
-    store.set_supplied(macs.supplied)
+    store.set_peer_model(macs.supplied)
     number = store.install(REPO, macs.source.revision)
     while recorder.wait_for(DownloadProgress).done_bytes < PIECE:
         pass
@@ -402,7 +402,7 @@ def test_what_was_not_asked_for_last_is_not_taken(macs: Macs) -> None:
 def test_a_machine_that_sends_otherwise_is_given_up(
     lie: str, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
-    class Lies(ModelSupply):
+    class Lies(ModelFileServer):
         def pieces(self, descriptor: int, size: int) -> Iterator[bytes]:
             sent = b"".join(super().pieces(descriptor, size))
             yield {"short": sent[:-1], "long": sent + b"x", "nothing": b""}[lie]
@@ -416,8 +416,8 @@ def test_a_machine_that_ends_nowhere_costs_the_hubs_download_nothing(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     """The address of one that has gone, as after a restart of what lends."""
-    gone = SuppliedModel(REPO, macs.source.revision, "https://127.0.0.1:1", "f" * 64, str(macs.identity.folder))
-    store.set_supplied(gone)
+    gone = PeerModel(REPO, macs.source.revision, "https://127.0.0.1:1", "f" * 64, str(macs.identity.folder))
+    store.set_peer_model(gone)
     install(store, recorder)
     assert_installed(tmp_path, hub)
     shutil.rmtree(tmp_path / "models" / REPO)
@@ -441,18 +441,18 @@ def test_a_process_that_lends_passes_the_files_on(
     helping = lent.paired(tmp_path / "here")
     with pytest.raises(MachineUnavailable):
         machine_offer(helping, macs.model, macs.source)
-    supply = ModelSupply(helping, macs.model, macs.source)
+    supply = ModelFileServer(helping, macs.model, macs.source)
     supply.start()
     identity = str(tmp_path / "process" / "lends")
-    supplied = lent.until(lambda state: state.supplied(identity)).supplied(identity)
+    supplied = lent.until(lambda state: state.peer_model(identity)).peer_model(identity)
     assert supplied is not None
-    store.set_supplied(supplied)
+    store.set_peer_model(supplied)
     assert isinstance(recorder.end_of(store.install(REPO, macs.source.revision)), DownloadFinished)
 
     assert_installed(tmp_path, hub)
     assert [seen.path for seen in hub.seen if "/resolve/" in seen.path] == []
     lent.process.offer({str(tmp_path / "models" / REPO): macs.source}, GB)
-    lent.until(lambda state: not state.supplied(identity))
+    lent.until(lambda state: not state.peer_model(identity))
     assert machine_offer(helping, macs.model, macs.source).memory_bytes == GB
     supply.end(30)
     assert lent.process.stop(30)

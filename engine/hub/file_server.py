@@ -80,7 +80,7 @@ def _in_cache(snapshot: Path) -> Iterator[_FileHere]:
                 yield _FileHere(RemoteFile(path.name, (blobs / checksum).lstat().st_size, checksum), blobs / checksum)
 
 
-class ModelSupply:
+class ModelFileServer:
     """From `start` to `end`, while the other machine wants the files. On threads of its own."""
 
     def __init__(
@@ -99,7 +99,7 @@ class ModelSupply:
         self._used_at: float | None = None  # monotonic; None: not now
         self._ended = threading.Event()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._run, name="model supply", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="model files offered", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -163,7 +163,7 @@ class ModelSupply:
         if not self.files:
             return
         server = _Server(self)
-        thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="model supply serves", daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="model files", daemon=True)
         thread.start()
         try:
             while self.is_wanted and self._is_offered(server.server_port):
@@ -201,8 +201,8 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, supply: ModelSupply) -> None:
-        self.supply = supply
+    def __init__(self, offer: ModelFileServer) -> None:
+        self.offer = offer
         self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         if not socket.has_dualstack_ipv6():
             self.address_family = socket.AF_INET
@@ -220,7 +220,7 @@ class _Server(ThreadingHTTPServer):
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         try:
-            with self.supply.secured(request) as secure:
+            with self.offer.secured(request) as secure:
                 _Handler(secure, client_address, self)
         finally:
             self._free.release()
@@ -240,18 +240,18 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing is logged of what is asked."""
 
     def do_GET(self) -> None:
-        supply = self.server.supply
+        offer = self.server.offer
         parts = unquote(urlsplit(self.path).path, errors="replace").strip("/").split("/")
-        repository = supply.source.repository.split("/")
-        revision = supply.source.revision
-        if not supply.is_wanted:
+        repository = offer.source.repository.split("/")
+        revision = offer.source.revision
+        if not offer.is_wanted:
             self._refuse(503)
         elif parts == ["api", "models", *repository, "revision", revision]:
             self._say({"sha": revision})
         elif parts == ["api", "models", *repository, "tree", revision]:
-            self._say([_entry(here.file) for here in supply.files.values()])
+            self._say([_entry(here.file) for here in offer.files.values()])
         elif parts[:-1] == [*repository, "resolve", revision]:
-            self._send_file(supply.files.get(parts[-1]))
+            self._send_file(offer.files.get(parts[-1]))
         else:
             self._refuse(404, "RepoNotFound")
 
@@ -275,7 +275,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True  # before its end, which is how HTTP says that something is missing
         try:
             os.lseek(descriptor, start, os.SEEK_SET)
-            for piece in self.server.supply.pieces(descriptor, size - start):
+            for piece in self.server.offer.pieces(descriptor, size - start):
                 self.wfile.write(piece)
         finally:
             os.close(descriptor)

@@ -65,7 +65,7 @@ class Helper(Protocol):
         """Returns once it has ended, which it has so many seconds to do by itself."""
 
 
-class Crew:
+class RankGroup:
     """The ranks from 1 on, started in this order. Engine thread only, but for `forget`, `new_number` and `end`."""
 
     def __init__(self, starts: Iterable[Callable[[], Helper]]) -> None:
@@ -114,12 +114,14 @@ class Crew:
         Returns the hidden states for rank 0's layers, `elements` numbers, and their type.
         """
         self._send_forgotten()
-        states, dtype = bytearray(), ""
+        states = bytearray()
+        dtype = ""
         for rank in reversed(self._ranks):
             began = time.monotonic()
             self._send(rank, Forward(sequence, position, tuple(tokens), dtype), states)
             stepped, states = self._expect(rank, Stepped, self._patience_s(len(tokens)))
-            dtype, self._short = stepped.dtype, self._short or stepped.short
+            dtype = stepped.dtype
+            self._short = self._short or stepped.short
             if len(states) != elements * ITEM_BYTES.get(dtype, 0):
                 raise self._lose(rank, RankEnd.MISBEHAVED, f"{len(states)} bytes for {elements} of {dtype[:20]}")
             self._token_s = max(self._token_s, (time.monotonic() - began) / len(tokens))
@@ -127,7 +129,8 @@ class Crew:
 
     def is_short(self) -> bool:
         """Whether a step since this was asked last has left one of them little memory."""
-        short, self._short = self._short, False
+        short = self._short
+        self._short = False
         return short
 
     def commit(self, sequence: int, kept: int) -> None:
@@ -183,7 +186,8 @@ class Crew:
 
     def end(self, patience_s: float = END_S) -> None:
         """All processes have ended when this returns."""
-        helpers, self._helpers = self._helpers, []
+        helpers = self._helpers
+        self._helpers = []
         for helper in helpers:
             helper.wire.close()  # all at once, so that they end together
         for helper in helpers:
@@ -253,7 +257,9 @@ class Crew:
         self, rank: int, patience_s: float, poll_s: float, beats: bool = True
     ) -> Iterator[tuple[Value, bytearray] | None]:
         """The next word of a rank that is no Pong; None each time that `poll_s` has passed without one."""
-        wire, began, missed = self._helpers[rank - 1].wire, time.monotonic(), 0
+        wire = self._helpers[rank - 1].wire
+        began = time.monotonic()
+        missed = 0
         beat_at = began + BEAT_S
         try:
             while True:
