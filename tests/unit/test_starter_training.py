@@ -1,13 +1,17 @@
-"""The training of the starter, as far as it goes without torch: what is asked for."""
+"""The training of the starter, as far as it goes without torch: what is asked for, and that its files fit together."""
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 STARTER = Path(__file__).parents[2] / "packaging" / "starter"
+FILES = {path.stem: ast.parse(path.read_text("utf-8")) for path in STARTER.glob("*.py")}
 ASKED = """
 import json, sys
 import train
@@ -36,3 +40,22 @@ def test_it_trains_what_is_asked_for_in_the_order_of_need_or_refuses_it() -> Non
     assert done.stdout.splitlines() == list(ORDERS.values())
     for wrong in ("--only", "--steps", "--resume", "--favour"):
         assert f"error: argument {wrong}: " in done.stderr
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_file_takes_from_another_is_there(name: str) -> None:
+    for wanted in ast.walk(FILES[name]):
+        if isinstance(wanted, ast.ImportFrom) and wanted.module in FILES:
+            there = _names(FILES[wanted.module])
+            assert not [alias.name for alias in wanted.names if alias.name not in there]
+
+
+def _names(module: ast.Module) -> set[str]:
+    names = set()
+    for statement in module.body:
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names |= {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+    return names
