@@ -28,7 +28,7 @@ from engine.models.loading import LoadedModel, loading
 from engine.models.watch import Aborted, Question, watched
 from engine.runtime.commands import Load, SetDraft, Submit
 from engine.runtime.scheduler import Scheduler
-from engine.runtime.worker import Worker
+from engine.runtime.worker import EngineThread
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
 from tests.helpers.engine_client import Recorder
@@ -133,7 +133,7 @@ def test_a_load_that_was_aborted_is_answered_by_a_command_that_is_refused(
 
     monkeypatch.setattr("engine.runtime.pair_loader.loading_any_draft", slices)
     scheduler, heard = Scheduler(), list[Event]()
-    worker = Worker(scheduler, lambda _sink, event: heard.append(event), lambda *_: False, FirstUse())
+    worker = EngineThread(scheduler, lambda _sink, event: heard.append(event), lambda *_: False, FirstUse())
     scheduler.set_main(load_model(zoo.main))
     scheduler.pair._tuner.stop()
     worker.handle(SetDraft("draft", print))
