@@ -145,11 +145,9 @@ GrammarPart = dict[str, Any]
 def part_of(constraint: Constraint) -> GrammarPart:
     if constraint.kind is ConstraintKind.JSON:
         return {"json_schema": strictly(constraint.text)}
-    if constraint.kind is ConstraintKind.REGEX:
-        from llguidance import regex_to_lark
+    from llguidance import regex_to_lark
 
-        return {"lark_grammar": f"start: /{regex_to_lark(constraint.text)}/"}
-    return {"lark_grammar": constraint.text}
+    return {"lark_grammar": f"start: /{regex_to_lark(constraint.text)}/"}
 
 
 def strictly(schema: str) -> dict[str, Any]:

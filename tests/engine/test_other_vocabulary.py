@@ -93,20 +93,6 @@ def test_a_draft_in_another_vocabulary_is_accepted_as_often(client: EngineClient
         assert seen["lacking", temperature][2] > seen["same", temperature][2] / 3
 
 
-def test_it_goes_on_from_what_it_read(client: EngineClient, folders: dict[str, Path]) -> None:
-    """A next turn is drafted for as if all had been read afresh."""
-    client.set_draft(folders["shuffled"])
-    sampling, speculation = Sampling(temperature=0), Speculation.fixed(4)
-    first = client.run(request(PROMPTS[0], sampling, speculation))
-    following = (*PROMPTS[0], *first.tokens, *range(100, 120))
-    second = client.run(request(following, sampling, speculation))
-    client.set_draft(None)
-    client.set_draft(folders["shuffled"])
-    afresh = client.run(request(following, sampling, speculation))
-    assert second.tokens == afresh.tokens
-    assert second.stats.accepted >= afresh.stats.accepted > 0  # which reads the chat first
-
-
 def test_rejection_keeps_its_distribution(client: EngineClient, folders: dict[str, Path]) -> None:
     """The draft's distribution is over the main model's tokens, without those that it lacks."""
     client.set_draft(folders["lacking"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -53,32 +52,6 @@ def test_a_reply_that_goes_on_keeps_its_blank_lines(thinker: LoadedModel) -> Non
 def test_the_earliest_stop_string_wins(thinker: LoadedModel) -> None:
     assert spans(thinker, "one two three", stops=("three", "wo t", "two thr"))[SpanKind.ANSWER] == "one t"
     assert spans(thinker, "one zbc", stops=("c", "zbc"))[SpanKind.ANSWER] == "one "  # both end with the same letter
-
-
-class Counted:
-    """A tokenizer that notes what it decodes."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self.decoded: list[list[int]] = []
-
-    def decode(self, tokens: list[int]) -> str:
-        self.decoded.append(tokens)
-        return str(self.tokenizer.decode(tokens))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.tokenizer, name)
-
-
-def test_a_token_of_thinking_is_decoded_once_for_all_replies(thinker: LoadedModel) -> None:
-    counted = Counted(thinker.tokenizer)
-    model = replace(thinker, tokenizer=counted, beside={})
-    tokens = encode("again and again", thinker)
-    for _ in range(2):
-        guide = TextDecoder(model, encode("<think>", thinker), ()).guide(None, may_open=True)
-        assert guide is not None
-        guide.commit(tokens)
-    assert sorted(counted.decoded) == [[token] for token in sorted(set(tokens))]
 
 
 OPENS, CLOSES = "<think>", "</think>"

@@ -13,12 +13,11 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from engine import InvalidRequest, Request, Sampling, SpanKind, Speculation, TextDelta
+from engine import Request, Sampling, SpanKind, Speculation, TextDelta
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import compiled, part_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.models.loading import LoadedModel
-from engine.runtime.requests import check_request
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, written
 from tests.engine.conftest import WIDTH
 from tests.engine.test_constraints import JSON, is_person
@@ -172,29 +171,11 @@ def test_answer_on_command_before_it_begins_and_after_it_thought(models: dict[st
     assert late.tokens == written(models, NONE, asked)[0].tokens
 
 
-def test_reply_that_was_cancelled_thinks_again_within_the_same_limit(models: dict[str, LoadedModel]) -> None:
-    harness = Harness(models["main"], models["close"])
-    asked = asking(12, SAMPLED, Speculation.fixed(4))
-    first = harness.submit(asked)
-    harness.until_written(first, 5)
-    harness.scheduler.cancel(first.queued.id)
-    again = harness.submit(asked)
-    harness.run_dry()
-    assert again.tokens == written(models, NONE, asked)[0].tokens
-
-
 def test_thinking_whose_end_ends_the_reply_has_no_limit(models: dict[str, LoadedModel], tmp_path: Path) -> None:
     folder = shutil.copytree(models["main"].info.folder, tmp_path / "ends")
     config = json.loads((folder / "config.json").read_text()) | {"eos_token_id": [257, CLOSES]}
     (folder / "config.json").write_text(json.dumps(config))
     assert not load_model(folder).info.ends_thinking
-
-
-def test_limits_that_are_no_numbers_are_refused() -> None:
-    for wrong in (-1, True, 2.0, "9"):
-        with pytest.raises(InvalidRequest) as refused:
-            check_request(replace(asking(0), thinking_tokens=wrong))  # type: ignore[arg-type]
-        assert refused.value.field == "thinking_tokens"
 
 
 # The guide itself, with markers of several tokens.
