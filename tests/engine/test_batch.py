@@ -32,7 +32,7 @@ from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
-from engine.runtime.sharing import Sharing, Way
+from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
     GREEDY,
@@ -337,9 +337,9 @@ def assert_matches_a_fresh_prefill(sequence: Sequence) -> None:
     sequence.caches.commit(0)
 
 
-@pytest.mark.parametrize(("family", "way"), [("qwen3", Way.SHARED), (UNMERGED_FAMILY, Way.TURNS)])
+@pytest.mark.parametrize(("family", "way"), [("qwen3", BatchWay.SHARED), (UNMERGED_FAMILY, BatchWay.TURNS)])
 def test_a_step_of_several_is_measured_by_its_tokens_and_seconds(
-    monkeypatch: pytest.MonkeyPatch, family: str, way: Way
+    monkeypatch: pytest.MonkeyPatch, family: str, way: BatchWay
 ) -> None:
     """By a clock of the test, on which a second goes by in each step."""
     seen, seconds = list[tuple[object, ...]](), iter(range(1000))
@@ -351,7 +351,7 @@ def test_a_step_of_several_is_measured_by_its_tokens_and_seconds(
     harness.run_dry()
 
     assert len(seen) > 6
-    assert set(seen) <= {(way, replies, replies if way is Way.SHARED else 1, 1) for replies in (2, 3)}
+    assert set(seen) <= {(way, replies, replies if way is BatchWay.SHARED else 1, 1) for replies in (2, 3)}
 
 
 @pytest.mark.expect_log("a reply failed")

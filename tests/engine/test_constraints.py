@@ -15,7 +15,7 @@ from tokenizers import models as models_of
 from engine import Acceptance, Constraint, ConstraintKind, FinishReason, InvalidRequest, Request, Sampling, Speculation
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import _texts, _Tokens, compiled, part_of
-from engine.decoding.guide import Guide, Thinking
+from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import GREEDY, written
 from tests.engine.conftest import WIDTH
@@ -196,7 +196,7 @@ def letters(model: LoadedModel, text: str) -> list[int]:
 
 def guide_of(model: LoadedModel, *, begun: bool = False, may_open: bool = False) -> Guide:
     tokenizer = model.tokenizer
-    thinking = Thinking(tuple(tokenizer.think_start_tokens), tokenizer.think_end.encode(), begun, may_open)
+    thinking = ThinkingMarkers(tuple(tokenizer.think_start_tokens), tokenizer.think_end.encode(), begun, may_open)
     return Guide(compiled([part_of(JSON)], model), thinking)
 
 

@@ -17,7 +17,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, Translation
+from engine.models.loading import DraftTranslation, LoadedModel
 from engine.models.token_map import TokenMap
 from engine.models.vocabulary import Spelling, TokenTable
 from engine.prefix.memory import PrefixStore
@@ -81,7 +81,7 @@ def in_other_tokens(model: LoadedModel) -> LoadedModel:
     main = {token: letters[token] if token % 10 else letters[token - 1] + letters[token - 2] for token in ids}
     shifted = {token: letters[token - 7] for token in ids}
     ours, its = (TokenTable(texts, {}, Spelling.PLAIN, ()) for texts in (main, shifted))
-    return replace(model, translation=Translation(TokenMap(ours, its, model.logit_width), model.logit_width))
+    return replace(model, translation=DraftTranslation(TokenMap(ours, its, model.logit_width), model.logit_width))
 
 
 @pytest.mark.parametrize("changed", [lambda model: model, in_other_tokens], ids=["same tokens", "other tokens"])

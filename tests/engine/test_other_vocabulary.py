@@ -22,7 +22,7 @@ from engine import (
     Sampling,
     Speculation,
 )
-from engine.models.loading import Translation
+from engine.models.loading import DraftTranslation
 from engine.models.token_map import TokenMap
 from tests.engine.test_exactness import SAMPLINGS
 from tests.helpers.engine_client import EngineClient
@@ -124,8 +124,8 @@ MAIN = ("a", "b", "ab", "c")
 DRAFT = ("c", "x", "a", "b", "y")
 
 
-def translation(main_rows: int) -> Translation:
-    return Translation(TokenMap(table(*MAIN), table(*DRAFT), len(DRAFT)), main_rows)
+def translation(main_rows: int) -> DraftTranslation:
+    return DraftTranslation(TokenMap(table(*MAIN), table(*DRAFT), len(DRAFT)), main_rows)
 
 
 @pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])

@@ -17,7 +17,7 @@ from engine.decoding.accept import Draft
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.drafting.planner import Drafting
-from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
+from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.lookup import LookupProposer
 from tests.helpers.tiny_models import build, qwen3_config
@@ -38,7 +38,7 @@ class Recording:
     offered: list[list[Offer]] = field(default_factory=list)
     unused: list[tuple[str, int, int]] = field(default_factory=list)
     readings: list[tuple[str, int, float]] = field(default_factory=list)
-    outcomes: list[tuple[Plan, Outcome]] = field(default_factory=list)
+    outcomes: list[tuple[Plan, RoundOutcome]] = field(default_factory=list)
 
     def share(self, replies: int, context_tokens: int) -> None:
         self.shared_by = replies
@@ -62,7 +62,7 @@ class Recording:
         self.offered.append(list(offers))
         return self.plans.pop(0) if self.plans else PLAIN
 
-    def observe(self, plan: Plan, outcome: Outcome) -> None:
+    def observe(self, plan: Plan, outcome: RoundOutcome) -> None:
         self.outcomes.append((plan, outcome))
 
 
@@ -193,7 +193,7 @@ def test_a_plan_that_drafted_nothing_counts_as_plain() -> None:
     plan = made.plan([1, 2], room=8)
     made.observe(plan, Round((7,), 1.0, typical=False))
 
-    assert controller.outcomes == [(PLAIN, Outcome(probabilities=[], guesses=[], truths=(7,)))]
+    assert controller.outcomes == [(PLAIN, RoundOutcome(probabilities=[], guesses=[], truths=(7,)))]
     assert reader.committed == [7]
 
 

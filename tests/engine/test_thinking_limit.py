@@ -16,7 +16,7 @@ import pytest
 from engine import Request, Sampling, SpanKind, Speculation, TextDelta
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import compiled, part_of
-from engine.decoding.guide import Guide, Thinking
+from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, written
 from tests.engine.conftest import WIDTH
@@ -184,14 +184,16 @@ def test_thinking_whose_end_ends_the_reply_has_no_limit(models: dict[str, Loaded
 def guide(most: int | None, *, begun: bool = True) -> Guide:
     """Of a model whose markers are spelled out."""
     opens, ends = (tuple(map(ord, marker)) for marker in ("<think>", "</think>"))
-    thinking = Thinking(opens, b"</think>", begun, True, ends, lambda token: bytes([token]) if token < 256 else b"")
+    thinking = ThinkingMarkers(
+        opens, b"</think>", begun, True, ends, lambda token: bytes([token]) if token < 256 else b""
+    )
     return Guide(None, thinking, most)
 
 
 def test_grammar_begins_where_thinking_was_ended(models: dict[str, LoadedModel]) -> None:
     main = models["main"]
     closes = main.tokenizer.think_end.encode()
-    follower = Guide(compiled([part_of(JSON)], main), Thinking((OPENS,), closes, begun=True, ends=(CLOSES,)), 2)
+    follower = Guide(compiled([part_of(JSON)], main), ThinkingMarkers((OPENS,), closes, begun=True, ends=(CLOSES,)), 2)
     brace, *rest = (main.tokenizer.encode(letter)[0] for letter in '{"n')
     draft = Draft(mx.array([70, 71, CLOSES, brace, *rest], dtype=mx.uint32))
     rows = [set(np.flatnonzero(row == 0).tolist()) for row in np.array(follower.masked(mx.zeros((7, WIDTH)), draft))]

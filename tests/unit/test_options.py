@@ -9,13 +9,13 @@ from operator import mul
 import pytest
 
 from engine.drafting.acceptance import AcceptRates
-from engine.drafting.controller import Choice, Option, Policy, Record, stop_floors
-from engine.drafting.plans import PLAIN, Outcome, Plan
+from engine.drafting.controller import Choice, Policy, PricedPlan, Record, stop_floors
+from engine.drafting.plans import PLAIN, Plan, RoundOutcome
 
 
 def test_a_policy_is_judged_by_what_it_brought_lately() -> None:
     """A long spell in which it brought less is made good by a shorter one in which it brought more."""
-    record, expected = Record(), Option(PLAIN, 2.0, 1.0)
+    record, expected = Record(), PricedPlan(PLAIN, 2.0, 1.0)
 
     def learn(tokens: float, count: int) -> float:
         for _ in range(count):
@@ -52,12 +52,12 @@ def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
 def test_a_draft_without_probabilities_or_that_never_stops_by_itself_says_nothing_of_stopping(
     stops: bool, probabilities: tuple[float, ...]
 ) -> None:
-    record, unknown = Record(), Option(Plan("draft"), 1.0, 1.0)
+    record, unknown = Record(), PricedPlan(Plan("draft"), 1.0, 1.0)
     choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
     if stops:
         choice.stopping(record, (0.5,) * 10, plain_s=1.0)
 
-    choice.teach(record, Outcome(drafted=2, accepted=2, probabilities=probabilities))
+    choice.teach(record, RoundOutcome(drafted=2, accepted=2, probabilities=probabilities))
 
     assert record.rate(Policy.STOPPING, unknown) == 1.0
     assert record.rate(Policy.FIXED, unknown) != 1.0
@@ -81,10 +81,10 @@ def test_a_length_is_judged_by_what_a_round_of_it_would_have_brought(
         rates.learn(7, 7)
     choice = Choice(Plan("draft"), rates, seconds, hopeful=False)
     assert choice.fixed.plan.length == 3
-    choice.teach(record, Outcome(drafted, accepted))
+    choice.teach(record, RoundOutcome(drafted, accepted))
     expected = Record()
     expected.learn(Policy.FIXED, tokens, cost)
-    for prior in (Option(PLAIN, 0.0, 0.0), Option(PLAIN, 1.0, 1.0)):
+    for prior in (PricedPlan(PLAIN, 0.0, 0.0), PricedPlan(PLAIN, 1.0, 1.0)):
         assert record.rate(Policy.FIXED, prior) == pytest.approx(expected.rate(Policy.FIXED, prior))
 
 
