@@ -8,7 +8,6 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("engine/decoding", "engine/drafting", "engine/caches", "engine/prefix")
 FILES = (
     "engine/models/token_map.py",
-    "engine/models/translation.py",
     "engine/runtime/counting.py",
     "engine/runtime/output.py",
     "engine/runtime/pair.py",
@@ -139,7 +138,6 @@ _TESTS = {
         "engine/test_prefix_families",
     ),
     "engine/models/token_map": ("unit/test_token_map",),
-    "engine/models/translation": ("engine/test_other_vocabulary",),
     "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
     "engine/runtime/output": (*_ROUND, "engine/test_draft_marks", "engine/test_logprobs", "engine/test_tool_calls"),
     "engine/runtime/pair": (
