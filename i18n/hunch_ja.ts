@@ -2061,6 +2061,22 @@
         <source>No models installed.</source>
         <translation>モデルがインストールされていません。</translation>
     </message>
+    <message>
+        <source>Frees %1.</source>
+        <translation>ディスクの空きが %1 増えます。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
+    </message>
     <message numerus="yes">
         <source>%Ln model(s)</source>
         <translation>
@@ -6439,22 +6455,6 @@
 </context>
 <context>
     <name>YoursPage</name>
-    <message>
-        <source>Frees %1.</source>
-        <translation>ディスクの空きが %1 増えます。</translation>
-    </message>
-    <message>
-        <source>Delete %1?</source>
-        <translation>%1 を削除しますか？</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>削除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>キャンセル</translation>
-    </message>
     <message>
         <source>Models folder</source>
         <translation>モデルのあるフォルダ</translation>

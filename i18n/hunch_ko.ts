@@ -2061,6 +2061,22 @@
         <source>No models installed.</source>
         <translation>설치한 모델이 없어요.</translation>
     </message>
+    <message>
+        <source>Frees %1.</source>
+        <translation>디스크 공간이 %1 생겨요.</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 모델을 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
+    </message>
     <message numerus="yes">
         <source>%Ln model(s)</source>
         <translation>
@@ -6439,22 +6455,6 @@
 </context>
 <context>
     <name>YoursPage</name>
-    <message>
-        <source>Frees %1.</source>
-        <translation>디스크 공간이 %1 생겨요.</translation>
-    </message>
-    <message>
-        <source>Delete %1?</source>
-        <translation>%1 모델을 삭제할까요?</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>삭제</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>취소</translation>
-    </message>
     <message>
         <source>Models folder</source>
         <translation>모델이 있는 폴더</translation>

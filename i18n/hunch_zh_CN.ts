@@ -2061,6 +2061,22 @@
         <source>No models installed.</source>
         <translation>尚未安装模型。</translation>
     </message>
+    <message>
+        <source>Frees %1.</source>
+        <translation>将释放 %1。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>要删除 %1 吗？</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
     <message numerus="yes">
         <source>%Ln model(s)</source>
         <translation>
@@ -6439,22 +6455,6 @@
 </context>
 <context>
     <name>YoursPage</name>
-    <message>
-        <source>Frees %1.</source>
-        <translation>将释放 %1。</translation>
-    </message>
-    <message>
-        <source>Delete %1?</source>
-        <translation>要删除 %1 吗？</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
     <message>
         <source>Models folder</source>
         <translation>存放模型的文件夹</translation>

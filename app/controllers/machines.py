@@ -20,7 +20,7 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
-from app.system.worker import Worker, ask_once, ignore
+from app.system.worker import JobThread, ask_once, ignore
 from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
 from app.view_models.model_list import PairState
@@ -40,10 +40,10 @@ from engine import (
     LendingState,
     Machine,
     MachineRefusal,
+    MachineRoute,
     MachineUnavailable,
     ModelFileServer,
     RankLost,
-    Way,
     model_memory_bytes,
     pair_machines,
     plan_with,
@@ -87,23 +87,23 @@ class MachinesController(QObject):
         self._is_shown = False
         self._machines: dict[str, Machine] = {}  # by fingerprint
         self._measured: dict[str, tuple[str, ...]] = {}  # by fingerprint: addresses that are being tried
-        self._workers: list[Worker] = []
+        self._workers: list[JobThread] = []
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._browse)
         self.discovery.changed.connect(self.look)
         self.lending.follow()
 
     @cached_property
-    def _worker(self) -> Worker:
+    def _worker(self) -> JobThread:
         """What takes no longer than a file."""
         return self._started("other machines")
 
     @cached_property
-    def _planning(self) -> Worker:
+    def _planning(self) -> JobThread:
         return self._started("plans over machines")
 
-    def _started(self, name: str) -> Worker:
-        self._workers.append(Worker(name, self._post))
+    def _started(self, name: str) -> JobThread:
+        self._workers.append(JobThread(name, self._post))
         return self._workers[-1]
 
     def close(self) -> None:
@@ -146,7 +146,7 @@ class MachinesController(QObject):
             return
         self._measured[machine.fingerprint] = tried
 
-        def show(found: list[Way]) -> None:
+        def show(found: list[MachineRoute]) -> None:
             if self._measured.get(machine.fingerprint) is tried:  # else others are being tried by now
                 del self._measured[machine.fingerprint]
                 self._update(machine.fingerprint, found)
@@ -156,10 +156,10 @@ class MachinesController(QObject):
             self._post,
             lambda: ways(self._identity, machine, tried),
             show,
-            lambda error: show([Way(address, error=_problem(error)) for address in tried]),
+            lambda error: show([MachineRoute(address, error=_problem(error)) for address in tried]),
         )
 
-    def _update(self, fingerprint: str, found: list[Way]) -> None:
+    def _update(self, fingerprint: str, found: list[MachineRoute]) -> None:
         self._show([each.measured(found) if each.fingerprint == fingerprint else each for each in self.entries])
         entry = next((each for each in self.entries if each.fingerprint == fingerprint), None)
         if entry is not None and entry.has_moved:
@@ -230,7 +230,7 @@ class MachinesController(QObject):
             self.look()  # it may have been too late for that
 
         def pair() -> Machine:
-            tried = ways(self._identity, None, others) if others else [Way(address.strip())]
+            tried = ways(self._identity, None, others) if others else [MachineRoute(address.strip())]
             soonest = min(tried, key=lambda way: way.trip_s).address
             return pair_machines(self._identity, soonest, code, lambda: self.pairing is not asked)
 
@@ -345,14 +345,15 @@ class FileServing(QObject):
         lacks = isinstance(plan.error, MachineUnavailable) and plan.error.why is MachineRefusal.NO_MODEL
         begins = self._server is None or self._server.is_over
         if lacks and begins and plan.state is AskingState.REFUSED and helping is not None and source.revision:
-            self._about, self._server = about, ModelFileServer(helping, plan.folder, source, self._hear)
+            self._about = about
+            self._server = ModelFileServer(helping, plan.folder, source, self._hear)
             self._server.start()
 
     def _hear(self, used: bool) -> None:
         """On the server's thread."""
-        self._post(lambda: self._on_use(used))
+        self._post(lambda: self.on_use(used))
 
-    def _on_use(self, used: bool) -> None:
+    def on_use(self, used: bool) -> None:
         self.is_used = used
         self.changed.emit()
 
@@ -394,7 +395,8 @@ class MachineDiscovery(QObject):
 
     def leave_out(self, *known: str) -> None:
         """These fingerprints: this machine's own, and of those that are paired."""
-        before, self._known = self.strangers, known
+        before = self.strangers
+        self._known = known
         if self.strangers != before:
             self.changed.emit()
 
@@ -436,7 +438,8 @@ class Lending(QObject):
         """`post` has a call made on the GUI thread."""
         super().__init__(parent)
         self.state = LendingState()
-        self.host, self.port = EVERYWHERE, DEFAULT_PORT
+        self.host = EVERYWHERE
+        self.port = DEFAULT_PORT
         self._identity = identity
         self._settings = settings
         self._models = models
@@ -475,7 +478,8 @@ class Lending(QObject):
     @property
     def wanted(self) -> str:
         """The repository of a model that another machine would use here, unless it is here or on its way."""
-        repository, revision = self.state.wanted_repository, self.state.wanted_revision
+        repository = self.state.wanted_repository
+        revision = self.state.wanted_revision
         here = {(model.repository, model.revision) for model in self._models.library.installed}
         comes = (repository, revision) in here or self._models.downloads.brings(repository, revision)
         return "" if comes else repository
@@ -513,7 +517,8 @@ class Lending(QObject):
         wanted = self.is_on and not self._closed
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
-            self._process, self._offered = LendingProcess(self._identity, address, self._hear), ({}, 0)
+            self._process = LendingProcess(self._identity, address, self._hear)
+            self._offered = ({}, 0)
             self._process.start()
             self._offer()
         elif not wanted and self._process is not None:
@@ -536,7 +541,8 @@ class Lending(QObject):
         """Every model that others may run partly here, and the memory that the loaded pair leaves."""
         if self._process is None:
             return
-        models, own = self._models.models, 0
+        models = self._models.models
+        own = 0
         if self._models.pair.state in (PairState.LOADING, PairState.READY):
             own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
         offers = (model.folder for model in models if model.drafter is None)
@@ -554,7 +560,8 @@ class Lending(QObject):
         self._post(partial(self.on_state, state))
 
     def on_state(self, state: LendingState) -> None:
-        before, self.state = self.state, state
+        before = self.state
+        self.state = state
         set_aside(state.promised_bytes)
         peer = state.peer_model(str(self._identity))
         if peer != before.peer_model(str(self._identity)):

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.settings import Settings
 from app.system.build import own_version
-from app.system.updates import Channel, NotANotice, Notice, is_newer, read_answer
-from app.system.worker import Deliver, Worker
+from app.system.updates import Channel, NotANotice, UpdateNotice, is_newer, read_answer
+from app.system.worker import Deliver, JobThread
 from engine import DownloadError, HubAccess, JsonQuestion
 
 _DAY_S = 24 * 3600
@@ -32,8 +32,10 @@ class Updates(QObject):
         deliver: Deliver,
         now: Callable[[], float] = time.time,
         own: str = own_version(),
+        parent: QObject | None = None,
     ) -> None:
-        super().__init__()
+        """With a parent, which keeps it: else the thread that asks may be the last to let go of it, and its timer."""
+        super().__init__(parent)
         self._channel = channel
         self._settings = settings
         self._deliver = deliver
@@ -59,16 +61,20 @@ class Updates(QObject):
         settings.updates_asked_at = max(0.0, now)
         key = self._channel.public_key
         question = self._question = JsonQuestion(self._channel.address, HubAccess(proxy=settings.hub_proxy))
-        worker = Worker("updates", self._deliver)
+        worker = JobThread("updates", self._deliver)
         worker.ask(lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
         worker.close(0.0)  # after that
+
+    @property
+    def is_asking(self) -> bool:
+        return self._question is not None
 
     def close(self) -> None:
         self._timer.stop()
         if self._question is not None:
             self._question.stop()
 
-    def _on_notice(self, notice: Notice | None) -> None:
+    def _on_notice(self, notice: UpdateNotice | None) -> None:
         self._question = None
         if notice is None or not is_newer(notice.version, self._own):
             return
@@ -86,5 +92,5 @@ class Updates(QObject):
         _log.info("no notice of updates: %s", error if isinstance(error, NotANotice) else type(error).__name__)
 
 
-def _read(answer: object, public_key: bytes) -> Notice | None:
+def _read(answer: object, public_key: bytes) -> UpdateNotice | None:
     return None if answer is None else read_answer(answer, public_key)

@@ -17,7 +17,7 @@ from app.portable.problems import Unreadable, WhyNotRead
 
 MOST_CHARACTERS = 256_000_000  # of one value: MEASURED, a chat of ours takes four times as much memory
 _LISTS = ("chats", "conversations")
-_BLANKS = " \t\n\r"
+_SIGN = re.compile(r"[^ \t\n\r]")
 _BEGINS = frozenset('"{[-0123456789tfnNI')  # of a value
 _MOST_DIGITS = 4000  # of an integer; of more Python makes none
 _MAY_GO_ON = re.compile(r"[-+.,\w\\\s]{0,12}")  # what is left of a text that ends within a number, name or escape
@@ -88,10 +88,10 @@ class _Text:
     def next_sign(self) -> str:
         """The next character that is not blank; empty at the end."""
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in _BLANKS:
-                    return self._text[self._at]
-                self._at += 1
+            if found := _SIGN.search(self._text, self._at):
+                self._at = found.start()
+                return found[0]
+            self._at = len(self._text)
             if not self._more():
                 return ""
 

@@ -167,8 +167,10 @@ class _Spoken:
         self._wanted = self._use = ""
 
     def say(self, lender: Lender) -> None:
-        lending, wanted = lender.lending, lender.wanted
-        needs, use = "", "nobody uses this machine"
+        lending = lender.lending
+        wanted = lender.wanted
+        needs = ""
+        use = "nobody uses this machine"
         if wanted is not None:
             needs = f"{wanted.machine.name} would use {wanted.source.repository}, which is not here"
         if lending is not None:
@@ -178,7 +180,8 @@ class _Spoken:
                 self._say(needs)
             if use != self._use:
                 self._say(use)
-            self._wanted, self._use = needs, use
+            self._wanted = needs
+            self._use = use
 
 
 def _lent(models: Iterable[InstalledModel]) -> dict[Path, HubSource]:

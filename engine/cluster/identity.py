@@ -24,7 +24,9 @@ from engine.models.model_files import FileError, entries, parse_object, read_lim
 
 MOST_NAME = 64
 _MOST_BYTES = 1 << 20
-_KEY, _CERTIFICATE, _MACHINES = "key.pem", "certificate.pem", "machines.json"
+_KEY = "key.pem"
+_CERTIFICATE = "certificate.pem"
+_MACHINES = "machines.json"
 _WANTED = f"a folder that can be written, with {_KEY} and its {_CERTIFICATE} or neither"
 
 

@@ -93,7 +93,9 @@ class _Child:
         self._changed.set()
 
     def _state(self) -> LendingState:
-        lending, left_s, known = self.lender.lending, self.lender.invited_s, self._identity.machines()
+        lending = self.lender.lending
+        left_s = self.lender.invited_s
+        known = self._identity.machines()
         self._paired += known != self._known
         self._known = known
         state = LendingState(LendingPhase.READY, offered_bytes=self.lender.memory_bytes, paired=self._paired)

@@ -26,7 +26,7 @@ from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
 from engine.cluster.stage import Stage, states_from
 from engine.models.first_use import FirstUse
-from engine.models.loading import Part, Slices, loading
+from engine.models.loading import LoadedPart, Slices, loading
 from engine.models.watch import Question, never
 
 _Result = TypeVar("_Result")
@@ -121,10 +121,11 @@ class FrontRank:
         yield from self._group.load(self._plan.folder, self._plan.split)
 
     def cut(self, network: Any) -> Stage:
-        split, on_forward = self._plan.split, self._note_tokens
+        split = self._plan.split
+        on_forward = self._note_tokens
         return Stage(network, self._plan.folder, 0, split, self._receive, on_forward=on_forward)
 
-    def joined(self, part: Part) -> Generator[None, None, Callable[[], CacheSet]]:
+    def joined(self, part: LoadedPart) -> Generator[None, None, Callable[[], CacheSet]]:
         """Once the others have loaded, forwards run through all ranks."""
         yield from self._group.loaded(self._digest)
         self._has_joined = True
@@ -140,7 +141,7 @@ class FrontRank:
         finally:
             self._has_joined = True
 
-    def identity_of(self, part: Part) -> str:
+    def identity_of(self, part: LoadedPart) -> str:
         """Times that were measured over ranks are not those of the model on one machine."""
         return f"{part.identity}-{'-'.join(map(str, self._plan.split))}"
 
@@ -157,7 +158,8 @@ class FrontRank:
     def _receive(self, like: mx.array) -> mx.array:
         if not self._has_joined:
             return like
-        (sequence, position), self._step = self._step or (0, 0), None
+        sequence, position = self._step or (0, 0)
+        self._step = None
         return states_from(*self._group.forward(sequence, position, self._tokens, like.size), like)
 
 

@@ -146,9 +146,12 @@ def _sizes(info: ModelInfo, path: Path, widened: bool) -> Sizes:
         tensors = text_tensors(path)
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
-    layers, first, last = [0] * info.layers, 0, 0
+    layers = [0] * info.layers
+    first = 0
+    last = 0
     for name, tensor in tensors.items():
-        found, nbytes = _LAYER.search(name), _bytes(tensor, widened)
+        found = _LAYER.search(name)
+        nbytes = _bytes(tensor, widened)
         if found is not None:
             if (layer := int(found[1])) < info.layers and "mtp" not in name:
                 layers[layer] += nbytes

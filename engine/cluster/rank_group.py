@@ -20,20 +20,20 @@ from engine.cluster.operations import (
     ITEM_BYTES,
     PROTOCOL,
     Answer,
-    Broken,
     CanTruncate,
     Commit,
     Copy,
     Drop,
     Forward,
     Hello,
-    Load,
     Loaded,
+    LoadLayers,
     MakeCheckpoint,
     Operation,
     Ping,
     Pong,
-    Progress,
+    RankBroken,
+    RankProgress,
     Stepped,
     Truncate,
     Value,
@@ -94,7 +94,7 @@ class RankGroup:
             if hello != hello_here():
                 raise self._lose(rank, RankEnd.DIFFERS, str(hello))
         for rank in self._ranks:
-            self._send(rank, Load(folder, rank, split))
+            self._send(rank, LoadLayers(folder, rank, split))
 
     def loaded(self, digest: str) -> Generator[None, None, None]:
         """In slices, until all have loaded."""
@@ -102,7 +102,7 @@ class RankGroup:
             value: Value | None = None
             while not isinstance(value, Loaded):
                 value = yield from self._slices(rank, LOAD_STALL_S)
-                if not isinstance(value, Loaded | Progress):
+                if not isinstance(value, Loaded | RankProgress):
                     raise self._unasked(rank, value)
             if value.digest != digest:
                 raise self._lose(rank, RankEnd.DIFFERS, value.digest)
@@ -114,12 +114,14 @@ class RankGroup:
         Returns the hidden states for rank 0's layers, `elements` numbers, and their type.
         """
         self._send_forgotten()
-        states, dtype = bytearray(), ""
+        states = bytearray()
+        dtype = ""
         for rank in reversed(self._ranks):
             began = time.monotonic()
             self._send(rank, Forward(sequence, position, tuple(tokens), dtype), states)
             stepped, states = self._expect(rank, Stepped, self._patience_s(len(tokens)))
-            dtype, self._short = stepped.dtype, self._short or stepped.short
+            dtype = stepped.dtype
+            self._short = self._short or stepped.short
             if len(states) != elements * ITEM_BYTES.get(dtype, 0):
                 raise self._lose(rank, RankEnd.MISBEHAVED, f"{len(states)} bytes for {elements} of {dtype[:20]}")
             self._token_s = max(self._token_s, (time.monotonic() - began) / len(tokens))
@@ -127,7 +129,8 @@ class RankGroup:
 
     def is_short(self) -> bool:
         """Whether a step since this was asked last has left one of them little memory."""
-        short, self._short = self._short, False
+        short = self._short
+        self._short = False
         return short
 
     def commit(self, sequence: int, kept: int) -> None:
@@ -183,7 +186,8 @@ class RankGroup:
 
     def end(self, patience_s: float = END_S) -> None:
         """All processes have ended when this returns."""
-        helpers, self._helpers = self._helpers, []
+        helpers = self._helpers
+        self._helpers = []
         for helper in helpers:
             helper.wire.close()  # all at once, so that they end together
         for helper in helpers:
@@ -213,7 +217,7 @@ class RankGroup:
 
     def _unasked(self, rank: int, value: Value) -> RankLost:
         """The error of an answer to another question."""
-        if isinstance(value, Broken):
+        if isinstance(value, RankBroken):
             return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)
 
@@ -253,7 +257,9 @@ class RankGroup:
         self, rank: int, patience_s: float, poll_s: float, beats: bool = True
     ) -> Iterator[tuple[Value, bytearray] | None]:
         """The next word of a rank that is no Pong; None each time that `poll_s` has passed without one."""
-        wire, began, missed = self._helpers[rank - 1].wire, time.monotonic(), 0
+        wire = self._helpers[rank - 1].wire
+        began = time.monotonic()
+        missed = 0
         beat_at = began + BEAT_S
         try:
             while True:
@@ -284,7 +290,7 @@ class RankGroup:
         wire = self._helpers[rank - 1].wire
         with suppress(WireEnded, WireBroken):
             while wire.arrives(0):
-                if isinstance(value := wire.receive()[0], Broken):
+                if isinstance(value := wire.receive()[0], RankBroken):
                     return self._unasked(rank, value)
         return self._lose(rank, RankEnd.ENDED, detail)
 

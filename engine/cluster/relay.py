@@ -81,7 +81,8 @@ def relay(
     Or until nothing has come from `one` for `silent_s`. `now_s`, `wait`: tests have a time of their own.
     """
     with one, other, suppress(OSError):
-        sides, left_s = (_Side(one), _Side(other)), silent_s
+        sides = (_Side(one), _Side(other))
+        left_s = silent_s
         while not any(side.ended for side in sides):
             began_s = now_s()
             if _move(*sides, min(left_s, _LOOK_S), wait):

@@ -43,7 +43,9 @@ class Stage:
         send: Send | None = None,
         on_forward: OnForward | None = None,
     ) -> None:
-        self.receive, self._send, self._on_forward = receive, send, on_forward
+        self.receive = receive
+        self._send = send
+        self._on_forward = on_forward
         body = next((module for module in network.modules() if isinstance(module, PipelineMixin)), None)
         stack = next((module for module in network.modules() if isinstance(module.get("layers"), list)), None)
         if body is not None and len(body.layers) == sum(split):
@@ -114,7 +116,9 @@ def _handing_over(stage: Stage) -> Iterator[None]:
     def all_gather(states: mx.array) -> mx.array:
         return states  # only rank 0 goes on with them, and has them
 
-    theirs.recv_like, theirs.send, theirs.all_gather = receive, send, all_gather
+    theirs.recv_like = receive
+    theirs.send = send
+    theirs.all_gather = all_gather
     try:
         yield
     finally:

@@ -85,7 +85,8 @@ class Wire:
 
     def _read(self, size: int, until: float) -> bytearray:
         data = bytearray(size)
-        view, held = memoryview(data), 0
+        view = memoryview(data)
+        held = 0
         while held < size:
             if not self.arrives(max(0.0, until - time.monotonic())):
                 raise WireBroken("a frame does not end")

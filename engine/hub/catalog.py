@@ -253,7 +253,8 @@ class Catalog:
         if not main.speaks(language):
             return None
         for draft in self.drafts_for(main.repository):
-            gain, fit = draft.gain_for(main.repository), _fit(memory_bytes, main, draft)
+            gain = draft.gain_for(main.repository)
+            fit = _fit(memory_bytes, main, draft)
             small = draft.kind is not None or draft.parameters <= RECOMMENDED_SHARE * main.parameters
             worth = small if gain is None else gain.expected_times >= _LEAST_GAIN
             if worth and fit.level is not FitLevel.TOO_LARGE:

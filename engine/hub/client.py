@@ -138,7 +138,9 @@ class HubClient:
 
     def persist(self, attempt: Callable[[], T], progress: Callable[[], int], tries: int) -> T:
         """Repeats an attempt that raises TryAgain, until `tries` in a row fail without any progress."""
-        best, failures, silent = progress(), 0, 0
+        best = progress()
+        failures = 0
+        silent = 0
         while True:
             self._stop.check()
             try:
@@ -146,12 +148,16 @@ class HubClient:
             except TryAgain as error:
                 self._stop.check()  # then we closed the connection
                 if progress() > best:
-                    best, failures, silent = progress(), 0, 0
-                failures, silent = failures + 1, silent + (error.reason is HubSilence.TIMED_OUT)
+                    best = progress()
+                    failures = 0
+                    silent = 0
+                failures = failures + 1
+                silent = silent + (error.reason is HubSilence.TIMED_OUT)
                 lost = failures >= tries or silent >= self._patience.silent_tries
                 if lost or error.asked_s > self._patience.longest_asked_s:
                     raise unreachable(self.repository, self.endpoint, error, error.reason) from error
-                asked_s, busy = error.asked_s, error.hub_is_busy
+                asked_s = error.asked_s
+                busy = error.hub_is_busy
             self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
 
     def _json(self, url: str) -> tuple[object, httpx2.URL | None]:

@@ -36,7 +36,9 @@ class PacedStream(httpcore2.NetworkStream):
 
     def begin(self) -> None:
         """Reset the time waited so far."""
-        self._waited_s, self._bytes, self._progress = 0.0, 0, 0
+        self._waited_s = 0.0
+        self._bytes = 0
+        self._progress = 0
 
     def progress(self, count_bytes: int) -> None:
         """So many bytes of an answer's body were read."""

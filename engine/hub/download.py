@@ -117,7 +117,8 @@ class _Count:
     def __init__(self, total_bytes: int = 0) -> None:
         self.total_bytes = total_bytes
         self.done_bytes = self._fresh_bytes = 0
-        self._speed, self._long = Rate(SPEED_OVER_S), Rate(TIME_LEFT_OVER_S)
+        self._speed = Rate(SPEED_OVER_S)
+        self._long = Rate(TIME_LEFT_OVER_S)
 
     def add(self, count_bytes: int, fresh: bool) -> None:
         self.done_bytes += count_bytes
@@ -125,7 +126,8 @@ class _Count:
 
     def look(self, passed_s: float) -> bool:
         """Update the rates; returns whether any byte arrived since the last call."""
-        fresh_bytes, self._fresh_bytes = self._fresh_bytes, 0
+        fresh_bytes = self._fresh_bytes
+        self._fresh_bytes = 0
         for rate in (self._speed, self._long) if passed_s < _STOPPED_S else ():
             rate.add(fresh_bytes, passed_s)
         return fresh_bytes > 0
@@ -151,8 +153,12 @@ class Meter:
     ) -> None:
         """`retry`: the next one, while a thread of the download waits for it."""
         self._lock = threading.Lock()
-        self._download, self._repository, self._emit, self._retry = download, repository, emit, retry
-        self._all, self._files = _Count(), dict[str, _Count]()
+        self._download = download
+        self._repository = repository
+        self._emit = emit
+        self._retry = retry
+        self._all = _Count()
+        self._files = dict[str, _Count]()
         self._reported_bytes = 0
         self._reported_retry = False
         self._reported_at = time.monotonic()
@@ -190,7 +196,9 @@ class Meter:
         for file in self._files.values():
             file.look(passed_s)
         retry = None if came else self._retry()  # one file may wait while the others arrive
-        self._reported_bytes, self._reported_at, self._reported_retry = self._all.done_bytes, now, retry is not None
+        self._reported_bytes = self._all.done_bytes
+        self._reported_at = now
+        self._reported_retry = retry is not None
         self._emit(
             DownloadProgress(
                 self._download,
@@ -233,7 +241,8 @@ class Download:
     """Runs on its own thread; raises Stopped, a DownloadError, or the ModelError that its config.json causes."""
 
     def __init__(self, root: Path, repository: str, revision: str, hub: Hub, tuning: Tuning) -> None:
-        self.repository, self.revision = repository, revision
+        self.repository = repository
+        self.revision = revision
         self.stop = StopSignal()
         self.retries = Retries(self.stop, self._while_waiting)
         self.total_bytes = 0
@@ -241,7 +250,8 @@ class Download:
         self.hub = hub  # may be replaced: used from the next try on
         self.peer_files = PeerFiles(repository, self.stop, self.retries)
         self._asked = hub, self.peer_files.offered
-        self._root, self._tuning = root, tuning
+        self._root = root
+        self._tuning = tuning
         self._meter: Meter | None = None  # once it runs
         self._space: SpaceNeeded | None = None  # None: not known yet
         self._begun = ""  # the commit of the files that have arrived
@@ -477,7 +487,8 @@ class PeerFiles:
     def __init__(self, repository: str, stop: StopSignal, retries: Retries) -> None:
         self.offered: PeerModel | None = None
         self._repository = repository
-        self._stop, self._retries = stop, retries
+        self._stop = stop
+        self._retries = retries
         self._is_trusted = True
         self._tried: set[str] = set()  # files that it may have sent a part of
 

@@ -82,7 +82,10 @@ class HubHttp:
     """The connections to one hub. `about` is in its errors. Raises HubOffline."""
 
     def __init__(self, hub: Hub, about: str, stop: StopSignal, patience: Patience) -> None:
-        self._hub, self._about, self._stop, self._patience = hub, about, stop, patience
+        self._hub = hub
+        self._about = about
+        self._stop = stop
+        self._patience = patience
         self._connections = Connections(stop)
         if hub.offline:
             raise HubOffline(without_password(about))

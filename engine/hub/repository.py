@@ -196,7 +196,8 @@ def is_wanted(path: str) -> bool:
 def _file(repository: str, path: str, entry: dict[str, object]) -> RemoteFile:
     large = entry.get("lfs")
     source = large if isinstance(large, dict) else entry
-    size, checksum = source.get("size"), str(source.get("oid")).removeprefix("sha256:")
+    size = source.get("size")
+    checksum = str(source.get("oid")).removeprefix("sha256:")
     if type(size) is not int or not 0 <= size <= MAX_FILE_BYTES:
         raise HubMisbehaved(repository, f"{path}: size {str(size)[:40]}")
     if not _CHECKSUM.fullmatch(checksum):

@@ -56,12 +56,14 @@ _log = logging.getLogger(__name__)
 
 PAGE = 50
 _MOST = 2**53  # above, a number in JSON is no exact integer
-_MOST_TAGS, _MOST_BASES = 500, 4
+_MOST_TAGS = 500
+_MOST_BASES = 4
 _FIELDS = ("config", "downloads", "gated", "lastModified", "likes", "safetensors", "tags")
 _SORTS = {HubSort.DOWNLOADS: "downloads", HubSort.LIKES: "likes", HubSort.UPDATED: "lastModified"}
 _WIDTHS = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2}
 _SEEING = "image-text-to-text"
-_PACKED, _FULL_BITS = "U32", 16.0
+_PACKED = "U32"
+_FULL_BITS = 16.0
 _PLAIN = re.compile(r"[\w.-]{1,60}", re.ASCII)
 _SIZE_IN_NAME = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z0-9])", re.IGNORECASE)
 _BITS_IN_NAME = re.compile(r"(?<!\d)([2-8])-?bit", re.IGNORECASE)
@@ -345,7 +347,8 @@ class _Search:
 
 class Searches:
     def __init__(self, sink: Sink, patience: Patience, jobs: Jobs) -> None:
-        self._sink, self._jobs = sink, jobs
+        self._sink = sink
+        self._jobs = jobs
         self._patience = replace(patience, longest_asked_s=_LONGEST_ASKED_S)
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
@@ -355,7 +358,8 @@ class Searches:
     def search(self, hub: Hub, query: HubQuery) -> SearchId:
         search = _Search(SearchId(next(self._ids)), query, hub.places(), [_List(path) for path in questions(query)])
         with self._lock:
-            former, self._search = self._search, search
+            former = self._search
+            self._search = search
         if former is not None:
             former.stop.request(StopKind.CANCEL)
         self._jobs.start(_THREAD, lambda: self._step(search), search.stop)
@@ -373,7 +377,8 @@ class Searches:
     def read_page(self, hub: Hub, repository: str) -> None:
         stop = StopSignal()
         with self._lock:
-            former, self._page_stop = self._page_stop, stop
+            former = self._page_stop
+            self._page_stop = stop
         former.request(StopKind.CANCEL)
         self._jobs.start(_THREAD, lambda: self._read_page(hub, repository, stop), stop)
 
@@ -447,7 +452,8 @@ class Searches:
         client = HubClient(hub, repository, stop, self._patience)
         try:
             info, _ = client.ask(f"api/models/{repository}/revision/main")
-            commit, model = client.commit_of(info), hub_model(info)
+            commit = client.commit_of(info)
+            model = hub_model(info)
             if model is None or model.repository.casefold() != repository.casefold():
                 raise HubMisbehaved(repository, "the page of another repository")
             files = tuple(listed_files(repository, client.entries(commit)))

@@ -182,7 +182,8 @@ def recorded(staging: Path) -> JsonObject:
 
 def recover(root: Path, repository: str) -> None:
     """Recover after a killed process: the model that was being replaced, or the last step of an installation."""
-    staging, target = staging_of(root, repository), target_of(root, repository)
+    staging = staging_of(root, repository)
+    target = target_of(root, repository)
     tidy(staging)
     if os.path.lexists(staging / FORMER) and not os.path.lexists(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -194,7 +195,8 @@ def recover(root: Path, repository: str) -> None:
 
 def publish(root: Path, repository: str, names: Collection[str]) -> None:
     """Move the staging folder's files to the model's place. A former model is deleted only afterwards."""
-    staging, target = staging_of(root, repository), target_of(root, repository)
+    staging = staging_of(root, repository)
+    target = target_of(root, repository)
     keep_only(staging, {*names, MANIFEST})
     sync_folder(staging / FILES)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -349,8 +351,11 @@ class SpaceNeeded:
         self, repository: str, staging: Path, files: Sequence[RemoteFile], factor: float, reserve_bytes: int
     ) -> None:
         self.staging = staging
-        self._repository, self._folder, self._files = repository, staging / FILES, files
-        self._factor, self._reserve_bytes = factor, reserve_bytes
+        self._repository = repository
+        self._folder = staging / FILES
+        self._files = files
+        self._factor = factor
+        self._reserve_bytes = reserve_bytes
 
     def needed_bytes(self) -> int:
         return int(sum(map(self._missing_bytes, self._files)) * self._factor)
@@ -415,7 +420,8 @@ def known_total_bytes(root: Path, repository: str) -> int:
 
 def set_aside(root: Path, repository: str) -> Path | None:
     """Moves a download away, unless another process works on it; deleting it may take longer."""
-    staging, trash = staging_of(root, repository), new_trash(root)
+    staging = staging_of(root, repository)
+    trash = new_trash(root)
     if not os.path.lexists(staging):
         return None
     with suppress(Busy, FileNotFoundError), alone_with(root, repository, time.sleep):

@@ -161,7 +161,8 @@ class TryAgain(Exception):
 
     def __init__(self, detail: str, asked_s: float = 0.0, reason: HubSilence = HubSilence.BROKE_OFF) -> None:
         super().__init__(detail)
-        self.asked_s, self.reason = asked_s, reason
+        self.asked_s = asked_s
+        self.reason = reason
 
     @property
     def hub_is_busy(self) -> bool:
@@ -248,7 +249,8 @@ class Retries:
 
     def wait(self, seconds: float, hub_is_busy: bool) -> None:
         """Raises Stopped. Ends early after `go_on`."""
-        until, me = time.monotonic() + seconds, threading.get_ident()
+        until = time.monotonic() + seconds
+        me = threading.get_ident()
         with self._lock:
             wishes = self._wishes
             self._waiting[me] = until, hub_is_busy
@@ -281,7 +283,8 @@ def seconds_asked(headers: Mapping[str, str], now: float) -> float:
     asked = headers.get("Retry-After", "")
     if asked.isascii() and asked.isdecimal():
         return float(asked[:9])
-    until, header_date = _moment(asked), _moment(headers.get("Date", ""))
+    until = _moment(asked)
+    header_date = _moment(headers.get("Date", ""))
     return 0.0 if until is None else max(0.0, until - (now if header_date is None else header_date))
 
 
@@ -312,7 +315,8 @@ class Throttle:
     def take(self, count_bytes: int, stop: StopSignal) -> None:
         """Returns once so many more bytes are within the limit. Raises Stopped."""
         with self._lock:
-            limit, now = self._bytes_per_second, time.monotonic()
+            limit = self._bytes_per_second
+            now = time.monotonic()
             if not limit:
                 return
             self._free_at = max(self._free_at, now) + count_bytes / limit

@@ -208,7 +208,8 @@ class ModelStore:
             self._leftovers_reported = True
             self._attempt(self._downloads.report_leftovers)  # if this fails, models are listed all the same
         with self._lock:
-            places, home = self._places, self._home
+            places = self._places
+            home = self._home
         if home is not None:
             places = replace(places, neighbours=neighbours(home))
         models = library.scan(places, self._inspected)
@@ -238,7 +239,9 @@ class Downloads:
     """Each on a thread of its own, and what is left of those of earlier runs."""
 
     def __init__(self, root: Path, sink: Sink, tuning: Tuning) -> None:
-        self._root, self._sink, self._tuning = root, sink, tuning
+        self._root = root
+        self._sink = sink
+        self._tuning = tuning
         self._hub = Hub.of(HubAccess())
         self._peer_model: PeerModel | None = None
         self.shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
@@ -311,7 +314,8 @@ class Downloads:
 
     def report_leftovers(self) -> None:
         for repository in list(staging.unfinished(self._root)):
-            kept, total = kept_bytes(self._root, repository), staging.known_total_bytes(self._root, repository)
+            kept = kept_bytes(self._root, repository)
+            total = staging.known_total_bytes(self._root, repository)
             with self._lock:
                 if repository.casefold() in self._running or repository in self._stopped.values():
                     continue
@@ -384,8 +388,10 @@ class Downloads:
 def verified(folder: Path, stop: StopSignal, report: Report) -> ModelVerified:
     """By the sizes and checksums recorded at the download. Raises Stopped."""
     manifest = read_manifest(folder)
-    files, commit = listed_in(manifest), manifest.get("revision")
-    total, before = sum(file.size_bytes for file in files), 0
+    files = listed_in(manifest)
+    commit = manifest.get("revision")
+    total = sum(file.size_bytes for file in files)
+    before = 0
     reading = _Reading(str(folder), total, report)
     damaged: list[str] = []
     for file in files:
@@ -401,7 +407,9 @@ class _Reading:
     """Reports every hundredth of all bytes, and the start and the end."""
 
     def __init__(self, folder: str, total_bytes: int, report: Report) -> None:
-        self._folder, self._total_bytes, self._report = folder, total_bytes, report
+        self._folder = folder
+        self._total_bytes = total_bytes
+        self._report = report
         self._done_bytes = self._reported_bytes = 0
         self._say()
 
@@ -423,7 +431,8 @@ class _Reading:
 
 def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSignal) -> UpdateChecked:
     """Raises Stopped."""
-    repository, installed = repository_of(folder), read_manifest(folder).get("revision")
+    repository = repository_of(folder)
+    installed = read_manifest(folder).get("revision")
     if not repository:
         return UpdateChecked(str(folder), "")
 

@@ -91,7 +91,10 @@ class _Part:
 
     def __init__(self, path: Path, file: RemoteFile, stop: StopSignal, report: OnBytes) -> None:
         self.bytes = 0
-        self._path, self._file, self._stop, self._report = path, file, stop, report
+        self._path = path
+        self._file = file
+        self._stop = stop
+        self._report = report
         self._hash = file.new_hash()
         self._synced_bytes = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="hub-hash")
@@ -128,7 +131,9 @@ class _Part:
         self._catch_up()
         self._report(-self.bytes, False)
         self._content.truncate(0)
-        self.bytes, self._synced_bytes, self._hash = 0, 0, self._file.new_hash()
+        self.bytes = 0
+        self._synced_bytes = 0
+        self._hash = self._file.new_hash()
 
     def is_right(self) -> bool:
         self._catch_up()

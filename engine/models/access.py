@@ -129,7 +129,8 @@ def _holds(module: Any, layer: Any) -> bool:
 
 def _scale(rows: mx.array, given: mx.array) -> float:
     """The factor of `rows` (1, n, width); 1.0 if each row has a different one: a norm."""
-    rows, given = rows.astype(mx.float32), given.astype(mx.float32)
+    rows = rows.astype(mx.float32)
+    given = given.astype(mx.float32)
     factors = (given * rows).sum(axis=-1, keepdims=True) / mx.maximum((rows * rows).sum(axis=-1, keepdims=True), _TINY)
     apart = mx.abs(given - factors * rows).max(axis=-1) - _SAME * mx.abs(given).max(axis=-1)
     if _number(apart.max()) > 0:

@@ -145,9 +145,12 @@ class _Fields:
         return next((kind for rule in rules if (kind := rule(layer))), "full")
 
     def _by_list(self, layer: int) -> str:
-        sliding, linear = self.listed("sliding_window_layers"), object_at(dict(self.config), "linear_attn_config")
-        hybrid, full = self.listed("hybrid_layer_pattern"), self.listed("full_attention_idx")
-        cycle, deltas = self.listed("block_types", "_block_types"), linear.get("kda_layers")
+        sliding = self.listed("sliding_window_layers")
+        linear = object_at(dict(self.config), "linear_attn_config")
+        hybrid = self.listed("hybrid_layer_pattern")
+        full = self.listed("full_attention_idx")
+        cycle = self.listed("block_types", "_block_types")
+        deltas = linear.get("kda_layers")
         if isinstance(deltas, list):
             return "state" if layer + 1 in deltas[:_MOST_LAYERS] else "full"
         if sliding:
@@ -166,7 +169,8 @@ class _Fields:
         return ("full" if (layer + 1) % every == 0 else "window") if every else ""
 
     def _by_interval(self, layer: int) -> str:
-        every, group = self.number("full_attention_interval"), self.number("layer_group_size")
+        every = self.number("full_attention_interval")
+        group = self.number("layer_group_size")
         period = self.number("attn_layer_period")
         if every:
             return "full" if (layer + 1) % every == 0 else "state"
@@ -246,14 +250,16 @@ def _keys_indexed(fields: _Fields) -> list[_Layer]:
 
 def _compressed(fields: _Fields) -> list[_Layer]:
     """A row for each group of tokens, and for its index."""
-    head, index = fields.number("head_dim"), fields.number("index_head_dim", default=128)
+    head = fields.number("head_dim")
+    index = fields.number("index_head_dim", default=128)
     ratios = [ratio if type(ratio) is int else 0 for ratio in fields.listed("compress_ratios")] or [0] * fields.layers
     return [_Layer((head + index) // ratio if ratio > 0 else 0, fields.window, head) for ratio in ratios]
 
 
 def _delta(fields: _Fields) -> list[_Layer]:
     keys = fields.number("linear_num_key_heads") * fields.number("linear_key_head_dim")
-    heads, value = fields.number("linear_num_value_heads"), fields.number("linear_value_head_dim")
+    heads = fields.number("linear_num_value_heads")
+    value = fields.number("linear_value_head_dim")
     past = max(0, fields.number("linear_conv_kernel_dim") - 1) * (2 * keys + heads * value)
     state = _Layer(state=past, wide_state=heads * value * fields.number("linear_key_head_dim"))
     return _mixed(fields, _Layer(fields.row), state)
@@ -262,7 +268,8 @@ def _delta(fields: _Fields) -> list[_Layer]:
 def _delta_keyed(fields: _Fields) -> list[_Layer]:
     linear = {**fields.config, **object_at(dict(fields.config), "linear_attn_config")}
     of_linear = _Fields(linear, fields.caches)
-    heads, head = of_linear.number("num_heads", default=fields.heads), of_linear.head
+    heads = of_linear.number("num_heads", default=fields.heads)
+    head = of_linear.head
     past = max(0, of_linear.number("short_conv_kernel_size", default=4) - 1) * 3 * heads * head
     return _mixed(fields, _Layer(fields.latent_row), _Layer(state=past, wide_state=heads * head * head))
 
@@ -274,7 +281,8 @@ def _linear(fields: _Fields) -> list[_Layer]:
 
 def _state_space(fields: _Fields) -> list[_Layer]:
     inner = fields.number("mamba_expand") * fields.width or fields.number("intermediate_size")
-    kernel, size = fields.number("mamba_d_conv", "conv_kernel"), fields.number("mamba_d_state", "state_size")
+    kernel = fields.number("mamba_d_conv", "conv_kernel")
+    size = fields.number("mamba_d_state", "state_size")
     state = _Layer(state=inner * (max(0, kernel - 1) + size))
     if fields.number("attn_layer_period") or fields.listed("layers_block_type"):
         return _mixed(fields, _Layer(fields.row), state)

@@ -86,10 +86,12 @@ def token_map(main_folder: Path, draft_folder: Path, draft_rows: int = MAX_TOKEN
 
     `draft_rows`: size of its embedding. Raises DraftVocabularyDiffers and TokenizerBroken.
     """
-    main, draft = read_vocabulary(main_folder), read_vocabulary(draft_folder)
+    main = read_vocabulary(main_folder)
+    draft = read_vocabulary(draft_folder)
     if main.digest == draft.digest and draft_rows == MAX_TOKENS:
         return None
-    main_table, draft_table = read_table(main_folder), read_table(draft_folder)
+    main_table = read_table(main_folder)
+    draft_table = read_table(draft_folder)
     if main_table is None or draft_table is None:
         if main.digest == draft.digest:
             return None

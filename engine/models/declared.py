@@ -47,12 +47,14 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
         return ()
     try:
         fields = _checked(declared)
-        calls, marks = _calls(declared, fields), tuple(_marks_of_answers(declared, fields))
+        calls = _calls(declared, fields)
+        marks = tuple(_marks_of_answers(declared, fields))
     except Exception as error:  # noqa: BLE001  whatever is odd about it: replies are shown as they are
         _log.info("the response template is not read: %s", type(error).__name__)
         return ()
     thinking = next((fields[name] for name in _THINKING if name in fields), {})
-    opens, closes = _only(thinking.get("open")), _only(thinking.get("close"))
+    opens = _only(thinking.get("open"))
+    closes = _only(thinking.get("close"))
     if opens and closes and not tokenizer.has_thinking:
         _set(tokenizer, "think", (opens, closes))
     if calls is not None:
@@ -101,7 +103,8 @@ class DeclaredCalls:
     """A parser as mlx-lm's of calls as a template's field has them, from `start` to `end`; "": to the reply's end."""
 
     def __init__(self, declared: dict[str, Any], start: str, end: str) -> None:
-        self.start, self.end = start, end
+        self.start = start
+        self.end = end
         template = load_response_template(declared)
         limited = {
             name: replace(

@@ -31,7 +31,9 @@ from engine.models.model_files import (
 from engine.models.templates import ChatTemplate
 from engine.models.watch import TooLong
 
-GOOD, TOO_LONG, TOO_MUCH = 0, 3, 4
+GOOD = 0
+TOO_LONG = 3
+TOO_MUCH = 4
 CPU_S = 10
 MEMORY_BYTES = 3 << 29
 MOST_GROWTH = 64  # tokens or characters for each character

@@ -26,7 +26,8 @@ from engine.models.numbers import MOST_ADDED
 
 MOST_ENDS = 1024
 MOST_NAMED = 2**14  # in a list of special tokens: transformers compares each with all before it
-_TEMPLATES, _MOST_TEMPLATES = "additional_chat_templates", 64
+_TEMPLATES = "additional_chat_templates"
+_MOST_TEMPLATES = 64
 _SUFFIXES = {".json", ".jsonl", ".jinja", ".txt", ".model", ".tiktoken", ".spm", ".vocab", ".bpe", ".codes"}
 _LIMITS: Mapping[str, int] = {
     "config.json": CONFIG_LIMIT_BYTES,

@@ -50,7 +50,8 @@ WEIGHTS = "model*.safetensors"  # as in mlx-lm
 MAX_SHARDS = 1024
 _SAMPLE_BYTES = 4096
 DEFAULT_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
-_MOST_CONTEXT, _MOST_YARN_FACTOR = 2**30, 1024
+_MOST_CONTEXT = 2**30
+_MOST_YARN_FACTOR = 1024
 _CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
 _METHODS = {  # quantization methods: displayed name, and bits
     "mxfp4": ("MXFP4", 4.0),
@@ -81,7 +82,8 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         raise ModelDamaged(str(path), str(error)) from error
     vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
     rows = _number(config, "vocab_size")
-    name, quantization = model_name(path), _quantization(config)
+    name = model_name(path)
+    quantization = _quantization(config)
     return ModelInfo(
         folder=str(path),
         name=name,
@@ -117,7 +119,8 @@ def _usable_drafter(folder: Path, config: JsonObject, tensors: dict[str, Tensor]
 def inspect_drafter(folder: Path) -> DrafterConfig | None:
     """The config of the drafter in an inspected folder, even beside a main model; None if there is none."""
     try:
-        config, tensors = read_config(folder), _tensors(folder, _weight_files(folder))
+        config = read_config(folder)
+        tensors = _tensors(folder, _weight_files(folder))
         return drafter_config(config, tensors) or own_drafter_config(config, tensors)
     except (FileError, OSError) as error:
         raise ModelDamaged(str(folder), str(error)) from error
@@ -194,7 +197,8 @@ def _expected_shards(names: set[str]) -> set[str]:
     """The names of all shards, by one like model-00001-of-00003, with or without an index."""
     expected = set()
     for match in filter(None, map(_SHARD.fullmatch, names)):
-        total, digits = int(match[2]), len(match[1])
+        total = int(match[2])
+        digits = len(match[1])
         if total > MAX_SHARDS:
             raise FileError(f"{match[0]}: {total} weight files")
         expected |= {f"model-{number:0{digits}}-of-{match[2]}.safetensors" for number in range(1, total + 1)}
@@ -283,7 +287,8 @@ def _parameters(tensors: dict[str, Tensor], quantization: JsonObject) -> int:
 
 def _logical_elements(name: str, tensor: Tensor, tensors: dict[str, Tensor], quantization: JsonObject) -> int:
     layer, _, kind = name.rpartition(".")
-    scales, weight = tensors.get(f"{layer}.scales"), tensors.get(f"{layer}.weight")
+    scales = tensors.get(f"{layer}.scales")
+    weight = tensors.get(f"{layer}.weight")
     if scales is None or weight is None or weight.dtype != "U32":
         return tensor.elements
     if kind == "weight":
@@ -316,7 +321,8 @@ def _context_tokens(folder: Path, config: JsonObject) -> int:
 def _yarn_context(config: JsonObject) -> int:
     """Context with YaRN, whose users need not change the limit beside it. 0: no YaRN."""
     rope = object_at(config, "rope_scaling") or object_at(config, "rope_parameters")
-    original, factor = rope.get("original_max_position_embeddings"), rope.get("factor")
+    original = rope.get("original_max_position_embeddings")
+    factor = rope.get("factor")
     if "yarn" not in (rope.get("rope_type"), rope.get("type")):
         return 0
     if not (isinstance(original, int) and isinstance(factor, int | float)):

@@ -52,7 +52,7 @@ from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_groups, check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
-from engine.models.vision_config import Sight, looking_bytes, read_sight
+from engine.models.vision_config import VisionConfig, looking_bytes, read_vision_config
 from engine.models.watch import Aborted, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
@@ -72,7 +72,7 @@ _PARTS_BESIDE = 256
 _NEW_PART = nn.Module.__init__.__code__
 
 
-class Translation:
+class DraftTranslation:
     """A `TokenMap` for arrays: a draft's logits over the main model's vocabulary, and drafted tokens as the draft's.
 
     A token of the main model that the draft does not have gets -inf. So every drafted token is one of the main model's,
@@ -111,8 +111,8 @@ class LoadedModel:
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
-    translation: Translation | None = None  # of a draft with another vocabulary than its main model
-    sight: Sight | None = None  # None: it does not see
+    translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
+    sight: VisionConfig | None = None  # None: it does not see
     ranks: int = 1  # processes that hold its layers, this one included
     first_layer: int = 0  # of those that are here: the number of the first
     # Around forwards of which only what is here is looked at: the others run none.
@@ -140,7 +140,8 @@ class LoadedModel:
     @property
     def call_opener(self) -> int | None:
         """The token that opens calls of tools, where what follows it is JSON; None: they are of another kind."""
-        parser, tokens = self.tokenizer.tool_parser, self.tokenizer.tool_call_start_tokens
+        parser = self.tokenizer.tool_parser
+        tokens = self.tokenizer.tool_call_start_tokens
         is_json = parser is not None and parser.__module__.rpartition(".")[2] in JSON_CALLS
         return int(tokens[0]) if is_json and tokens and len(tokens) == 1 else None
 
@@ -151,7 +152,7 @@ class LoadedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LoadProgress:
     """Bytes of the weights in memory so far; the first one of a load comes before any weight is read."""
 
     done_bytes: int
@@ -175,7 +176,7 @@ def loading_draft(folder: Path | str, main: LoadedModel, aborted: Question = nev
     if draft.logit_width <= tokens.highest if tokens is not None else draft.logit_width < main.logit_width:
         tokens = token_map(Path(main.info.folder), path, draft.logit_width)
     yield
-    return draft if tokens is None else replace(draft, translation=Translation(tokens, main.logit_width))
+    return draft if tokens is None else replace(draft, translation=DraftTranslation(tokens, main.logit_width))
 
 
 def loading(
@@ -219,7 +220,7 @@ def loading(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LoadedPart:
     """A network whose weights are read, as far as they are to be."""
 
     network: Any
@@ -237,10 +238,10 @@ class Front(Protocol):
     def cut(self, network: Any) -> Any:
         """Leave out of a network, not evaluated, what others hold; returns what has `parameters` to be read here."""
 
-    def joined(self, part: Part) -> Generator[Any, None, Callable[[], CacheSet]]:
+    def joined(self, part: LoadedPart) -> Generator[Any, None, Callable[[], CacheSet]]:
         """In slices, until the others have loaded, too: from then on forwards run through all. Returns their caches."""
 
-    def identity_of(self, part: Part) -> str: ...
+    def identity_of(self, part: LoadedPart) -> str: ...
 
 
 def checked(path: Path) -> ModelInfo:
@@ -256,11 +257,12 @@ def reading(
     info: ModelInfo,
     beside: LoadedModel | None = None,
     aborted: Question = never,
-    sight: Sight | None = None,
+    sight: VisionConfig | None = None,
     cut: Callable[[Any], Any] | None = None,
-) -> Generator[Any, None, Part]:
+) -> Generator[Any, None, LoadedPart]:
     """The network of a checked folder, in slices as `loading`; of what is cut, the layers that are left."""
-    path, read = Path(info.folder), partial(guarded, info.folder, ModelDamaged, aborted)
+    path = Path(info.folder)
+    read = partial(guarded, info.folder, ModelDamaged, aborted)
     _check_architecture(info)
     identity = model_identity(path, info)
     network = read(lambda: _build_network(path), most_parts(path))
@@ -275,20 +277,22 @@ def reading(
     for weights, progress in handfuls(held):
         yield progress
         read(partial(mx.eval, weights))
-    return Part(network, make_caches, need, identity)
+    return LoadedPart(network, make_caches, need, identity)
 
 
-def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
+def handfuls(network: Any) -> Iterator[tuple[list[mx.array], LoadProgress]]:
     """The weights, not evaluated, in portions that take about as long as a round, each with the progress before it."""
-    held, done = list[mx.array](), 0
+    held = list[mx.array]()
+    done = 0
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     total = sum(weight.nbytes for _, weight in weights)
     for _, weight in weights:
         held.append(weight)
         if (size := sum(array.nbytes for array in held)) >= _HANDFUL_BYTES:
-            yield held, Progress(done, total)
-            held, done = [], done + size
-    yield held, Progress(done, total)
+            yield held, LoadProgress(done, total)
+            held = []
+            done = done + size
+    yield held, LoadProgress(done, total)
 
 
 def model_identity(folder: Path, info: ModelInfo) -> str:
@@ -305,10 +309,10 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
 
 
-def _sight_of(info: ModelInfo) -> Sight | None:
+def _sight_of(info: ModelInfo) -> VisionConfig | None:
     """None if it does not see; where its small files are at fault, a request with pictures is refused."""
     with suppress(CannotSee):
-        return read_sight(info.folder) if info.sees else None
+        return read_vision_config(info.folder) if info.sees else None
     return None
 
 
@@ -389,7 +393,8 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
 def _classes_that_check(config: JsonObject) -> tuple[type, type]:
     """With a network that looks at how its tensors are packed, and drops those of an MTP head if mlx-lm does not."""
     network, arguments = checked_classes(config)
-    is_head, theirs = head_to_leave_out(config), getattr(network, "sanitize", None)
+    is_head = head_to_leave_out(config)
+    theirs = getattr(network, "sanitize", None)
 
     def sanitize(self: Any, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         if is_head is not None:

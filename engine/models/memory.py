@@ -145,7 +145,8 @@ def _free_on_linux() -> int | None:
 def _free_on_mac(system: Any) -> int | None:
     """Free and inactive pages, as psutil computes available memory."""
     try:
-        words, count = (ctypes.c_uint32 * _WORDS)(), ctypes.c_uint32(_WORDS)
+        words = (ctypes.c_uint32 * _WORDS)()
+        count = ctypes.c_uint32(_WORDS)
         refused = system.host_statistics64(_host(system), _VM_INFO64, ctypes.byref(words), ctypes.byref(count))
     except (OSError, AttributeError):
         return None

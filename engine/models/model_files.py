@@ -173,7 +173,9 @@ def _tensor(file: str, name: str, entry: object) -> Tensor:
     where = f"{file}: {name[:100]}"
     if not isinstance(entry, dict):
         raise FileError(f"{where}: not an object")
-    dtype, shape, (begin, end) = _dtype(where, entry), _numbers(where, entry, "shape"), _offsets(where, entry)
+    dtype = _dtype(where, entry)
+    shape = _numbers(where, entry, "shape")
+    begin, end = _offsets(where, entry)
     if end - begin != (prod(shape) * BITS[dtype] + 7) // 8:
         raise FileError(f"{where}: {end - begin} bytes for {dtype} {list(shape)}")
     return Tensor(dtype, shape, begin, end)

@@ -26,7 +26,8 @@ def is_named_after(drafter: str, main: str) -> bool:
     "dspark_qwen3_8b_block7" is named after "Qwen3-8B-4bit", but "Qwen3.6-27B-DFlash" not after "Qwen3.8-27B"; nor
     "Qwen3-4B-Instruct-2507-DFlash" after "Qwen3-4B", which are two models.
     """
-    name, wanted = _letters(drafter), _letters(stem(main).removeprefix(_MAKERS))
+    name = _letters(drafter)
+    wanted = _letters(stem(main).removeprefix(_MAKERS))
     start = name.find(wanted) if wanted else -1
     return start >= 0 and _DATED.match(name, start + len(wanted)) is None
 

@@ -113,9 +113,11 @@ def _within(value: object, low: int, high: int) -> bool:
 
 def check_growth(content: JsonObject) -> None:
     """Raises FileError."""
-    growth, parts = 1.0, 0
+    growth = 1.0
+    parts = 0
     for part in (part for stage in _STAGES for part in _objects(content.get(stage))):
-        growth, parts = growth * _growth_of(part), parts + ("type" in part)
+        growth = growth * _growth_of(part)
+        parts = parts + ("type" in part)
         if parts > MOST_PARTS:
             raise FileError("tokenizer.json: too many parts")
         if growth > MOST_GROWTH:
@@ -141,7 +143,8 @@ def _growth_of(part: JsonObject) -> float:
             raise FileError(f"tokenizer.json: {len(pieces)} pieces around a text")
     if part.get("type") != "Replace":
         return _GROWTH.get(str(part.get("type")), 1.0)
-    written, pattern = str(part.get("content") or ""), object_at(part, "pattern").get("String")
+    written = str(part.get("content") or "")
+    pattern = object_at(part, "pattern").get("String")
     if isinstance(pattern, str) and pattern:
         return max(1.0, len(written) / len(pattern))
     return len(written) + 1.0  # a regular expression may match between any two letters

@@ -43,10 +43,12 @@ _log = logging.getLogger(__name__)
 
 def check_pair(main_folder: Path | str, draft_folder: Path | str) -> PairCheck:
     """Errors of either model are the result's `error`."""
-    main_path, draft_path = Path(main_folder), Path(draft_folder)
+    main_path = Path(main_folder)
+    draft_path = Path(draft_folder)
     checked = PairCheck(str(main_folder), str(draft_folder), None)
     try:
-        main, draft = inspect_model(main_path), inspect_model(draft_path)
+        main = inspect_model(main_path)
+        draft = inspect_model(draft_path)
         checked = _with_sizes(checked, main, draft)
         if draft.drafter is not None or main_path.resolve() == draft_path.resolve():
             return replace(checked, error=draft_problem(main, draft))
@@ -66,7 +68,8 @@ def _with_sizes(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCh
 
 
 def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCheck:
-    main_path, draft_path = Path(main.folder), Path(draft.folder)
+    main_path = Path(main.folder)
+    draft_path = Path(draft.folder)
     same = main.vocabulary_digest == draft.vocabulary_digest
     if same and filecmp.cmp(tokenizer_file(main_path), tokenizer_file(draft_path), shallow=False):
         tables = None
@@ -88,7 +91,8 @@ def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairC
 
 def _tables(main: Path, draft: Path) -> tuple[TokenTable, TokenTable] | None:
     """None if a tokenizer does not list its tokens."""
-    main_table, draft_table = read_table(main), read_table(draft)
+    main_table = read_table(main)
+    draft_table = read_table(draft)
     return (main_table, draft_table) if main_table is not None and draft_table is not None else None
 
 

@@ -130,7 +130,8 @@ class _Dict:
 
 class _Names(Namespace):
     def __init__(*args: Any, **kwargs: Any) -> None:  # so that `namespace(self=…)` works, as in jinja2
-        self, args = args[0], args[1:]
+        self = args[0]
+        args = args[1:]
         names = dict(*args, **kwargs)
         for name in names:
             _check_name(name)

@@ -30,8 +30,11 @@ from engine.models.model_files import (
 
 PICTURE_CONFIG = "preprocessor_config.json"
 _PROCESSOR_CONFIG = "processor_config.json"  # newer folders have the same in it, as "image_processor"
-_LARGEST_PATCH, _LARGEST_MERGE = 64, 8
-_WIDEST, _MOST_HEADS, _DEEPEST = 16_384, 256, 256
+_LARGEST_PATCH = 64
+_LARGEST_MERGE = 8
+_WIDEST = 16_384
+_MOST_HEADS = 256
+_DEEPEST = 256
 _MOST_PIXELS = 1 << 26
 _STEEPEST = 200  # sides of a picture to one another, as in Qwen's own code
 _OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
@@ -123,18 +126,20 @@ class Tiling:
 
     def grid(self, width: int, height: int, most: int) -> tuple[int, int]:
         """(columns, rows) of at most `most` squares, about the shape of the picture."""
-        chosen, least = (1, 1), inf
+        chosen = (1, 1)
+        least = inf
         for count in range(self.least, min(self.most, most) + 1):
             for columns in (each for each in range(1, count + 1) if count % each == 0):
                 grid = columns, count // columns
                 apart = abs(width / height - grid[0] / grid[1])
                 if apart < least or (apart == least and width * height > 0.5 * self.side**2 * count):
-                    chosen, least = grid, apart
+                    chosen = grid
+                    least = apart
         return chosen
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisionConfig:
     """Numbers of a model's vision part."""
 
     tower: Tower
@@ -201,7 +206,8 @@ class Sight:
         return max(1, wide) * side, max(1, high) * side
 
     def _within_edge(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
-        side, shrink = self.patch * self.merge, max(1.0, max(width, height) / self.edge)
+        side = self.patch * self.merge
+        shrink = max(1.0, max(width, height) / self.edge)
         wide, high = (max(1, ceil(floor(each / shrink) / side)) for each in (width, height))
         if wide * high > detail.most_tokens:
             shrink = sqrt(wide * high / detail.most_tokens)
@@ -214,7 +220,8 @@ class Sight:
 
     def tiles(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
         """(columns, rows) of squares that it is cut into; (1, 1): it is seen whole."""
-        tiling, side = self.tiling, self.patch * self.merge
+        tiling = self.tiling
+        side = self.patch * self.merge
         if tiling is None:
             return 1, 1
         wide, high = (max(self.patch, round(each / side) * side) for each in (width, height))
@@ -225,7 +232,8 @@ class Sight:
 
     def layout(self, width: int, height: int, detail: PictureDetail) -> list[str | int]:
         """What stands for a picture: numbers of its own rows, and words between them."""
-        side, (across, down) = self.patch * self.merge, self.tiles(width, height, detail)
+        side = self.patch * self.merge
+        across, down = self.tiles(width, height, detail)
         columns, rows = (each // side for each in self.size(width, height, detail))
         if self.breaks:
             return [part for row in range(rows) for part in (columns, self.breaks[row == rows - 1])]
@@ -239,7 +247,7 @@ class Sight:
         return ["<|image_start|>", *whole, "<|image_end|>"]
 
 
-def looking_bytes(sight: Sight, patches: int = 0) -> int:
+def looking_bytes(sight: VisionConfig, patches: int = 0) -> int:
     """Memory that the tower's forward takes, in 32 bits. 0 patches: those of the largest picture of normal detail."""
     most = PictureDetail.NORMAL.most_tokens * sight.merge**2
     patches = patches or min(most, sight.most_pixels // sight.patch**2)
@@ -254,7 +262,7 @@ def queries_at_once(patches: int) -> int:
 
 def picture_tokens(folder: str, width: int, height: int, detail: PictureDetail = PictureDetail.NORMAL) -> int:
     """How many tokens a picture of this size takes in prompts to the model in `folder`. Raises CannotSee."""
-    return read_sight(folder).tokens(width, height, detail)
+    return read_vision_config(folder).tokens(width, height, detail)
 
 
 def sight_refusal(config: JsonObject, tensors: Iterable[str]) -> SightRefusal | None:
@@ -283,18 +291,19 @@ def tower_name(tower: Tower | None, name: str) -> str:
 def refusal_of(folder: str) -> SightRefusal:
     """Why a model that does not see does not."""
     try:
-        read_sight(folder)
+        read_vision_config(folder)
     except CannotSee as error:
         return error.why
     return SightRefusal.LEFT_OUT
 
 
-def read_sight(folder: str) -> Sight:
+def read_vision_config(folder: str) -> VisionConfig:
     """From the small files alone. Raises CannotSee."""
     path = Path(folder)
     try:
         config = read_object(path / "config.json", CONFIG_LIMIT_BYTES)
-        tower, vision = tower_of(config), object_at(config, "vision_config")
+        tower = tower_of(config)
+        vision = object_at(config, "vision_config")
         if not vision or tower is None:
             raise CannotSee(folder, SightRefusal.UNKNOWN_FAMILY if vision else SightRefusal.TEXT_ONLY)
         return _sight(tower, config, vision, _picture_config(path))
@@ -310,7 +319,7 @@ def _picture_config(path: Path) -> JsonObject:
     return {}
 
 
-def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     vision = {**_USUAL.get(tower, {}), **vision}
     width = vision["hidden_size"] = positive(vision, _WIDTHS.get(tower, "hidden_size"))
     heads, depth = ((_either(vision, *names)) for names in (("num_heads", "num_attention_heads"), _DEPTHS))
@@ -319,8 +328,9 @@ def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObje
     return _OF_TOWER[tower](config, vision, given)
 
 
-def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, side = positive(vision, "patch_size"), positive(vision, "image_size")
+def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
+    patch = positive(vision, "patch_size")
+    side = positive(vision, "image_size")
     tokens = isqrt(max(0, whole(config, "mm_tokens_per_image", 256)))
     merge = side // patch // max(1, tokens)
     if merge < 1 or merge * tokens * patch != side or side**2 > _MOST_PIXELS or merge > _LARGEST_MERGE:
@@ -331,26 +341,28 @@ def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     resample = _filter(given, Filter.BILINEAR)
     limits = side**2, side**2
     sight = (Tower.SIGLIP, vision, placeholder, patch, merge, 1, *limits, mean, std, resample, side)
-    return Sight(*sight, written=marks[0], marks=marks, lines="\n\n", mutual=Mutual.EVERYWHERE)
+    return VisionConfig(*sight, written=marks[0], marks=marks, lines="\n\n", mutual=Mutual.EVERYWHERE)
 
 
-def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, merge = positive(vision, "patch_size"), whole(vision, "pooling_kernel_size", 3)
+def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
+    patch = positive(vision, "patch_size")
+    merge = whole(vision, "pooling_kernel_size", 3)
     tokens = whole(given, "max_soft_tokens", 280)
     if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and 1 <= tokens <= 1120):
         raise FileError(f"{PICTURE_CONFIG}: {tokens} tokens of {merge} patches of {patch}")
     marks = positive(config, "boi_token_id"), positive(config, "eoi_token_id")
-    most, attends = tokens * (patch * merge) ** 2, object_at(config, "text_config").get("use_bidirectional_attention")
+    most = tokens * (patch * merge) ** 2
+    attends = object_at(config, "text_config").get("use_bidirectional_attention")
     if attends not in (None, "vision"):
         raise FileError(f"config.json: use_bidirectional_attention {str(attends)[:20]}")
     sight = (Tower.GEMMA4, vision, positive(config, "image_token_id"), patch, merge, 1, most, most)
     levels = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
     mutual = Mutual.IN_WINDOWS if attends else Mutual.NO
     resample = _filter(given, Filter.BICUBIC)
-    return Sight(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
+    return VisionConfig(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
 
 
-def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     """Its patches are as large as the tokens of other Gemma 4."""
     usual = {"max_soft_tokens": whole(vision, "num_soft_tokens", 280)}
     text = {"use_bidirectional_attention": "vision", **object_at(config, "text_config")}
@@ -359,8 +371,9 @@ def _gemma4_unified(config: JsonObject, vision: JsonObject, given: JsonObject) -
     return replace(whole_levels, tower=Tower.GEMMA4_UNIFIED, patch=sight.patch * sight.merge, merge=1)
 
 
-def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, most = positive(vision, "patch_size"), positive(vision, "image_size")
+def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
+    patch = positive(vision, "patch_size")
+    most = positive(vision, "image_size")
     merge = whole(config, "spatial_merge_size", 2 if config.get("model_type") == "mistral3" else 1)
     edge = whole(object_at(given, "size"), "longest_edge", most)
     if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and patch * merge <= edge):
@@ -371,11 +384,12 @@ def _pixtral(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight
     mean, std = (_channels(given, key, usual) for key, usual in _AS_CLIP.items())
     vision["norm_eps"] = real(object_at(config, "text_config"), "rms_norm_eps", 1e-5)
     sight = (Tower.PIXTRAL, vision, placeholder, patch, merge, 1, 1, edge**2, mean, std)
-    return Sight(*sight, _filter(given, Filter.BICUBIC), edge=edge, breaks=("[IMG_BREAK]", "[IMG_END]"))
+    return VisionConfig(*sight, _filter(given, Filter.BICUBIC), edge=edge, breaks=("[IMG_BREAK]", "[IMG_END]"))
 
 
-def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
-    patch, merge = positive(vision, "patch_size"), positive(vision, "spatial_merge_size")
+def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
+    patch = positive(vision, "patch_size")
+    merge = positive(vision, "spatial_merge_size")
     size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
     least = whole(given, "min_pixels") or whole(size, "shortest_edge") or 56 * 56
     most = whole(given, "max_pixels") or whole(size, "longest_edge") or 28 * 28 * 1280
@@ -387,13 +401,15 @@ def _qwen(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObjec
         raise FileError("config.json: vision_config is for other pictures")
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     resample = _filter(given, Filter.BICUBIC)
-    return Sight(tower, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
+    return VisionConfig(tower, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
 
 
-def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
     given = {**config, **given}
-    patch, merge = positive(vision, "patch_size"), whole(config, "downsample_factor", 2)
-    least, most = whole(given, "min_image_tokens", 64), whole(given, "max_image_tokens", 256)
+    patch = positive(vision, "patch_size")
+    merge = whole(config, "downsample_factor", 2)
+    least = whole(given, "min_image_tokens", 64)
+    most = whole(given, "max_image_tokens", 256)
     side, fewest, squares = (whole(given, name, usual) for name, usual in _TILES.items())
     token = (patch * merge) ** 2
     if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and 1 <= least <= most <= _MOST_PIXELS // token):
@@ -408,7 +424,7 @@ def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     limits = least * token, most * token
     sight = (Tower.SIGLIP2, vision, placeholder, patch, merge, 1, *limits, mean, std)
-    return Sight(*sight, _filter(given, Filter.BILINEAR), tiling=tiling)
+    return VisionConfig(*sight, _filter(given, Filter.BILINEAR), tiling=tiling)
 
 
 _WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # not "hidden_size"
@@ -422,7 +438,7 @@ _USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
         "image_size": 1024,
     },
 }
-_OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], Sight]] = {
+_OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], VisionConfig]] = {
     **{tower: partial(_qwen, tower) for tower in (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)},
     Tower.SIGLIP: _siglip,
     Tower.GEMMA4: _gemma4,

@@ -70,8 +70,10 @@ class _Watch:
     __slots__ = ("_aborted", "_by_calls", "_calls_left", "_counted", "_deadline", "_next_look")
 
     def __init__(self, deadline: float, aborted: Question, counted: CodeType | None, most_calls: int) -> None:
-        self._deadline, self._aborted = deadline, aborted
-        self._counted, self._calls_left = counted, most_calls
+        self._deadline = deadline
+        self._aborted = aborted
+        self._counted = counted
+        self._calls_left = most_calls
         self._next_look = 0.0
         self._by_calls = {str(sys.modules[name].__file__) for name in _BY_CALLS if name in sys.modules}
 

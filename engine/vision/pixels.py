@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.vision_config import Sight, Tower
+from engine.models.vision_config import Tower, VisionConfig
 from engine.models.watch import Question, never
 from engine.vision.resizing import Pixels, resized
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _TOKEN_BY_TOKEN = (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)
 
 
-def patches_of(span: Span, sight: Sight, aborted: Question = never) -> NDArray[np.float32]:
+def patches_of(span: PictureSpan, sight: VisionConfig, aborted: Question = never) -> NDArray[np.float32]:
     """(patches, channels × frames × side × side), those of one token after another, or row by row."""
     picture = span.picture
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
@@ -28,7 +28,7 @@ def patches_of(span: Span, sight: Sight, aborted: Question = never) -> NDArray[n
     return np.concatenate(patches) if len(patches) > 1 else patches[0]
 
 
-def _patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
+def _patches(pixels: Pixels, sight: VisionConfig) -> NDArray[np.float32]:
     side, merge = sight.patch, sight.merge if sight.tower in _TOKEN_BY_TOKEN else 1
     rows, columns = pixels.shape[0] // (side * merge), pixels.shape[1] // (side * merge)
     levels = _normalised(pixels, sight).transpose(2, 0, 1)
@@ -37,7 +37,7 @@ def _patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
     return framed.reshape(rows * columns * merge**2, -1)
 
 
-def _normalised(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
+def _normalised(pixels: Pixels, sight: VisionConfig) -> NDArray[np.float32]:
     levels = pixels.astype(np.float32) / np.float32(255)
     mean, std = (np.array(values, np.float32) for values in (sight.mean, sight.std))
     scaled: NDArray[np.float32] = np.divide(levels - mean, std, dtype=np.float32)

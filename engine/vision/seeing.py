@@ -22,11 +22,11 @@ from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.model_files import FileError, JsonObject, entries, object_at
-from engine.models.vision_config import Mutual, Sight, Tower, looking_bytes
+from engine.models.vision_config import Mutual, Tower, VisionConfig, looking_bytes
 from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -49,7 +49,7 @@ _TOWERS = {
 class Eyes:
     """Of a loaded model; its tower is read at the first picture."""
 
-    def __init__(self, model: LoadedModel, sight: Sight) -> None:
+    def __init__(self, model: LoadedModel, sight: VisionConfig) -> None:
         self.sight = sight
         self._folder = model.info.folder
         self._text: JsonObject = getattr(model.network.args, "text_config", {})
@@ -82,7 +82,7 @@ class Eyes:
         eyes: Eyes = model.beside[_EYES]
         return eyes
 
-    def rows(self, span: Span) -> Generator[None, None, Rows]:
+    def rows(self, span: PictureSpan) -> Generator[None, None, Rows]:
         """What the tower makes of a picture; a short part of the work a step. Raises CannotSee."""
         ahead = Ahead(partial(patches_of, span, self.sight))
         try:
@@ -101,7 +101,7 @@ class Eyes:
             ahead.stop()
         return rows
 
-    def _with_words(self, rows: mx.array, span: Span) -> mx.array:
+    def _with_words(self, rows: mx.array, span: PictureSpan) -> mx.array:
         """A picture's rows with those of the words among them."""
         words = [self._token(part) for part in span.layout if isinstance(part, str)]
         parts, own, between = list[mx.array](), 0, 0
@@ -138,7 +138,7 @@ class Eyes:
 class View:
     """The pictures of one sequence."""
 
-    def __init__(self, eyes: Eyes, spans: Sequence[Span]) -> None:
+    def __init__(self, eyes: Eyes, spans: Sequence[PictureSpan]) -> None:
         self._eyes = eyes
         self.spans = list(spans)
         self._rows: dict[int, Rows] = {}  # by index of the span, until it is in the cache

@@ -12,7 +12,7 @@ from hashlib import shake_128
 from itertools import islice
 
 from engine.api.types import Picture, PictureDetail
-from engine.models.vision_config import Sight
+from engine.models.vision_config import VisionConfig
 
 FIRST_NAME = 1 << 30  # beyond any vocabulary, and below 2**31
 _NAME_BYTES = 4
@@ -21,7 +21,7 @@ _READING = 1  # another number, other names: for changes of what a picture's row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Span:
+class PictureSpan:
     """Where a picture is in the tokens, and how it is read."""
 
     start: int
@@ -34,7 +34,7 @@ class Span:
     tiles: tuple[int, int] = (1, 1)  # (columns, rows) of squares that are seen before the whole, if there are more
     layout: tuple[str | int, ...] = ()  # numbers of its own rows, and words between them
 
-    def patches(self, sight: Sight) -> int:
+    def patches(self, sight: VisionConfig) -> int:
         """That a tower sees at once."""
         square = 0 if sight.tiling is None or self.tiles == (1, 1) else (sight.tiling.side // sight.patch) ** 2
         return max(self.columns * self.rows * sight.merge**2, square)
@@ -45,7 +45,7 @@ class Span:
         return max(self.columns, self.rows)
 
 
-def _names(picture: Picture, sight: Sight, usual: PictureDetail) -> list[int]:
+def _names(picture: Picture, sight: VisionConfig, usual: PictureDetail) -> list[int]:
     detail = picture.detail or usual
     wide, high = sight.size(picture.width, picture.height, detail)
     cut = (sight.tiling, sight.tiles(picture.width, picture.height, detail)) if sight.tiling is not None else ()
@@ -60,7 +60,7 @@ def without_names(tokens: Iterable[int]) -> list[int]:
     return [token for token in tokens if token < FIRST_NAME]
 
 
-def readable(tokens: Iterable[int], sight: Sight | None) -> list[int]:
+def readable(tokens: Iterable[int], sight: VisionConfig | None) -> list[int]:
     """`tokens` with one of the model's own for each name: what a network may be given."""
     return [sight.readable if sight is not None and token >= FIRST_NAME else token for token in tokens]
 
@@ -76,7 +76,7 @@ def broken_up(text: str, words: Iterable[str]) -> str:
     return text
 
 
-def framed(text: str, sight: Sight, word: Callable[[int], str]) -> str:
+def framed(text: str, sight: VisionConfig, word: Callable[[int], str]) -> str:
     """A rendered chat with marks around its pictures, where a family has them; `word` is the text of a token."""
     if not sight.marks:
         return text
@@ -85,7 +85,7 @@ def framed(text: str, sight: Sight, word: Callable[[int], str]) -> str:
     return text.replace(written, f"{sight.lines}{begin}{word(sight.placeholder)}{end}{sight.lines}")
 
 
-def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, usual: PictureDetail) -> list[int]:
+def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: VisionConfig, usual: PictureDetail) -> list[int]:
     """`tokens` of a rendered chat, with the names of `pictures` in place of one placeholder each.
 
     `usual`: detail of those that say none.
@@ -101,13 +101,15 @@ def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, us
     ]
 
 
-def spans_in(tokens: Sequence[int], pictures: Iterable[Picture], sight: Sight, usual: PictureDetail) -> list[Span]:
+def spans_in(
+    tokens: Sequence[int], pictures: Iterable[Picture], sight: VisionConfig, usual: PictureDetail
+) -> list[PictureSpan]:
     """Where `pictures` are in `tokens` that `spelled` has made."""
-    side, spans, at = sight.patch * sight.merge, list[Span](), 0
+    side, spans, at = sight.patch * sight.merge, list[PictureSpan](), 0
     for picture in pictures:
         start = next(index for index, token in enumerate(islice(tokens, at, None), at) if token >= FIRST_NAME)
         size = picture.width, picture.height, picture.detail or usual
         (wide, high), at = sight.size(*size), start + sight.tokens(*size)
         cut = sight.tiles(*size), tuple(sight.layout(*size))
-        spans.append(Span(start, at, picture, wide, high, wide // side, high // side, *cut))
+        spans.append(PictureSpan(start, at, picture, wide, high, wide // side, high // side, *cut))
     return spans

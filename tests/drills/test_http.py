@@ -30,6 +30,7 @@ DRILL_S = 600.0
 PATHS = (
     *("/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/messages/count_tokens", "/v1/responses"),
     *("/api/chat", "/api/generate", "/api/show", "/api/v0/chat/completions", "/v1/models/x", "/metrics", "/"),
+    *(f"/v1beta/models/default:{method}" for method in ("generateContent", "streamGenerateContent", "countTokens")),
 )
 METHODS = (*("POST",) * 8, "GET", "PUT", "OPTIONS", "DELETE", "HEAD", "PATCH", "BREW")
 NAMES = (
@@ -37,12 +38,15 @@ NAMES = (
     *("tool_choice", "n", "logit_bias", "input", "instructions", "system", "prompt", "options", "think", "format"),
     *("chat_template_kwargs", "reasoning", "text", "draft_model", "num_draft_tokens", "speculation", "metadata"),
     *("stream_options", "thinking", "output_config", "stop_sequences", "response_format", "reasoning_effort", "echo"),
+    *("contents", "systemInstruction", "generationConfig", "toolConfig"),
 )
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1e308, 10**400, "", "x", "\0", "가" * 50, "x" * 1000, [], {}, [[]], [{}], [None]),
     *({"type": "text"}, [{"role": "user"}], [{"role": "user", "content": [{"type": "text"}]}], {"a": {"b": [1]}}),
     *({"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}, "required", "auto"),
     [{"type": "function", "function": {"name": "x", "parameters": {"a": [None]}}}],
+    {"responseMimeType": "application/json", "responseSchema": {"type": "OBJECT", "properties": {"a": {}}}},
+    [{"parts": [{"functionCall": {"name": "x"}}, {"functionResponse": {}}, {"inlineData": {}}]}],
 )
 
 
@@ -112,6 +116,7 @@ def odd_bytes(generator: random.Random) -> bytes:
         return generator.randbytes(generator.randrange(2000))
     body: dict[str, Any] = {"model": "default", "max_tokens": 2, "max_output_tokens": 2, "options": {"num_predict": 2}}
     body |= {"messages": [{"role": "user", "content": "x"}], "input": "x", "prompt": "x"}
+    body |= {"contents": [{"parts": [{"text": "x"}]}], "generationConfig": {"maxOutputTokens": 2}}
     body |= {generator.choice(NAMES): generator.choice(VALUES) for _ in range(generator.randrange(5))}
     sent = bytearray(post_bytes(generator.choice(PATHS), json.dumps(body).encode()))
     sent[:4] = generator.choice(METHODS).encode()

@@ -42,7 +42,7 @@ def field_of(app: AppHarness, row: int, kind: EditKind = EditKind.EDIT) -> Edito
     app.transcript.editing.focus(message.id)
     QApplication.processEvents()
     shown = [part for part in app.transcript.findChildren(EditorPart) if part.isVisible()]
-    (part,) = [part for part in shown if part._message_id == message.id]
+    (part,) = [part for part in shown if part.message_id == message.id]
     return part
 
 

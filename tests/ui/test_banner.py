@@ -42,9 +42,9 @@ def test_a_covered_warning_comes_back(banner: Banner) -> None:
 def test_a_brief_message_leaves_the_warning_when_its_time_is_over(banner: Banner) -> None:
     warn(banner, "not stored")
     banner.show_info(lambda: BannerText("deleted"))
-    banner._timer.timeout.emit()
+    banner.timer.timeout.emit()
     assert banner.sentence.text() == "not stored"
-    assert not banner._timer.isActive()
+    assert not banner.timer.isActive()
 
 
 def test_on_another_page_what_was_said_in_passing_goes_and_what_can_be_pressed_stays(banner: Banner) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.bridge import EngineBridge
 from app.controllers.downloads import DownloadController
 from app.view_models.downloads import DownloadEntry, DownloadState
 from engine import (
@@ -377,9 +378,10 @@ def test_a_switch_that_is_faster_than_the_pause_or_the_refusal_is_none(
 def next_start(harness: ControllerHarness, *left: Event) -> DownloadController:
     """What another run of the app does with what this one has kept."""
     harness.store.asked.clear()
-    later = DownloadController(harness.store, harness.bridge, harness.settings)
+    bridge = EngineBridge()
+    later = DownloadController(harness.store, bridge, harness.settings)
     for event in (*left, LibraryScanned(())):
-        later._on_event(event)
+        bridge.event_arrived.emit(event)
     return later
 
 

@@ -436,7 +436,7 @@ def test_without_the_hub_what_is_known_is_shown_in_order_and_within_limits(
 
     def shown(text: str = "", **limits: Any) -> list[HubModel]:
         panel.search(text)
-        panel._limit(**limits)
+        panel.limit(**limits)
         wait_for_rest(harness, qtbot)
         assert results.entries
         return [entry.model for entry in results.entries]
@@ -499,7 +499,7 @@ def test_what_offline_mode_refused_is_asked_again_when_it_is_switched_off(
     harness.store.pages[MODEL.repository] = page_of(MODEL)
     panel.search("qwen3-8b")
     wait_for_rest(harness, qtbot)
-    panel._open_page(MODEL.repository)
+    panel.open_page(MODEL.repository)
     qtbot.waitUntil(lambda: discover.page_error is not None)
     asked = len(harness.store.queries)
     harness.store.hub_error = None

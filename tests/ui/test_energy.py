@@ -91,7 +91,7 @@ def test_replies_downloads_and_what_others_ask_for_hold_an_activity_and_rest_non
     for user in ("", "Air", "Air", ""):
         app.application.machines.lending.on_state(LendingState(LendingPhase.READY, user=user))
     for used in (True, False):
-        app.application.machines.file_serving._on_use(used)
+        app.application.machines.file_serving.on_use(used)
     assert machine.held == [Activity.DOWNLOAD, None] * 2
 
 

@@ -165,7 +165,7 @@ def test_a_growing_reply_is_searched_as_it_grows_and_the_next_is_current_when_it
 def test_thinking_is_searched_while_it_is_open(harness: TranscriptHarness, qtbot: QtBot) -> None:
     finder = find(harness, qtbot, "needle")
     assert finder.count == 0
-    harness.view._context.fold_requested.emit(1)
+    harness.view.context.fold_requested.emit(1)
     qtbot.waitUntil(lambda: finder.count == 1)
 
 

@@ -281,12 +281,12 @@ def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness
     view, settings = harness.window.transcript, harness.application.settings
     assert view is not None
     for name, value in (("appearance", "dark"), ("language", "ko"), ("text_scale", 1.5)):
-        before, height = [*view.items], view._column.height_px
+        before, height = [*view.items], view.column.height_px
         setattr(settings, name, value)
         harness.wait_until_stored(qtbot)
         anew = sum(one is not other for one, other in zip(before, view.items, strict=True))
         assert 0 < anew < 100, name
-    assert view._column.height_px > 1.4 * height
+    assert view.column.height_px > 1.4 * height
 
 
 def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits_for_what_is_not_read(
@@ -326,10 +326,10 @@ def test_what_a_search_found_far_above_is_gone_to_when_it_comes_and_a_step_waits
     qtbot.waitUntil(lambda: finder.current is not None)
     first = finder.current
     assert first is not None
-    read = [message for message in harness.chats.transcript.messages if finder._found.has_read(message.id)]
+    read = [message for message in harness.chats.transcript.messages if finder.found.has_read(message.id)]
     for _ in range(3):
         finder.step(-1)
-    assert len([each for each in ids(harness) if finder._found.has_read(each)]) <= len(read) + 3, "read at once"
+    assert len([each for each in ids(harness) if finder.found.has_read(each)]) <= len(read) + 3, "read at once"
     qtbot.waitUntil(lambda: len(told) == 3)
     assert finder.is_reading, "all was read for a step"
     row = harness.chats.transcript.row_of(first.message_id)

@@ -91,7 +91,7 @@ def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_w
         "menu": window.menu.models.trigger,
         "notice": lambda: window.follow(NoticeAction.OPEN_MODELS),
         "picker": window.picker.more.models_button.click,
-        "empty chat": window.empty_chat.models_requested.emit,
+        "empty chat": window.empty_chat.offer_button.click,
     }
     for way, go in ways.items():
         go()

@@ -252,7 +252,7 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
     assert banner.isVisible()
     assert "foreseen words" in banner.sentence.text()
     assert menu.mode is OverlayMode.OFF
-    assert not banner._timer.isActive()  # it waits
+    assert not banner.timer.isActive()  # it waits
     QTest.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
     app.ask(qtbot, "Two?")
     assert not overlay.shown_once

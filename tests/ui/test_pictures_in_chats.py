@@ -276,7 +276,7 @@ def test_where_no_installed_model_sees_one_of_the_catalog_is_installed_in_place(
         composer.set_text("Many\nlines\n" * 20)
         app.window.resize(720, 480)
         app.application.settings.text_scale = 2.0
-        note.set_models("A-Model-With-A-Name-Of-Two-Lines-8B", ("", ""), note._shown[2])
+        note.set_models("A-Model-With-A-Name-Of-Two-Lines-8B", ("", ""), note.offer)
         # Nothing in the composer is cut, however little is left for the chat above it.
         qtbot.waitUntil(lambda: button.height() > 40 and composer.rect().contains(_place(button, composer)))
         attached = composer.attached

@@ -230,10 +230,10 @@ def test_deleting_a_model_asks_first_and_folders_are_added_and_removed(
     harness: AppHarness, page: YoursPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     entry = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
-    box = page.ask_to_delete(entry)
+    box = page.installed.ask_to_delete(entry)
     box.reject()
     assert any(model.name == "Draft-1B" for model in harness.models.models)
-    box = page.ask_to_delete(entry)
+    box = page.installed.ask_to_delete(entry)
     assert box.act_button.text() == "Delete"
     box.act_button.click()
     qtbot.waitUntil(lambda: [model.name for model in harness.models.models] == ["Main-8B"])

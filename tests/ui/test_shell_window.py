@@ -381,8 +381,8 @@ def test_the_window_asks_also_where_the_disk_refuses_a_running_reply_as_it_close
     harness.wait_until_stored(qtbot)
     harness.engine.gate.let_through(1)
     qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].text == "First. ")
-    assert window._kept_words is not None
-    assert not window._kept_words.warn_before_closing()
+    assert window.kept_words is not None
+    assert not window.kept_words.warn_before_closing()
     harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
     harness.engine.gate.let_through(1)
     qtbot.waitUntil(lambda: "word" in harness.chats.transcript.messages[-1].text)

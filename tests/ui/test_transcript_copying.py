@@ -27,7 +27,7 @@ _MARKDOWN = "Say `ls x`\n\n```sh\nrm -r\n```\n\nWell then"
 
 
 def _by_footer(harness: TranscriptHarness) -> None:
-    harness.view._context.copy_requested.emit(2)
+    harness.view.context.copy_requested.emit(2)
 
 
 def _by_focus(harness: TranscriptHarness) -> None:
@@ -46,7 +46,7 @@ def _all_as_markdown(harness: TranscriptHarness) -> None:
 
 
 def _as_plain_text(harness: TranscriptHarness) -> None:
-    harness.view._context.act_requested.emit(2, COPY_PLAIN)
+    harness.view.context.act_requested.emit(2, COPY_PLAIN)
 
 
 def _by_code_button(harness: TranscriptHarness) -> None:

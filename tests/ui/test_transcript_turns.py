@@ -49,7 +49,7 @@ def test_all_code_in_sight_shares_one_slice_of_a_turn(qtbot: QtBot, monkeypatch:
     qtbot.waitUntil(lambda: sum(colored_lines(harness)) == 1)  # the lexer is made
     monkeypatch.setattr(shared_slice, "thread_time", every_look_takes(0.001))
     monkeypatch.setattr(shared_slice, "_SLICE_S", 0.004)
-    harness.view.visible_parts._context.slice._renew()
+    harness.view.visible_parts.context.slice._renew()
     harness.model.append(reply(901, CODE * 3))
     assert 0 < sum(colored_lines(harness)) <= 1 + 8
     qtbot.waitUntil(lambda: list(colored_lines(harness)) == [1, 41, 41, 41])

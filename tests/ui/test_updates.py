@@ -15,7 +15,7 @@ from app.bridge import GuiCalls
 from app.controllers.updates import Updates
 from app.settings import Settings
 from app.system import updates
-from app.system.updates import Channel, Notice
+from app.system.updates import Channel, UpdateNotice
 from app.views.shell import update_offer
 from app.views.widgets.dialog import Dialog
 from tests.helpers.app_harness import AppHarness
@@ -42,15 +42,15 @@ class Asked:
     """The question, and what came of it; `settle` waits for its end."""
 
     def __init__(self, folder: Path, channel: Channel | None, qtbot: QtBot) -> None:
-        self.clock, self.found = Clock(), list[Notice]()
+        self.clock, self.found = Clock(), list[UpdateNotice]()
         self._qtbot, self._calls = qtbot, GuiCalls()
         self.settings = Settings(folder / "settings.json", folder / "token")
         self.updates = Updates(channel, self.settings, self._calls.post, self.clock, "0.1")
         self.updates.found.connect(self.found.append)
 
-    def look(self) -> list[Notice]:
+    def look(self) -> list[UpdateNotice]:
         self.updates.look()
-        self._qtbot.waitUntil(lambda: self.updates._question is None)
+        self._qtbot.waitUntil(lambda: not self.updates.is_asking)
         return self.found
 
 
@@ -130,7 +130,7 @@ def test_the_end_waits_for_no_answer(asked: Asked, server: NoticeServer, qtbot: 
     asked.updates.look()
     qtbot.waitUntil(lambda: bool(server.asked))
     asked.updates.close()
-    qtbot.waitUntil(lambda: asked.updates._question is None)  # the server is silent for a minute yet
+    qtbot.waitUntil(lambda: not asked.updates.is_asking)  # the server is silent for a minute yet
     assert asked.found == []
 
 

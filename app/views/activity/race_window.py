@@ -24,8 +24,11 @@ from app.words import formats
 from app.words.notices_for_errors import notice_for
 from app.words.replies import Tone, gain_text, tone_of, why_undrafted
 
-_SIDE_PX, _APART_PX, _LINE_PX = 20, 8, 22
-_LEAST_PX, _GROWS_PX = (520, 360), (200, 120)  # at 100 %, and more at 200 %
+_SIDE_PX = 20
+_APART_PX = 8
+_LINE_PX = 22
+_LEAST_PX = (520, 360)
+_GROWS_PX = (200, 120)  # at 100 %, and more at 200 %
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
 _FINE_BELOW_S = 10.0  # shorter times have hundredths, since they differ by a part of a second
@@ -135,7 +138,8 @@ def _time(view: RaceView) -> str:
 
 
 def _saved(view: RaceView) -> str:
-    drafted, seconds = view.laps[1].stats, _apart(view)
+    drafted = view.laps[1].stats
+    seconds = _apart(view)
     tone = tone_of(drafted)
     if tone is Tone.PAR or seconds == formats.number(0, _decimals(*view.laps)):
         return QCoreApplication.translate("Race", "Both took the same time.")
@@ -305,7 +309,8 @@ class Lane(QWidget):
         self.text.setAccessibleName(lane_name(self._number))
 
     def show_lap(self, lap: Lap) -> None:
-        shown, bar = self._shown, self.text.verticalScrollBar()
+        shown = self._shown
+        bar = self.text.verticalScrollBar()
         grows = bool(shown) and lap.text.startswith(shown)
         follows = lap.state is not LapState.DONE or (grows and bar.value() == bar.maximum())
         if grows:

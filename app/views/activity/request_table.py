@@ -39,7 +39,8 @@ _LAST_TO_GO = (
     RequestColumn.POSITIONS,
     RequestColumn.OVER_TIME,
 )
-_LEFT_PX, _RIGHT_PX = 8, 6  # between a cell's edges and its words
+_LEFT_PX = 8
+_RIGHT_PX = 6  # between a cell's edges and its words
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _TIME_BAR_PX = 6
 _HEADER_SIDES_PX = 8
@@ -89,7 +90,8 @@ class RequestTable(Translated, QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
 
     def _restyle(self) -> None:
-        colors, font = self.theme.palette, self.theme.ui_font(FOOTER_PX, tabular=True)
+        colors = self.theme.palette
+        font = self.theme.ui_font(FOOTER_PX, tabular=True)
         self.setFont(font)
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Base, colors.window)
@@ -167,7 +169,8 @@ class RequestDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        theme, colors = self._table.theme, self._table.theme.palette
+        theme = self._table.theme
+        colors = self._table.theme.palette
         area: QRect = option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -187,7 +190,8 @@ class RequestDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_figure(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
-        colors, below = self._table.theme.palette, str(index.data(RequestRole.SECOND_LINE) or "")
+        colors = self._table.theme.palette
+        below = str(index.data(RequestRole.SECOND_LINE) or "")
         words = index.column() == RequestColumn.STATE
         side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
         two = below or index.column() == RequestColumn.TIME
@@ -203,7 +207,8 @@ class RequestDelegate(QStyledItemDelegate):
             painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _color(self, index: QModelIndex | QPersistentModelIndex) -> QColor:
-        colors, row = self._table.theme.palette, index.data(RequestRole.ROW)
+        colors = self._table.theme.palette
+        row = index.data(RequestRole.ROW)
         if index.column() == RequestColumn.SPEED_UP:
             return speed_color(row.stats, colors)
         live = index.column() in (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
@@ -221,7 +226,8 @@ class RequestDelegate(QStyledItemDelegate):
 
     def _paint_time(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         """Below the share of drafting: all parts of the time as a bar."""
-        stats, high = index.data(RequestRole.ROW).stats, self._table.theme.px(_TIME_BAR_PX)
+        stats = index.data(RequestRole.ROW).stats
+        high = self._table.theme.px(_TIME_BAR_PX)
         middle = place.top() + place.height() * 3 / 4 - 1
         paint_time(painter, QRectF(place.left(), middle - high / 2, place.width(), high), stats, self._table.theme)
 

@@ -26,7 +26,8 @@ from app.views.widgets.translated import Translated
 from app.words.replies import SEPARATOR
 from app.words.requests import group_name, grouping_name, show_more, total_cells, total_columns
 
-REQUESTS, TOTALS = "requests", "totals"
+REQUESTS = "requests"
+TOTALS = "totals"
 _SIDE_PX = 20
 _LEAST_PX = (560, 360)
 _MOST_TOTALS = 12
@@ -40,7 +41,8 @@ _NO_SIDE = Qt.AlignmentFlag(0)
 class ActivityWindow(Translated, SideWindow):
     def __init__(self, theme: Theme, requests: RequestTableModel, parts: SpeculationParts) -> None:
         super().__init__(theme)
-        self._requests, self._statistics = requests, parts.statistics
+        self._requests = requests
+        self._statistics = parts.statistics
         self.tabs = Segments(theme)
         self.table = RequestTable(theme, requests)
         self.more_button = PillButton(theme, Emphasis.QUIET)

@@ -77,7 +77,10 @@ Index = QModelIndex | QPersistentModelIndex
 
 _INDENT = "    "  # of a folder inside another, in a menu
 _ASKS_PX = 560  # the question that has three buttons
-_ROW_PX, _HEADING_PX, _FOUND_PX, _SNIPPET_PX = 32, 30, 50, 26
+_ROW_PX = 32
+_HEADING_PX = 30
+_FOUND_PX = 50
+_SNIPPET_PX = 26
 EDGE_PX = 12  # of a row, to the name of a chat that is in no folder
 _FOLDER_PX = 34  # for the arrow and the icon of a folder
 _STEP_PX = 14  # how far what is in a folder is indented
@@ -125,7 +128,8 @@ class RenameField(LineField):
     ) -> None:
         """`row` says where the row is now; `done` is called with a changed text."""
         super().__init__(theme, parent=chats.viewport())
-        self._chats, self._reason = chats, chats.reason
+        self._chats = chats
+        self._reason = chats.reason
         self._theme = theme
         self._row = row
         self._before = text
@@ -140,7 +144,8 @@ class RenameField(LineField):
         self.editingFinished.connect(lambda: self._finish(keep=True))
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._follow)
-        listed, bar = chats.model(), chats.verticalScrollBar()
+        listed = chats.model()
+        bar = chats.verticalScrollBar()
         for moved in (listed.rowsInserted, listed.rowsRemoved, listed.modelReset, bar.valueChanged, theme.changed):
             moved.connect(self._follow_soon)
         chats.viewport().installEventFilter(self)
@@ -211,7 +216,8 @@ class ChatRowDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        row, area = row_of(index), QRect(option.rect)
+        row = row_of(index)
+        area = QRect(option.rect)
         if row.is_heading:
             self._paint_heading(painter, area, row.text)
         else:
@@ -254,7 +260,8 @@ class ChatRowDelegate(QStyledItemDelegate):
 
     def _paint_marks(self, painter: QPainter, place: QRect, row: ConversationRow) -> int:
         """Dots for a reply that is being written (a ring) or was not seen, and the pin of a chat in a folder."""
-        theme, colors = self._chats.theme, self._chats.theme.palette
+        theme = self._chats.theme
+        colors = self._chats.theme.palette
         right = place.right()
         middle = place.center().y() + 1 if not row.snippet else place.top() + theme.px(16)
         if row.continues:
@@ -276,7 +283,8 @@ class ChatRowDelegate(QStyledItemDelegate):
         icon(name, self._chats.theme.palette.secondary).paint(painter, place)
 
     def _paint_words(self, painter: QPainter, place: QRect, row: ConversationRow) -> None:
-        theme, colors = self._chats.theme, self._chats.theme.palette
+        theme = self._chats.theme
+        colors = self._chats.theme.palette
         if row.continues:
             self._paint_snippet(painter, place, row.snippet)
             return
@@ -314,7 +322,8 @@ class ChatRowDelegate(QStyledItemDelegate):
         """Bold on a tint: not by colour alone."""
         colors = self._chats.theme.palette
         result = QTextLayout.FormatRange()
-        result.start, result.length = first, last - first
+        result.start = first
+        result.length = last - first
         form = QTextCharFormat()
         form.setBackground(colors.found)
         form.setForeground(colors.text)
@@ -458,17 +467,22 @@ class ChatList(RowRing, QListView):
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         self._scroll_at_edge(event)
-        what, index = dragged(event), self.indexAt(event.position().toPoint())
+        what = dragged(event)
+        index = self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
         welcome = what is not None and is_welcome(what, folder_id, self._tree)
         self._show_target(self._place_of(folder_id) if welcome else QRect())
         event.setAccepted(welcome)
 
     def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
-        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call begins again: a hand that
-        trembles would hold it up."""
-        y, margin = event.position().y(), self.autoScrollMargin()
-        edge = -1 if y < margin else 1 if y >= self.viewport().height() - margin else 0
+        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call of it starts that again,
+        so it is called once for an edge, not for each move.
+        """
+        y = event.position().y()
+        margin = self.autoScrollMargin()
+        edge = 1 if y >= self.viewport().height() - margin else 0
+        if y < margin:
+            edge = -1
         if edge and edge != self._drag_edge:
             super().dragMoveEvent(event)
         self._drag_edge = edge
@@ -486,7 +500,8 @@ class ChatList(RowRing, QListView):
         super().dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        what, index = dragged(event), self.indexAt(event.position().toPoint())
+        what = dragged(event)
+        index = self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
         self._show_target(QRect())
         if what is None or not is_welcome(what, folder_id, self._tree):
@@ -574,7 +589,8 @@ class ChatList(RowRing, QListView):
         index = super().moveCursor(action, modifiers)
         if not index.isValid():
             return index
-        ahead, behind = range(index.row(), self._rows().rowCount()), range(index.row(), -1, -1)
+        ahead = range(index.row(), self._rows().rowCount())
+        behind = range(index.row(), -1, -1)
         rows = (*behind, *ahead) if action in _BACKWARDS else (*ahead, *behind)
         items = (self._rows().index(row, 0) for row in rows)
         return next(filter(self._is_item, items), index)
@@ -680,7 +696,8 @@ class ChatList(RowRing, QListView):
         self._open_menu(index, self.viewport().mapToGlobal(self.visualRect(index).center()))
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
-        row, where = row_of(index), QPersistentModelIndex(index)
+        row = row_of(index)
+        where = QPersistentModelIndex(index)
         menu = popup_menu(self, self.theme)
         menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
         if row.folder_id:

@@ -91,7 +91,8 @@ class _DeletionDelegate(QStyledItemDelegate):
         return QSize(0, lines + self._list.theme.px(20))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        theme, colors = self._list.theme, self._list.theme.palette
+        theme = self._list.theme
+        colors = self._list.theme.palette
         deletion: Deletion = index.data(DELETION)
         area = QRect(option.rect)
         painter.save()

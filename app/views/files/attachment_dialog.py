@@ -40,7 +40,8 @@ class FoundInAttachment(QObject):
         block = self._text.document().findBlockByNumber(self._read)
         while block.isValid() and (is_whole or block.next().isValid()) and len(self._found) < _MOST:
             self._found += [_cursor_over(block, *span) for span in occurrences_of_any(block.text(), self._words)]
-            self._read, block = self._read + 1, block.next()
+            self._read = self._read + 1
+            block = block.next()
         if len(self._found) > before:
             if not before and not self._text.verticalScrollBar().value():  # the user has not scrolled meanwhile
                 self._show_current()
@@ -66,13 +67,15 @@ class FoundInAttachment(QObject):
 
     def _lit(self, cursor: QTextCursor, current: bool) -> QTextEdit.ExtraSelection:
         result = QTextEdit.ExtraSelection()
-        result.cursor, result.format = cursor, found_format(self._theme, current)
+        result.cursor = cursor
+        result.format = found_format(self._theme, current)
         return result
 
 
 def _cursor_over(block: QTextBlock, first: int, last: int) -> QTextCursor:
     """`first` and `last` count characters, Qt's places words of 16 bits."""
-    text, cursor = block.text(), QTextCursor(block)
+    text = block.text()
+    cursor = QTextCursor(block)
     start = block.position() + _words_of_16_bits(text[:first])
     cursor.setPosition(start)
     cursor.setPosition(start + _words_of_16_bits(text[first:last]), QTextCursor.MoveMode.KeepAnchor)
@@ -101,7 +104,8 @@ class AttachmentDialog(ReadingDialog):
         super().__init__(theme, parent)
         self._attachment = attachment
         self._found = FoundInAttachment(theme, self.text, words)
-        self.put_back, self.remove = self.add_button(), self.add_button()
+        self.put_back = self.add_button()
+        self.remove = self.add_button()
         self.put_back.setVisible(can_put_back)
         self.remove.setVisible(can_remove)
         for button, requested in ((self.put_back, self.put_back_requested), (self.remove, self.remove_requested)):
@@ -124,7 +128,8 @@ class AttachmentDialog(ReadingDialog):
 
     def _retranslate(self) -> None:
         chip = AttachmentChip(self._theme, content_of(self._attachment), self, removable=False)
-        title, detail = chip.title(), chip.detail()
+        title = chip.title()
+        detail = chip.detail()
         chip.deleteLater()
         chip.hide()
         missing = self._attachment.kind is AttachmentKind.NOTE

@@ -31,8 +31,10 @@ class ExportDialog(ProgressDialog):
         self, theme: Theme, parent: QWidget, exports: ExportController, banner: Banner, chat_id: int | None, title: str
     ) -> None:
         super().__init__(theme, parent)
-        self._exports, self._banner = exports, banner
-        self._chat_id, self._title = chat_id, title
+        self._exports = exports
+        self._banner = banner
+        self._chat_id = chat_id
+        self._title = title
         self._is_writing = False
         self._done = (0, 0)
         self._problem: Notice | None = None
@@ -108,7 +110,8 @@ class ExportDialog(ProgressDialog):
 
     def export_to(self, chosen: str) -> None:
         path = Path(chosen) / self._file_name() if self._is_folder() else Path(chosen)
-        self._is_writing, self._done = True, (0, 0)
+        self._is_writing = True
+        self._done = (0, 0)
         self.act_button.setEnabled(False)
         self.form.setEnabled(False)
         self.bar.set_share(0)
@@ -124,7 +127,8 @@ class ExportDialog(ProgressDialog):
         self._retranslate()
 
     def _on_finished(self, exported: Exported) -> None:
-        path, missing = exported.path, (exported.too_many, exported.unreadable)
+        path = exported.path
+        missing = (exported.too_many, exported.unreadable)
         self._end()
 
         def text() -> BannerText:

@@ -35,7 +35,8 @@ class _Stage(StrEnum):
 class ImportDialog(ProgressDialog):
     def __init__(self, theme: Theme, parent: QWidget, imports: ImportController, banner: Banner) -> None:
         super().__init__(theme, parent)
-        self._imports, self._banner = imports, banner
+        self._imports = imports
+        self._banner = banner
         self._stage = _Stage.CHOOSING
         self._preview: Preview | None = None
         self._refusal = ""
@@ -95,7 +96,8 @@ class ImportDialog(ProgressDialog):
         return DialogText(self.tr("Import chats"), self._sentence(), act=act, cancel=self.tr("Cancel"))
 
     def _show_parts(self) -> None:
-        stage, preview = self._stage, self._preview
+        stage = self._stage
+        preview = self._preview
         self.bar.setVisible(stage in (_Stage.READING, _Stage.IMPORTING))
         self.folder_button.setVisible(stage is _Stage.CHOOSING)
         shown = preview if stage is _Stage.PREVIEW else None
@@ -191,7 +193,8 @@ class ImportDialog(ProgressDialog):
         self._set_stage(_Stage.REFUSED)
 
     def _on_imported(self, imported: Imported) -> None:
-        banner, imports = self._banner, self._imports
+        banner = self._banner
+        imports = self._imports
         self.accept()
         if len(imported.ids) == 1:
             imports.open(imported.ids[0])

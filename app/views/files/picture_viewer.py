@@ -25,12 +25,13 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.translated import Translated
 
-_LEAST, _MOST_SHARE = QSize(360, 240), 0.8  # of the screen
+_LEAST = QSize(360, 240)
+_MOST_SHARE = 0.8  # of the screen
 _DRAGGED = QSize(128, 128)
 _EDGE = 18
 
 
-class Page(QWidget):
+class PicturePage(QWidget):
     """The picture; empty until it is read."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -42,7 +43,8 @@ class Page(QWidget):
         self.setMinimumSize(_LEAST)
 
     def show_image(self, image: QImage, file: str) -> None:
-        self.image, self.file = image, file
+        self.image = image
+        self.file = file
         self.update()
 
     def area(self) -> QRectF:
@@ -50,7 +52,8 @@ class Page(QWidget):
         size = self.image.size()
         if size.width() > self.width() or size.height() > self.height():
             size = size.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
-        left, top = (self.width() - size.width()) / 2, (self.height() - size.height()) / 2
+        left = (self.width() - size.width()) / 2
+        top = (self.height() - size.height()) / 2
         return QRectF(left, top, size.width(), size.height())
 
     def data(self) -> QMimeData:
@@ -88,9 +91,10 @@ class PictureViewer(Translated, QDialog):
     def __init__(self, theme: Theme, picture: Attachment, parent: QWidget, *, can_remove: bool) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._theme, self._picture = theme, picture
+        self._theme = theme
+        self._picture = picture
         self._is_missing = False
-        self.page = Page(self)
+        self.page = PicturePage(self)
         self.facts = TextLabel(theme, TextStyle.SECONDARY, self)
         self.copy = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.remove = PillButton(theme, Emphasis.PLAIN, parent=self)
@@ -155,7 +159,8 @@ class PictureViewer(Translated, QDialog):
 
     def _retranslate(self) -> None:
         picture = self._picture
-        title, size = picture_title(picture.name), picture_size(picture.width, picture.height)
+        title = picture_title(picture.name)
+        size = picture_size(picture.width, picture.height)
         set_window_title(self, title)
         self.page.setAccessibleName(f"{title}, {size}")
         in_one_line = size.replace(" ", "\N{NO-BREAK SPACE}")

@@ -89,7 +89,8 @@ class DownloadRow(Translated, QWidget):
 
     def show_entry(self, entry: DownloadEntry) -> None:
         self._entry = entry
-        failed, finished = entry.state is DownloadState.FAILED, entry.state is DownloadState.FINISHED
+        failed = entry.state is DownloadState.FAILED
+        finished = entry.state is DownloadState.FINISHED
         self.name.setText(" + ".join(map(human_name, entry.repositories)))
         set_tooltip(self.name, "\n".join(entry.repositories))
         self.words.setText(self._sentence(entry))
@@ -122,7 +123,8 @@ class DownloadRow(Translated, QWidget):
             )
 
     def _show_buttons(self, entry: DownloadEntry) -> None:
-        under_way, failed = entry.state in _UNDER_WAY, entry.state is DownloadState.FAILED or entry.error is not None
+        under_way = entry.state in _UNDER_WAY
+        failed = entry.state is DownloadState.FAILED or entry.error is not None
         self.use_button.setVisible(entry.state is DownloadState.FINISHED)
         paused = entry.state is DownloadState.PAUSED  # to resume is to try again
         self.try_button.setVisible((failed and not paused) or entry.retry is not None)
@@ -234,7 +236,8 @@ class FileLines(QWidget):
 
     def _line(self) -> tuple[QWidget, NameLabel, TextLabel]:
         line = QWidget()
-        name, figures = NameLabel(self._theme, TextStyle.FINE), TextLabel(self._theme, TextStyle.FINE)
+        name = NameLabel(self._theme, TextStyle.FINE)
+        figures = TextLabel(self._theme, TextStyle.FINE)
         row = QBoxLayout(QBoxLayout.Direction.LeftToRight, line)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(name, 2)

@@ -144,12 +144,12 @@ class DiscoverPanel(Translated, QWidget):
         self.text.textEdited.connect(lambda _text: self._timer.start())
         self.text.returnPressed.connect(self._search)
         for button, name in self._choices.items():
-            button.chosen.connect(lambda value, name=name: self._limit(**{name: value}))
-        self.fits_only.toggled.connect(lambda on: self._limit(fits_only=on))
-        self.main_button.clicked.connect(lambda: self._limit(drafts_for=None))
+            button.chosen.connect(lambda value, name=name: self.limit(**{name: value}))
+        self.fits_only.toggled.connect(lambda on: self.limit(fits_only=on))
+        self.main_button.clicked.connect(lambda: self.limit(drafts_for=None))
         self.again_button.clicked.connect(self._discover.again)
-        self.list.chosen.connect(self._open_page)
-        self.page.back_requested.connect(self._close_page)
+        self.list.chosen.connect(self.open_page)
+        self.page.back_button.clicked.connect(self._close_page)
         self.page.install_requested.connect(self._install)
         self.page.drafts_requested.connect(self.show_drafts_for)
         self._discover.changed.connect(self._show_state)
@@ -177,7 +177,7 @@ class DiscoverPanel(Translated, QWidget):
 
     # What the user does
 
-    def _limit(self, **changed: Any) -> None:
+    def limit(self, **changed: Any) -> None:
         self._filter = replace(self._filter, **changed)
         self._search()
 
@@ -187,7 +187,7 @@ class DiscoverPanel(Translated, QWidget):
         self._show_filter()
         self._discover.search(self._filter)
 
-    def _open_page(self, repository: str) -> None:
+    def open_page(self, repository: str) -> None:
         self._discover.read_page(repository)
         self._stack.setCurrentIndex(1)
         self.page.back_button.setFocus()
@@ -419,7 +419,9 @@ class OfferRow(QWidget):
 
     def _name_button(self, coming: DownloadState | None, *, is_used: bool) -> None:
         here = self.offer.installed
-        state = self.tr("In use") if is_used else "" if here else coming_text(coming)
+        state = "" if here else coming_text(coming)
+        if is_used:
+            state = self.tr("In use")
         self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
         self.install_button.setEnabled(not state)
         name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")

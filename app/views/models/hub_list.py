@@ -28,7 +28,9 @@ from app.words.hub import hub_line, hub_record, install_text, installed_text, lo
 from app.words.model_names import human_name
 
 _WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
-_SIDE_PX, _CHEVRON_PX, _BUTTON_PX = 10, 16, 28
+_SIDE_PX = 10
+_CHEVRON_PX = 16
+_BUTTON_PX = 28
 _CARD_EDGE_PX = 6
 _MOVES = QListView.CursorAction
 
@@ -110,7 +112,8 @@ class HubListView(ChoiceList):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
-        pressed, self._pressed_install = self._pressed_install, ""
+        pressed = self._pressed_install
+        self._pressed_install = ""
         if pressed and self.install_at(event.position().toPoint()) == pressed:
             self.install_requested.emit(pressed)
 
@@ -166,12 +169,14 @@ class HubDelegate(QStyledItemDelegate):
         return button if row_px >= 3 * button else 0
 
     def _words_px(self, row_px: int) -> int:
-        theme, aside = self._theme, self._aside_px(row_px)
+        theme = self._theme
+        aside = self._aside_px(row_px)
         return row_px - theme.px(2 * _SIDE_PX + _CHEVRON_PX + 8) - aside - (theme.px(8) if aside else 0)
 
     def button(self, row: QRect, entry: HubEntry) -> QRect:
         """Where the row has Install, or what became of it."""
-        theme, wide = self._theme, self._aside_px(row.width())
+        theme = self._theme
+        wide = self._aside_px(row.width())
         right = row.right() - theme.px(_SIDE_PX + _CHEVRON_PX + 8)
         high = theme.px(_BUTTON_PX)
         if wide and not self._said(entry):  # as wide as its word
@@ -191,7 +196,8 @@ class HubDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = style.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ring, over = self._view.rings(state), bool(state & QStyle.StateFlag.State_MouseOver)
+        ring = self._view.rings(state)
+        over = bool(state & QStyle.StateFlag.State_MouseOver)
         paint_row_ground(painter, area, self._theme.palette, over or ring, ring)
         if index.row() < index.model().rowCount() - 1:
             line = QRectF(area.left() + 10, area.bottom(), area.width() - 20, 1)
@@ -201,10 +207,13 @@ class HubDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_aside(self, painter: QPainter, area: QRect, entry: HubEntry) -> None:
-        theme, colors, side = self._theme, self._theme.palette, self._theme.px(_CHEVRON_PX)
+        theme = self._theme
+        colors = self._theme.palette
+        side = self._theme.px(_CHEVRON_PX)
         at = QRect(area.right() - theme.px(_SIDE_PX) - side, area.center().y() - side // 2, side, side)
         icon("chevron-right", colors.faint).paint(painter, at)
-        place, said = self.button(area, entry), self._said(entry)
+        place = self.button(area, entry)
+        said = self._said(entry)
         if not place.width():
             return
         painter.setFont(theme.ui_font())
@@ -221,7 +230,8 @@ class HubDelegate(QStyledItemDelegate):
         painter.drawText(place, Qt.AlignmentFlag.AlignCenter, install_text())
 
     def _paint_words(self, painter: QPainter, area: QRect, entry: HubEntry) -> None:
-        theme, colors = self._theme, self._theme.palette
+        theme = self._theme
+        colors = self._theme.palette
         place = area.adjusted(theme.px(_SIDE_PX), theme.px(8), 0, 0)
         place.setWidth(self._words_px(area.width()))
         mark_px = theme.px(24) if entry.model.gated else 0
@@ -243,7 +253,8 @@ class HubDelegate(QStyledItemDelegate):
 
     def _paint_badge(self, painter: QPainter, line: QRect, name: str) -> int:
         """After the name, or at the end of the line; what width is left for the name."""
-        gap, size = self._theme.px(8), badge_size(self._theme, draft_badge_text())
+        gap = self._theme.px(8)
+        size = badge_size(self._theme, draft_badge_text())
         name_px = min(QFontMetrics(self._name_font()).horizontalAdvance(name) + 2, line.width() - size.width() - gap)
         top = line.top() + (line.height() - size.height()) // 2
         paint_badge(painter, self._theme, QRect(QPoint(line.left() + name_px + gap, top), size), draft_badge_text())

@@ -25,7 +25,8 @@ from app.views.widgets.clipboard import safe_mime_data
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX, LinkRing
 
-MOST_BLOCKS, MOST_CHARS = 150, 30_000  # the rest is on the model's page
+MOST_BLOCKS = 150
+MOST_CHARS = 30_000  # the rest is on the model's page
 _AT_ONCE = 8  # blocks
 
 
@@ -61,7 +62,8 @@ class ModelCard(QWidget):
 
     def _show_some(self) -> None:
         """A long card takes longer than a window may block: the rest follows after the next events."""
-        some, self._rest = self._rest[:_AT_ONCE], self._rest[_AT_ONCE:]
+        some = self._rest[:_AT_ONCE]
+        self._rest = self._rest[_AT_ONCE:]
         if not self._rest:
             self._timer.stop()
         for block in some:
@@ -145,7 +147,8 @@ class CardLink(LinkRing):
 
     def __init__(self, theme: Theme, text: QTextBrowser, links: Sequence[Link], card: QWidget) -> None:
         super().__init__(theme, card)
-        self._text, self._card = text, card
+        self._text = text
+        self._card = card
         self._links = links
         self._number = 0
         self.name_after(links[0])

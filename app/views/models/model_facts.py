@@ -29,7 +29,8 @@ from app.words.pairs import (
 
 def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
     """As (name of the fact, fact); what is not known is left out."""
-    about, drafts = entry.about, entry.drafter is not None
+    about = entry.about
+    drafts = entry.drafter is not None
     chat_tokens = min(context_tokens, entry.context_tokens or context_tokens)  # no chat is longer than the model holds
     drafting = drafting_text(
         about,
@@ -73,7 +74,8 @@ def context_text(entry: ModelEntry) -> str:
 
     Where more was asked for than the model holds, that is said as well.
     """
-    holds, fit = entry.context_tokens, entry.fit
+    holds = entry.context_tokens
+    fit = entry.fit
     parts = [tokens_text(holds)] if holds else []
     if fit is not None and 0 < fit.largest_context_tokens < holds:
         parts.append(fill(QCoreApplication.translate("Models", "%1 fit in memory"), count(fit.largest_context_tokens)))

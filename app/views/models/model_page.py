@@ -30,7 +30,6 @@ _FILES_SHOWN = 60
 
 class ModelPage(Translated, Page):
     most_px = COLUMN_PX
-    back_requested = Signal()
     install_requested = Signal(str)  # repository
     drafts_requested = Signal(object)  # ModelInfo of a main model
 
@@ -58,7 +57,6 @@ class ModelPage(Translated, Page):
         self._files_heading = TextLabel(theme, TextStyle.HEADING)
         self._card_heading = TextLabel(theme, TextStyle.HEADING)
         self._arrange()
-        self.back_button.clicked.connect(self.back_requested)
         self.install_button.clicked.connect(lambda: self.install_requested.emit(discover.page_of))
         self.use_button.clicked.connect(self._use)
         self.again_button.clicked.connect(lambda: discover.read_page(discover.page_of))
@@ -91,7 +89,8 @@ class ModelPage(Translated, Page):
 
     def show_page(self) -> None:
         """As much as is known: without its page what a list had, why there is no more, and what can be done."""
-        page, entry = self._discover.page, self._discover.page_entry
+        page = self._discover.page
+        entry = self._discover.page_entry
         self.title.setText(human_name(self._discover.page_of))
         set_tooltip(self.title, self._discover.page_of)
         self.hub_button.setVisible(page is not None)
@@ -131,7 +130,8 @@ class ModelPage(Translated, Page):
         self._show_partners(entry)
 
     def _show_install(self, entry: HubEntry | None) -> None:
-        page, repository = self._discover.page, self._discover.page_of
+        page = self._discover.page
+        repository = self._discover.page_of
         words = self.tr("Install")
         if page is not None:
             known = page.download_bytes > 0

@@ -34,7 +34,6 @@ _BUTTONS = (*_FIRST, *_MORE)
 class ModelRow(Card):
     """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
-    delete_requested = Signal()
     opened = Signal(bool)
 
     def __init__(self, theme: Theme, entry: ModelEntry, models: ModelController) -> None:
@@ -64,7 +63,6 @@ class ModelRow(Card):
         self.reload_button.clicked.connect(lambda: models.reload(entry.folder))
         self.use_button.clicked.connect(lambda: models.use(entry.folder))
         self.more_button.clicked.connect(lambda: self.show_facts(self._facts is None))
-        self.delete_button.clicked.connect(self.delete_requested)
         theme.changed.connect(self._place_aside)
 
     @property
@@ -142,7 +140,8 @@ class ModelRow(Card):
 
     @property
     def _is_in_use(self) -> bool:
-        entry, gone = self._entry, self._entry.upkeep.state is UpkeepState.DELETING
+        entry = self._entry
+        gone = self._entry.upkeep.state is UpkeepState.DELETING
         return (entry.is_main or entry.is_draft) and not entry.is_checking and not gone
 
     def _words(self) -> QVBoxLayout:

@@ -15,7 +15,8 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.translated import Translated
 
-YOURS, FIND = "yours", "find"
+YOURS = "yours"
+FIND = "find"
 
 
 class ModelsView(Translated, QWidget):

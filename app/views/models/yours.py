@@ -80,23 +80,12 @@ class YoursPage(Translated, Page):
     def _connect(self) -> None:
         self.refresh_button.clicked.connect(self._models.refresh)
         self.add_folder_button.clicked.connect(self._ask_for_folder)
-        self.installed.delete_requested.connect(self.ask_to_delete)
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Other programs may have added or deleted models."""
         super().showEvent(event)
         self._models.refresh()
-
-    # What is installed
-
-    def ask_to_delete(self, entry: ModelEntry) -> Dialog:
-        def text() -> DialogText:
-            frees = fill(self.tr("Frees %1."), size(entry.size_bytes))
-            title = fill(self.tr("Delete %1?"), human_name(entry.name))
-            return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
-
-        return ask(self.theme, self, text, lambda: self._models.delete(entry.folder))
 
     # Folders
 
@@ -129,7 +118,6 @@ class YoursPage(Translated, Page):
 class InstalledCard(Translated, QWidget):
     """What is installed: sorted and filtered as the user likes, with what can be done with each model."""
 
-    delete_requested = Signal(object)  # ModelEntry
     machines_requested = Signal()
 
     def __init__(self, theme: Theme, models: ModelController) -> None:
@@ -155,9 +143,11 @@ class InstalledCard(Translated, QWidget):
 
     def show_models(self) -> None:
         """Only what has changed is made again."""
-        entries, scanned = starter_as_one(self._models.models), self._models.library.scanned
+        entries = starter_as_one(self._models.models)
+        scanned = self._models.library.scanned
         if (entries, scanned) != (self._entries, self._scanned):
-            self._entries, self._scanned = entries, scanned
+            self._entries = entries
+            self._scanned = scanned
             self._show_rows()
 
     def _arrange(self) -> None:
@@ -234,8 +224,16 @@ class InstalledCard(Translated, QWidget):
             row.show_facts(True)
         row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))
         row.machines_button.clicked.connect(self.machines_requested)
-        row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
+        row.delete_button.clicked.connect(lambda: self.ask_to_delete(entry))
         return row
+
+    def ask_to_delete(self, entry: ModelEntry) -> Dialog:
+        def text() -> DialogText:
+            frees = fill(self.tr("Frees %1."), size(entry.size_bytes))
+            title = fill(self.tr("Delete %1?"), human_name(entry.name))
+            return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
+
+        return ask(self._theme, self, text, lambda: self._models.delete(entry.folder))
 
     def _rest(self, number: int) -> PillButton:
         button = PillButton(self._theme, Emphasis.QUIET)
@@ -285,7 +283,8 @@ class InstalledCard(Translated, QWidget):
         )
         self.sort.setAccessibleName(self.tr("Order"))
         self.fits.setText(self.tr("Runs on this Mac"))
-        self._entries, self._scanned = starter_as_one(self._models.models), self._models.library.scanned
+        self._entries = starter_as_one(self._models.models)
+        self._scanned = self._models.library.scanned
         self._show_rows()
 
 

@@ -16,7 +16,7 @@ from app.view_models.installed_list import is_too_large
 from app.view_models.machines import AskingState, PairingView, PlanView
 from app.view_models.model_list import PairState
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
@@ -115,12 +115,14 @@ class LendCard(Translated, Card):
         super().__init__(theme)
         self._lending = lending
         self.on = Switch(theme)
-        self.stop, self.new_code, self.fetch = PillButton(theme), PillButton(theme), PillButton(theme)
+        self.stop = PillButton(theme)
+        self.new_code = PillButton(theme)
+        self.fetch = PillButton(theme)
         self.code = TextLabel(theme, TextStyle.TITLE)
-        self.on_row = Row(theme, self.on)
-        self.use_row = Row(theme, self.stop)
-        self.wanted_row = Row(theme, self.fetch)
-        self.code_row = Row(theme, self.new_code)
+        self.on_row = SettingRow(theme, self.on)
+        self.use_row = SettingRow(theme, self.stop)
+        self.wanted_row = SettingRow(theme, self.fetch)
+        self.code_row = SettingRow(theme, self.new_code)
         self.bar = ProgressLine(theme)  # of the model that another machine needs
         self._second = QTimer(self, interval=_SECOND_MS)
         self._second.timeout.connect(self._show)
@@ -134,7 +136,8 @@ class LendCard(Translated, Card):
         self._retranslate()
 
     def _show(self) -> None:
-        lending, state = self._lending, self._lending.state
+        lending = self._lending
+        state = self._lending.state
         self.on.setChecked(lending.is_on)
         self.on_row.set_words(self.tr("Help other Macs"), lending_words(state, lending.address, lending.port))
         self.use_row.setVisible(bool(state.user))
@@ -155,7 +158,8 @@ class LendCard(Translated, Card):
 
     def _show_wanted(self) -> None:
         """A model that another machine needs, then how far it is."""
-        state, coming = self._lending.state, self._lending.coming
+        state = self._lending.state
+        coming = self._lending.coming
         self.wanted_row.setVisible(bool(self._lending.wanted or coming))
         wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
         self.wanted_row.set_words(wanted, wanted_words(state))
@@ -180,7 +184,7 @@ class PairedCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self._models = models
-        self.rows: dict[str, Row] = {}  # by fingerprint
+        self.rows: dict[str, SettingRow] = {}  # by fingerprint
         self.buttons: dict[str, PillButton] = {}  # likewise
         self.moves: dict[str, PillButton] = {}  # likewise
         machines.changed.connect(self._retranslate)
@@ -204,7 +208,7 @@ class PairedCard(Translated, Card):
             self.buttons[fingerprint].setAccessibleName(fill(self.tr("Remove %1"), entry.name))
             self.buttons[fingerprint].setText(self.tr("Remove…"))
 
-    def _row(self, fingerprint: str) -> Row:
+    def _row(self, fingerprint: str) -> SettingRow:
         move = self.moves[fingerprint] = PillButton(self.theme)
         move.clicked.connect(lambda: self._machines.move(fingerprint))
         button = self.buttons[fingerprint] = PillButton(self.theme)
@@ -214,7 +218,7 @@ class PairedCard(Translated, Card):
         beside.setContentsMargins(0, 0, 0, 0)
         for each in (move, button):
             beside.addWidget(each)
-        return Row(self.theme, both)
+        return SettingRow(self.theme, both)
 
     def ask_to_remove(self, fingerprint: str) -> Dialog:
         entry = next(each for each in self._machines.entries if each.fingerprint == fingerprint)
@@ -237,7 +241,7 @@ class NearbyCard(Translated, Card):
         super().__init__(theme)
         self._discovery = discovery
         self._shown = discovery.strangers[:0]
-        self.rows: list[Row] = []
+        self.rows: list[SettingRow] = []
         self.buttons: list[PillButton] = []
         discovery.changed.connect(self._retranslate)
         self._retranslate()
@@ -246,7 +250,7 @@ class NearbyCard(Translated, Card):
         if self._discovery.strangers != self._shown:
             self._shown = self._discovery.strangers
             self.buttons = [PillButton(self.theme) for _ in self._shown]
-            self.rows = [Row(self.theme, button) for button in self.buttons]
+            self.rows = [SettingRow(self.theme, button) for button in self.buttons]
             self.set_rows(self.rows)
             for machine, button in zip(self._shown, self.buttons, strict=True):
                 button.setEnabled(machine.is_same_version)
@@ -262,10 +266,13 @@ class PairingCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self._others: tuple[str, ...] = ()  # addresses of the machine that was chosen: the soonest is taken
-        self.address, self.code = LineField(theme), LineField(theme)
-        self.pair, self.cancel = PillButton(theme), PillButton(theme)
+        self.address = LineField(theme)
+        self.code = LineField(theme)
+        self.pair = PillButton(theme)
+        self.cancel = PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
-        self._address_row, self.code_row = Row(theme, self.address), Row(theme, self.code)
+        self._address_row = SettingRow(theme, self.address)
+        self.code_row = SettingRow(theme, self.code)
         self.add(self._address_row)
         self.add(self.code_row)
         foot = QWidget()
@@ -336,11 +343,13 @@ class PlanCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self._models = models
-        self.model, self.machine = ChoiceButton(theme), ChoiceButton(theme)
+        self.model = ChoiceButton(theme)
+        self.machine = ChoiceButton(theme)
         self.run = PillButton(theme, Emphasis.PRIMARY)
         self.alone = PillButton(theme)
         self.plan = TextLabel(theme, TextStyle.FINE)
-        self._model_row, self._machine_row = Row(theme, self.model), Row(theme, self.machine)
+        self._model_row = SettingRow(theme, self.model)
+        self._machine_row = SettingRow(theme, self.machine)
         self.add(self._model_row)
         self.add(self._machine_row)
         self.column.addWidget(self.plan)
@@ -380,7 +389,8 @@ class PlanCard(Translated, Card):
         self._machines.make_plan(str(self.model.value or ""), str(self.machine.value or ""))
 
     def _show(self) -> None:
-        view, pair = self._machines.plan, self._models.pair
+        view = self._machines.plan
+        pair = self._models.pair
         helper = pair.helper.fingerprint if pair.helper is not None and pair.state == PairState.READY else ""
         is_so = bool(helper) and (pair.main_folder, helper) == (view.folder, view.fingerprint)
         self.plan.setText(self._plan_text(view, is_so))

@@ -16,7 +16,7 @@ from app.theme import Theme
 from app.views.settings.options import OptionRow
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import ChoiceButton, PillButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.fields import LineField, Switch, WheelPasses, WholeField
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -28,7 +28,8 @@ from app.words.model_names import human_name
 from app.words.server import is_port_problem, state_words
 
 _FIRST_PORT = 1024
-_PORT_PX, _KEY_PX = 110, 260
+_PORT_PX = 110
+_KEY_PX = 260
 _KEPT_MINUTES = (5, 15, 60, 240)
 _COPIED_MS = 1400
 _SPARE_PX = FramedText.MARGIN_PX + 2  # Qt scrolls by a line where less than a margin is left below the last one
@@ -49,13 +50,13 @@ class ServerPage(Translated, Page):
         self.show_key, self.new_key, self.remove_key = (PillButton(theme) for _ in range(3))
         self.copy_key = CopyButton(theme, lambda: settings.server_key)
         self.connect_card = ConnectCard(theme, server)
-        self.on_row = Row(theme, self.on)
-        self.another_row = Row(theme, self.another)
-        self._address_row = Row(theme, self.copy_address)
+        self.on_row = SettingRow(theme, self.on)
+        self.another_row = SettingRow(theme, self.another)
+        self._address_row = SettingRow(theme, self.copy_address)
         self._port_row = OptionRow(theme, settings, "server_port", self.port)
-        self._key_row = Row(theme, self.key)
+        self._key_row = SettingRow(theme, self.key)
         self._key_buttons = QWidget()
-        self._network_row = Row(theme, self.in_network)
+        self._network_row = SettingRow(theme, self.in_network)
         self._name_row = OptionRow(theme, settings, "server_any_name", self.any_name)
         self._others_row = OptionRow(theme, settings, "server_keep_min", self.others)
         self._note = TextLabel(theme, TextStyle.FINE)
@@ -70,7 +71,8 @@ class ServerPage(Translated, Page):
         buttons = Flow(self._key_buttons)
         for button in (self.show_key, self.copy_key, self.new_key, self.remove_key):
             buttons.addWidget(button)
-        main, access = Card(self.theme), Card(self.theme)
+        main = Card(self.theme)
+        access = Card(self.theme)
         main.add(self.on_row)
         main.column.addWidget(self.another_row)
         for row in (self._address_row, self._port_row, self._others_row):
@@ -103,7 +105,8 @@ class ServerPage(Translated, Page):
         self._show()
 
     def _show(self) -> None:
-        server, settings = self._server, self._settings
+        server = self._server
+        settings = self._settings
         for switch, on in ((self.on, server.is_on), (self.in_network, settings.server_in_network)):
             switch.set_value(on)
         self._show_others()
@@ -116,7 +119,8 @@ class ServerPage(Translated, Page):
         self.others.set_choices([(0, self.tr("Off")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
 
     def _show_state(self) -> None:
-        server, port = self._server, self._settings.server_port
+        server = self._server
+        port = self._settings.server_port
         self.on_row.set_words(
             self.tr("Server for other programs"), state_words(server.state, server.reached.address, port)
         )
@@ -198,7 +202,7 @@ class ConnectCard(Translated, Card):
         self.text = PastedText(theme, self)
         self.copy_button = CopyButton(theme, self.pasted)
         self.note = TextLabel(theme, TextStyle.FINE)
-        self._client_row = Row(theme, self.client)
+        self._client_row = SettingRow(theme, self.client)
         foot = QWidget()
         Flow(foot).addWidget(self.copy_button)
         for widget in (self._client_row, self.note, self.text, foot):
@@ -215,7 +219,8 @@ class ConnectCard(Translated, Card):
         self._retranslate()
 
     def _retranslate(self) -> None:
-        client, reached = CLIENTS[str(self.client.value)], self._server.reached
+        client = CLIENTS[str(self.client.value)]
+        reached = self._server.reached
         place = client.place(reached)
         if reached.key and reached.key not in client.text(reached):
             place = sentences(place, self.tr("Enter the key there as well."))
@@ -259,7 +264,8 @@ class PastedText(WheelPasses, FramedText):
         self._fit()
 
     def _fit(self) -> None:
-        block, height = self.document().firstBlock(), 0.0
+        block = self.document().firstBlock()
+        height = 0.0
         while block.isValid():
             height += self.blockBoundingRect(block).height()
             block = block.next()

@@ -33,8 +33,10 @@ from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated
 
-_LIST_PX, _LIST_GROWS_PX = 200, 100
-_PAGE_PX, _PAGE_GROWS_PX = 460, 80  # what the widest page needs at 100 %, and more at 200 %
+_LIST_PX = 200
+_LIST_GROWS_PX = 100
+_PAGE_PX = 460
+_PAGE_GROWS_PX = 80  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {
     "general": "settings",
     "models": "box",
@@ -77,12 +79,15 @@ class SettingsWindow(Translated, SideWindow):
             "machines": MachinesPage(theme, machines, models),
             "advanced": self.advanced,
         }
-        self.shown, self._list_px = "general", 0
+        self.shown = "general"
+        self._list_px = 0
         self._found: list[Place] | None = None  # None: the list has the pages
         self._stack = QStackedWidget()
         self._side = PagesSide(theme, self, self._stack)
-        self.index, self.search = self._side.index, self._side.search
-        self.list, self.nothing = self._side.list, self._side.nothing
+        self.index = self._side.index
+        self.search = self._side.search
+        self.list = self._side.list
+        self.nothing = self._side.nothing
         self._arrange()
         self._connect()
         self._restyle()
@@ -138,7 +143,8 @@ class SettingsWindow(Translated, SideWindow):
 
     def _places_elsewhere(self) -> list[Place]:
         """A user who looks for models or figures here is led there."""
-        title, here = self.tr("Models"), self.list
+        title = self.tr("Models")
+        here = self.list
         yours = self.tr("Installed, downloads, folders, deleting.")
         find = self.tr("Recommended models and search.")
         activity = self.tr("Activity")

@@ -85,7 +85,7 @@ class AttachmentActions(QObject):
         composer = self._composer
         attached = self._attached
         composer.bind_attachments(attached.model)
-        composer.attach_requested.connect(self.choose_files)
+        composer.attach_button.clicked.connect(lambda: self.choose_files())  # noqa: PLW0108  without Qt's own argument
         composer.edit.long_text_given.connect(attached.add_text)
         composer.attached.open_requested.connect(self._open_waiting)
         composer.attached.remove_requested.connect(attached.remove)
@@ -135,7 +135,8 @@ class AttachmentActions(QObject):
         return (longest.tokens or 0) - self._composer.excess - self._composer.used_tokens if longest is not None else 0
 
     def _keep_end(self) -> None:
-        longest, room = self.model.longest, self._room()
+        longest = self.model.longest
+        room = self._room()
         if longest is not None and longest.attachment is not None and longest.tokens and room >= _LEAST_ROOM:
             whole = longest.attachment
             text = end_of(whole.text, round(_OF_ROOM * room / longest.tokens * len(whole.text)))
@@ -215,9 +216,9 @@ class AttachmentActions(QObject):
     def _connect_note(self, find_model: Callable[[], None]) -> None:
         models = self._models
         note = self._composer.unseen_note
-        note.use_requested.connect(models.use)
-        note.install_requested.connect(models.install)
-        note.find_requested.connect(find_model)
+        note.use_button.clicked.connect(lambda: models.use(note.installed_folder))
+        note.install_button.clicked.connect(self._install_offered)
+        note.find_button.clicked.connect(find_model)
         models.pair_changed.connect(self._show_unseen)
         models.library.changed.connect(self._show_unseen)
         models.downloads.changed.connect(self._show_unseen)
@@ -226,6 +227,10 @@ class AttachmentActions(QObject):
         for rows in (shown.was_reset, shown.message_inserted, shown.messages_prepended, shown.messages_removed):
             rows.connect(self._show_unseen)
         self._show_unseen()
+
+    def _install_offered(self) -> None:
+        if (offer := self._composer.unseen_note.offer) is not None:
+            self._models.install(offer.repository)
 
     def _has_picture(self) -> bool:
         """In the chat so far, or with the message that is being written."""

@@ -24,7 +24,7 @@ from app.views.settings.options import ThinkingField, make_field
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
-from app.views.widgets.cards import Hairline, Page, Row, Words
+from app.views.widgets.cards import Hairline, Page, SettingRow, Words
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.focus import FocusBefore, put_in_tab_order
@@ -37,7 +37,8 @@ from app.words.options import option_name
 
 _WIDTH_PX = 400
 _LONGEST_NAME = 60  # of a preset
-_PROMPT, _DRAFTING = "system_prompt", "speculation_mode"
+_PROMPT = "system_prompt"
+_DRAFTING = "speculation_mode"
 _WIDE = (_PROMPT, _DRAFTING)
 _ROWS = (
     *("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
@@ -128,7 +129,8 @@ class PresetRow(Translated, QWidget):
 
     def ask_to_delete(self) -> Dialog:
         """It may hold a system prompt that is nowhere else."""
-        preset, name = self._preset, next((each.name for each in self._presets if each.id == self._preset), "")
+        preset = self._preset
+        name = next((each.name for each in self._presets if each.id == self._preset), "")
 
         def text() -> DialogText:
             title = fill(self.tr("Delete the preset “%1”?"), name)
@@ -191,7 +193,7 @@ class ChatSettings(Translated, QWidget):
         self.reset = PillButton(theme, parent=self)
         self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
         self._words = {name: Words(theme, beside=True) for name in _WIDE}
-        self.rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
+        self.rows = {name: SettingRow(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
         self._connect()
         self._retranslate()
@@ -277,9 +279,10 @@ class ChatSettings(Translated, QWidget):
         self.close_button.set_name(self.tr("Close"))
         self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
-        shown: dict[str, Row | Words] = {**self.rows, **self._words}
+        shown: dict[str, SettingRow | Words] = {**self.rows, **self._words}
         for name, words in shown.items():
-            source, field = self._source(name), self.fields[name].field
+            source = self._source(name)
+            field = self.fields[name].field
             words.set_words(option_name(name), self._state(name, source))
             field.setAccessibleName(option_name(name))
             field.setAccessibleDescription(self._state(name, source or self.tr("As in Settings")))

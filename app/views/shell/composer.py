@@ -77,7 +77,8 @@ class UnsentWords(QObject):
         self._field.commit()
         self.keep()
         self._texts[self._chat_id] = self._field.text()
-        self._chat_id, queued = chat_id, self._queued.get(chat_id)
+        self._chat_id = chat_id
+        queued = self._queued.get(chat_id)
         self._field.begin_with(self._texts.pop(chat_id, ""))
         if queued is not None:
             self._queued[chat_id] = queued
@@ -87,7 +88,8 @@ class UnsentWords(QObject):
 
     def go_on_in(self, chat_id: int) -> None:
         """The open chat has a number now: what was typed since its first message was sent stays with it."""
-        left, self._chat_id = self._chat_id, chat_id
+        left = self._chat_id
+        self._chat_id = chat_id
         self.changed.emit(left, "")
         self.keep()
 
@@ -204,7 +206,6 @@ class Composer(Translated, QWidget):
 
     send_requested = Signal(str)
     stop_requested = Signal()
-    attach_requested = Signal()
     excess_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -247,7 +248,6 @@ class Composer(Translated, QWidget):
         self.unsent.due.connect(self._submit)
         self.unsent.due_elsewhere.connect(self._send_queued)
         self.button.clicked.connect(self._on_button)
-        self.attach_button.clicked.connect(self.attach_requested)
         self.attached.left.connect(self.take_focus)
         self._theme.changed.connect(self._restyle)
 
@@ -342,7 +342,8 @@ class Composer(Translated, QWidget):
 
     def set_sees(self, sees: bool, lacks_picture: bool = False) -> None:
         """Whether the chosen model sees pictures; `lacks_picture`: it answers about nothing else, and there is none."""
-        before, self._lacks_picture = (self.attached.unseen, self._lacks_picture), lacks_picture
+        before = (self.attached.unseen, self._lacks_picture)
+        self._lacks_picture = lacks_picture
         self.attached.set_sees(sees)
         if (self.attached.unseen, lacks_picture) != before:
             self._on_attached()
@@ -358,12 +359,14 @@ class Composer(Translated, QWidget):
         return self._tokens.used
 
     def set_context(self, used_tokens: int, limit_tokens: int) -> None:
-        self._tokens.used, self._tokens.limit = used_tokens, limit_tokens
+        self._tokens.used = used_tokens
+        self._tokens.limit = limit_tokens
         self._show_tokens()
 
     def show_attached_tokens(self, tokens: int, limit_tokens: int) -> None:
         """What is attached counts before it is sent; `limit_tokens` where no reply has reported one yet."""
-        self._tokens.attached, self._tokens.model_limit = tokens, limit_tokens
+        self._tokens.attached = tokens
+        self._tokens.model_limit = limit_tokens
         self._show_tokens()
 
     def show_typed_tokens(self, tokens: int) -> None:
@@ -433,7 +436,8 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._generating else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
-        excess, self.excess = self.excess, self._tokens.excess(self.text())
+        excess = self.excess
+        self.excess = self._tokens.excess(self.text())
         if excess != self.excess:
             self.excess_changed.emit()
         can_submit = self._can_submit("" if self.is_empty else "x") and not self.excess
@@ -482,10 +486,6 @@ _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
 
 
 class UnseenNote(Translated, QWidget):
-    use_requested = Signal(str)  # the folder of an installed model that can
-    install_requested = Signal(str)  # the repository of one that is not installed
-    find_requested = Signal()
-
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -503,9 +503,6 @@ class UnseenNote(Translated, QWidget):
         self._row.setContentsMargins(0, 4, 0, 0)
         self._row.addWidget(self.words, 1)
         self._row.addWidget(self._buttons)
-        self.use_button.clicked.connect(self._use)
-        self.install_button.clicked.connect(self._install)
-        self.find_button.clicked.connect(self.find_requested)
         self._retranslate()
         self.hide()
 
@@ -549,12 +546,15 @@ class UnseenNote(Translated, QWidget):
         self._row.setAlignment(self._buttons, Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag.AlignLeft)
         self.setMinimumHeight(self._row.heightForWidth(self.width()))  # the composer asks no height for a width
 
-    def _use(self) -> None:
-        self.use_requested.emit(self._shown[1][1])
+    @property
+    def installed_folder(self) -> str:
+        """Of the model that its first button chooses."""
+        return self._shown[1][1]
 
-    def _install(self) -> None:
-        if (offer := self._shown[2]) is not None:
-            self.install_requested.emit(offer.repository)
+    @property
+    def offer(self) -> ModelOffer | None:
+        """The model that its second button installs."""
+        return self._shown[2]
 
     def _retranslate(self) -> None:
         _chosen, (name, folder), offer, coming, only_sees = self._shown

@@ -78,8 +78,10 @@ class Tray(QObject):
 
     def lines(self) -> list[str]:
         """What is loaded, and how many replies are being written."""
-        pair, writing = self._models.pair, self._asides.writing()
-        main, names = human_name(pair.main_name), pair_name(pair.main_name, pair.draft_name)
+        pair = self._models.pair
+        writing = self._asides.writing()
+        main = human_name(pair.main_name)
+        names = pair_name(pair.main_name, pair.draft_name)
         loaded = {
             PairState.NO_MODEL: self.tr("No model loaded"),
             PairState.UNLOADED: self.tr("No model in memory"),
@@ -250,7 +252,8 @@ class Desktop(QObject):
             self._show_settings()
             self._settings.changed.connect(self._show_settings)
             self._quick_ask.chat_wanted.connect(self._open_chat)
-            here, there = self._quick_ask.edit, self._window.composer.edit
+            here = self._quick_ask.edit
+            there = self._window.composer.edit
             here.files_given.connect(partial(self._go_on_with, there.files_given))
             here.long_text_given.connect(partial(self._go_on_with, there.long_text_given))
             here.image_given.connect(partial(self._go_on_with, there.image_given))

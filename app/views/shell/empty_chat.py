@@ -32,7 +32,6 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 class EmptyChat(Translated, QScrollArea):
     question_asked = Signal(str)
-    models_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,13 +46,13 @@ class EmptyChat(Translated, QScrollArea):
         self.download = DownloadRow(theme)
         self._pair: PairOffer | None = None  # the best for this machine, unless it is on its way
         self._models: ModelController | None = None
-        self._has_model, self._asks = True, True
+        self._has_model = True
+        self._asks = True
         self._offers = True  # until a download takes that place
         self._fitted_for: tuple[object, ...] = ()
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
-        self.offer_button.clicked.connect(self.models_requested)
         self.install_button.clicked.connect(self._on_click)
         self._shown_for: tuple[bool, bool] | None = None
         self._retranslate()

@@ -114,7 +114,10 @@ class Opener:
         attach: Callable[[str], None],
         attach_text: Callable[[str], None],
     ) -> None:
-        self._composer, self._chats, self._attach, self._attach_text = composer, chats, attach, attach_text
+        self._composer = composer
+        self._chats = chats
+        self._attach = attach
+        self._attach_text = attach_text
 
     def open(self, given: QUrl | str) -> None:
         """In the chat that is open."""

@@ -19,7 +19,8 @@ from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill
 
-_WIDTH_PX, _SIDE_PX = 380, 12
+_WIDTH_PX = 380
+_SIDE_PX = 12
 
 
 class FindBar(Translated, QWidget):
@@ -159,7 +160,8 @@ class FindBar(Translated, QWidget):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.count.text()))
 
     def _show_count(self) -> None:
-        total, reading = self._finder.count, self._finder.is_reading
+        total = self._finder.count
+        reading = self._finder.is_reading
         text = ""
         if total:
             text = fill(self.tr("%1 of %2"), count(self._finder.number), count(total) + ("…" if reading else ""))

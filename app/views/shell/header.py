@@ -23,8 +23,10 @@ from app.words.notices_for_errors import notice_for
 from app.words.pairs import name_beside, seeing_text
 
 HEIGHT = 48
-_NARROW_PX, _LEAST_TITLE_PX = 460, 60
-_CHIP_SHARE, _NARROW_SHARE = 0.62, 0.74
+_NARROW_PX = 460
+_LEAST_TITLE_PX = 60
+_CHIP_SHARE = 0.62
+_NARROW_SHARE = 0.74
 _ARROW = "←"
 _LEAST_DRAFT_PX = 32  # less of a name says nothing
 
@@ -183,7 +185,9 @@ class PairChip(Translated, PaintedButton):
         return fill(self.tr("Loading %1… %2"), name, percent(self._pair.loaded_share))
 
     def _parts(self, *, short: bool = False) -> list[_Part]:
-        colors, pair, main = self.theme.palette, self._pair, human_name(self._pair.main_name)
+        colors = self.theme.palette
+        pair = self._pair
+        main = human_name(self._pair.main_name)
         if pair.state == PairState.NO_MODEL:
             return [(self.tr("Choose a model"), colors.text, False)]
         if pair.state == PairState.LOADING:
@@ -197,7 +201,9 @@ class PairChip(Translated, PaintedButton):
         return [(main, colors.text, False), *self._draft_parts(short=short)]
 
     def _draft_parts(self, *, short: bool) -> list[_Part]:
-        colors, pair, draft = self.theme.palette, self._pair, human_name(self._pair.draft_name)
+        colors = self.theme.palette
+        pair = self._pair
+        draft = human_name(self._pair.draft_name)
         if short:
             draft = name_beside(draft, human_name(pair.main_name))
         if pair.draft_state == DraftState.NONE:
@@ -268,7 +274,8 @@ class PairChip(Translated, PaintedButton):
     def fitted(self) -> list[tuple[_Part, int]]:
         """What is painted between the edge and the arrow, and how wide each of it is."""
         room = self.width() - 2 * self.theme.px(12) - self.theme.px(10) - self.theme.px(6) - self._eye_px()
-        parts, metrics = self._fitting_parts(room), QFontMetrics(self._face())
+        parts = self._fitting_parts(room)
+        metrics = QFontMetrics(self._face())
         return [
             ((metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width + 1), color, struck), width)
             for (text, color, struck), width in zip(parts, self._widths(parts, room), strict=True)

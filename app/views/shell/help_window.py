@@ -23,7 +23,9 @@ from app.views.widgets.spotlight import Spotlight
 from app.views.widgets.translated import Translated
 from app.words.languages import Translation
 
-_LIST_PX, _TEXT_PX, _SIDE_PX = 220, 620, 28
+_LIST_PX = 220
+_TEXT_PX = 620
+_SIDE_PX = 28
 _NARROW_PX = 520
 _ICONS = {
     "first-steps": "play",
@@ -40,14 +42,17 @@ _ICONS = {
 class HelpWindow(Translated, SideWindow):
     def __init__(self, theme: Theme, menu: MenuBar, translation: Translation) -> None:
         super().__init__(theme)
-        self._menu, self._translation = menu, translation
+        self._menu = menu
+        self._translation = translation
         self.pages: tuple[HelpPage, ...] = ()
         self.shown = 0  # its number
         self.found: list[tuple[HelpPage, HelpSection]] | None = None  # None: the list has the pages
         self.text = HelpText(theme, self)
         self._side = PagesSide(theme, self, self.text)
-        self.index, self.search = self._side.index, self._side.search
-        self.list, self.nothing = self._side.list, self._side.nothing
+        self.index = self._side.index
+        self.search = self._side.search
+        self.list = self._side.list
+        self.nothing = self._side.nothing
         self.begin_with(940, 640)
         self._connect()
         self._restyle()
@@ -77,7 +82,8 @@ class HelpWindow(Translated, SideWindow):
         self._fold()
 
     def _fold(self) -> None:
-        narrow, list_px = self.width() < self._theme.px(_NARROW_PX), self._theme.px(_LIST_PX)
+        narrow = self.width() < self._theme.px(_NARROW_PX)
+        list_px = self._theme.px(_LIST_PX)
         self._side.fold(narrow=narrow, list_px=list_px, finds=bool(self.found))
 
     def _choose(self, number: int) -> None:
@@ -163,7 +169,8 @@ class HelpText(ScrolledText):
 
     def show_page(self, page: HelpPage, answers: list[str], section: HelpSection | None) -> None:
         if page != self._page or answers != self._answers:
-            self._page, self._answers = page, answers
+            self._page = page
+            self._answers = answers
             self._build()
         QTimer.singleShot(0, self, lambda: self._go_to(section))
 

@@ -100,7 +100,8 @@ class InspectorPanel(Translated, QWidget):
     def show_reply(self, stats: RequestStats | None, *, running: bool, of_starter: bool = False) -> None:
         goes_on = running and self._running
         self._updates = self._updates + 1 if goes_on else 0
-        self._stats, self._running = stats, running
+        self._stats = stats
+        self._running = running
         self._of_starter = of_starter and stats is not None and stats.drafted > 0
         for chart in self.charts:
             chart.show_stats(stats or RequestStats())
@@ -331,7 +332,8 @@ class Chart(Translated, QWidget):
 
     def show_stats(self, stats: RequestStats) -> None:
         """Paints again only where something of it would look different."""
-        seen, self.stats = self._seen, stats
+        seen = self._seen
+        self.stats = stats
         if self._look() != seen:
             self._retranslate()
 
@@ -420,9 +422,12 @@ class PositionBars(Chart):
             self.updateGeometry()
 
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
-        colors, row_px, high = self.theme.palette, self.line_px, self.theme.px(_BAR_PX)
+        colors = self.theme.palette
+        row_px = self.line_px
+        high = self.theme.px(_BAR_PX)
         rates = self._rates()
-        number_px, figure_px = self.theme.px(16), self.theme.px(44)
+        number_px = self.theme.px(16)
+        figure_px = self.theme.px(44)
         for row in range(max(self.least_rows, len(rates))):
             line = QRectF(place.left(), place.top() + row * row_px, place.width(), row_px)
             rate = rates[row] if row < len(rates) else None
@@ -454,7 +459,8 @@ class PassColumns(Chart):
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
         shares = self.stats.share_by_accepted
         columns = max(5, len(shares))
-        width, line = place.width() / columns, self.line_px
+        width = place.width() / columns
+        line = self.line_px
         highest = max(shares, default=1.0) or 1.0
         colors = self.theme.palette
         for number in range(columns):
@@ -488,8 +494,11 @@ class PassMeter(Chart):
         return " · ".join(part for part in (self.figure(), speculation.break_even_words(self.stats)) if part)
 
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
-        colors, stats, high = self.theme.palette, self.stats, self.theme.px(_BAR_PX + 4)
-        each, needed = stats.tokens_per_pass or 0.0, stats.break_even
+        colors = self.theme.palette
+        stats = self.stats
+        high = self.theme.px(_BAR_PX + 4)
+        each = stats.tokens_per_pass or 0.0
+        needed = stats.break_even
         scale = place.width() / max(4.0, each * 1.15, (needed or 0.0) * 1.15)
         track = QRectF(place.left(), place.top() + self.theme.px(3), place.width(), high)
         self.bar(painter, track, colors.hover)
@@ -516,14 +525,17 @@ class TimeSplit(Chart):
         return speculation.time_words(self.stats)
 
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
-        theme, stats, line = self.theme, self.stats, self.line_px
+        theme = self.theme
+        stats = self.stats
+        line = self.line_px
         parts = speculation.time_parts(stats)
         high = theme.px(_BAR_PX + 2)
         paint_time(painter, QRectF(place.left(), place.top() + 2, place.width(), high), stats, theme)
         needed = [painter.fontMetrics().horizontalAdvance(name) + self._beside_px() for name, _ in parts]
         spare = (place.width() - sum(needed)) / len(parts)  # the longest name keeps its words
         left = place.left()
-        names, shares = [name for name, _ in parts], speculation.time_shares(stats)
+        names = [name for name, _ in parts]
+        shares = speculation.time_shares(stats)
         for name, share, color, words in zip(names, shares, time_colors(theme), needed, strict=True):
             column = QRectF(left, place.top() + high + 4, words + spare, line)
             self._paint_part(painter, column, name, share, color)

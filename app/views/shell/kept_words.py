@@ -74,7 +74,8 @@ class KeptWords(QObject):
             self._withdraw(self._end_refusal)
             self._end_refusal = text
         elif self._refused_in is not None:
-            self._refusals[self._refused_in], self._refused_in = text, None
+            self._refusals[self._refused_in] = text
+            self._refused_in = None
         self._banner.show_refusal(text, again)
 
     def _withdraw_refusal(self, chat_id: int) -> None:

@@ -153,7 +153,8 @@ class MainColumn(QObject):
         if models:
             title = self.tr("Models")
         elif self._chats is not None:
-            chat_id, title = self._chats.chat_id, self._chats.title
+            chat_id = self._chats.chat_id
+            title = self._chats.title
         window.header.set_title(title)
         window.header.set_of_chat(not models)
         set_window_title(window, title or "Hunch")
@@ -204,7 +205,8 @@ class MainColumn(QObject):
         if not banner.isVisibleTo(self._window):
             return
         if self._models.is_shown:
-            side, view = self._theme.px(_SIDE_PX), self._models.view.geometry()
+            side = self._theme.px(_SIDE_PX)
+            view = self._models.view.geometry()
             banner.place(view.left() + side, view.bottom() - side, view.width() - 2 * side)
             return
         at = composer.mapTo(self._window, composer.rect().topLeft())
@@ -213,7 +215,8 @@ class MainColumn(QObject):
     def tab_stops(self) -> list[QWidget]:
         """All that takes Tab: header, page, foot."""
         view = self._transcript
-        header, composer = self._window.header, self._window.composer
+        header = self._window.header
+        composer = self._window.composer
         top = in_reading_order(header) if header.isVisible() else []
         foot = in_reading_order(composer) if composer.isVisible() else []
         if self._models.is_shown:

@@ -60,7 +60,7 @@ class MainWindow(Translated, ShellWindow):
         self._sidebar_fits = True
         self._chats: ChatController | None = None
         self._models: ModelController | None = None
-        self._kept_words: KeptWords | None = None
+        self.kept_words: KeptWords | None = None
         self.transcript: TranscriptView | None = None
         self.empty_chat = EmptyChat(theme, self)
         self.models_view = ModelsPage(self, theme, settings)
@@ -99,7 +99,7 @@ class MainWindow(Translated, ShellWindow):
             wish.connect(self.open_picker)
         self.sidebar.shown_wanted.connect(lambda: self.set_sidebar_wanted(True))
         menu.search.triggered.connect(self.search_chats)
-        self.empty_chat.models_requested.connect(self.models_view.find)
+        self.empty_chat.offer_button.clicked.connect(self.models_view.find)
         menu.quit.triggered.connect(self.quit)
         self.resized.connect(self._fit_sidebar)
         self._theme.changed.connect(self._fit_sidebar)
@@ -129,8 +129,8 @@ class MainWindow(Translated, ShellWindow):
         self.menu.stop.triggered.connect(chats.stop)
         models.main_waits.connect(self._show_wait)
         self.models_view.bind(chats, models)
-        self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
-        view.editing.typed.connect(self._kept_words.note_typing)
+        self.kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
+        view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._follow_pair)
@@ -319,7 +319,7 @@ class MainWindow(Translated, ShellWindow):
             return
         self.composer.unsent.keep()
         self.closing.emit()
-        if self._kept_words is not None and not self._may_close and self._kept_words.warn_before_closing():
+        if self.kept_words is not None and not self._may_close and self.kept_words.warn_before_closing():
             event.ignore()
             self.show()
             return

@@ -50,7 +50,8 @@ class EditEntries(QObject):
 
     def _for(self, name: str) -> QWidget | None:
         """The widget that an entry acts on."""
-        field, other = _focused(), self._pastes_into
+        field = _focused()
+        other = self._pastes_into
         is_paste = name in ("paste", "paste_plain")
         if not is_paste or field is None or isinstance(field, (QLineEdit, *_TEXTS)):
             return field
@@ -123,7 +124,8 @@ def can_act(name: str, field: QWidget | None) -> bool:
 
 
 def _can_act_in_line(name: str, field: QLineEdit) -> bool:
-    writable, selected = not field.isReadOnly(), field.hasSelectedText()
+    writable = not field.isReadOnly()
+    selected = field.hasSelectedText()
     return {
         "undo": writable and field.isUndoAvailable(),
         "redo": writable and field.isRedoAvailable(),
@@ -134,7 +136,8 @@ def _can_act_in_line(name: str, field: QLineEdit) -> bool:
 
 
 def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:
-    writable, selected = not field.isReadOnly(), field.textCursor().hasSelection()
+    writable = not field.isReadOnly()
+    selected = field.textCursor().hasSelection()
     return {
         "undo": writable and field.document().isUndoAvailable(),
         "redo": writable and field.document().isRedoAvailable(),

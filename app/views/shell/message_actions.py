@@ -101,7 +101,7 @@ class MessageActions(QObject):
         )
 
 
-class MessageMenu(QObject):
+class MessageMenuFiller(QObject):
     """The Message menu: what can be done with the message in focus, or else with the latest of the open chat.
 
     Filled each time that it is opened.
@@ -130,7 +130,9 @@ class MessageMenu(QObject):
             add_message_acts(self._menu, self._view.copier.context, message)
 
     def _message(self) -> TranscriptMessage | None:
-        messages, row, focused = self._model.messages, self._view.focused_row(), self._focused()
+        messages = self._model.messages
+        row = self._view.focused_row()
+        focused = self._focused()
         in_transcript = focused is not None and (focused is self._view or self._view.isAncestorOf(focused))
         if row is not None and row < len(messages) and in_transcript:
             return messages[row]

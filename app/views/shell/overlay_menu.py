@@ -22,7 +22,9 @@ from app.views.widgets.held_keys import Menu
 from app.words.formats import sentences
 from app.words.overlay import explanation
 
-CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Right", "Ctrl+Alt+Left"
+CYCLE = "Ctrl+Shift+D"
+NEXT = "Ctrl+Alt+Right"
+PREVIOUS = "Ctrl+Alt+Left"
 _MODES = tuple(OverlayMode)  # in the order in which the key goes through them
 
 

@@ -29,7 +29,7 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.flow import Flow
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.option_list import EDGE_PX, Option, OptionList
+from app.views.widgets.option_list import EDGE_PX, ListedOption, OptionList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
@@ -50,8 +50,10 @@ from app.words.pairs import (
 )
 
 _WIDTH = 640
-_MOST_LISTED_PX, _LEAST_LISTED_PX = 560, 120
-_MOST_RECENT, _FEW = 5, 8
+_MOST_LISTED_PX = 560
+_LEAST_LISTED_PX = 120
+_MOST_RECENT = 5
+_FEW = 8
 NO_DRAFT = ""
 _SIDE_BY_SIDE_PX = 480
 
@@ -67,7 +69,9 @@ class Picker(Translated, QWidget):
         self._chats = chats
         self._filled_for: object = None  # what of the pair was shown last
         self.lists = PickerLists(theme, self)
-        self.mains, self.drafts, self.field = self.lists.mains, self.lists.drafts, self.lists.field
+        self.mains = self.lists.mains
+        self.drafts = self.lists.drafts
+        self.field = self.lists.field
         self.more = PickerMore(theme, self, window, models)
         self.note = TextLabel(theme, TextStyle.FINE)
         self.more_button = IconButton(theme, "more-horizontal")
@@ -116,14 +120,17 @@ class Picker(Translated, QWidget):
             self.fill()
 
     def _part_of_pair(self) -> object:
-        pair, options = self._models.pair, self._chats.options
+        pair = self._models.pair
+        options = self._chats.options
         drafting = options.pair_here(pair).speculation, options.has_own_speculation
         return pair.main_folder, pair.draft_folder, pair.state, drafting
 
     def fill(self) -> None:
         """With all that is known of the models now."""
-        models, options = self._models, self._chats.options
-        pair, drafts = models.pair, models.drafts_for_main()
+        models = self._models
+        options = self._chats.options
+        pair = models.pair
+        drafts = models.drafts_for_main()
         self._filled_for = self._part_of_pair()
         self._drafts = {each.model.folder: each for each in drafts}
         self._chosen = self._drafts.get(pair.draft_folder)
@@ -146,7 +153,8 @@ class Picker(Translated, QWidget):
         return found if found is not None and found.model.error is None else None
 
     def _describe(self) -> None:
-        pointed, compared = self.lists.pointed_option, self._compared()
+        pointed = self.lists.pointed_option
+        compared = self._compared()
         if self.more.isVisibleTo(self):
             self.note.setText(self._pair_note(compared))
             self.more.show_comparison(compared)
@@ -172,7 +180,8 @@ class Picker(Translated, QWidget):
         self._name_button()
 
     def _toggle_more(self) -> None:
-        shown, compared = not self.more.isVisibleTo(self), self._compared()
+        shown = not self.more.isVisibleTo(self)
+        compared = self._compared()
         self._show_more(shown)
         goes_to = self.more.speculation.modes if shown else self.field
         goes_to.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -182,7 +191,7 @@ class Picker(Translated, QWidget):
 
     # The options in words
 
-    def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[Option]:
+    def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[ListedOption]:
         """The latest first. What usually drafts is listed apart: it can be a main model, but is seldom meant."""
         models = sorted((entry for entry in mains if entry.drafter is None), key=lambda entry: entry.error is not None)
         drafts = [each for each in models if each.drafts_for and each.folder != pair.main_folder]
@@ -191,18 +200,18 @@ class Picker(Translated, QWidget):
         others = [*recent, *(each for each in others if each not in recent)]
         options = self._main_rows(others)
         if recent and len(others) > _FEW:
-            options.insert(0, Option(self.tr("Recent")))
-            options.insert(1 + len(recent), Option(self.tr("All others")))
+            options.insert(0, ListedOption(self.tr("Recent")))
+            options.insert(1 + len(recent), ListedOption(self.tr("All others")))
         if drafts:
-            options += [Option(self.tr("Used as drafts")), *self._main_rows(drafts)]
-        return options or [Option(self.tr("No models installed."))]
+            options += [ListedOption(self.tr("Used as drafts")), *self._main_rows(drafts)]
+        return options or [ListedOption(self.tr("No models installed."))]
 
-    def _main_rows(self, entries: Sequence[ModelEntry]) -> list[Option]:
+    def _main_rows(self, entries: Sequence[ModelEntry]) -> list[ListedOption]:
         names = Counter(human_name(entry.name) for entry in entries)
         rows = ((each, self._option(each, each.error, tell_apart=names[human_name(each.name)] > 1)) for each in entries)
         return [replace(option, mark="eye" if entry.sees else "") for entry, option in rows]
 
-    def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> Option:
+    def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> ListedOption:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter, sees=entry.sees)
         unfit = unfit_text(entry.fit)
@@ -215,17 +224,19 @@ class Picker(Translated, QWidget):
         alone = [title_and_reason(entry.indivisible)] if entry.indivisible is not None and error is None else []
         details = " · ".join([*parts, *where, *unfit, *checking, *alone])
         is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
-        return Option(name, entry.folder, details, _reason(error), aside, is_gain)
+        return ListedOption(name, entry.folder, details, _reason(error), aside, is_gain)
 
-    def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
+    def _draft_options(self, choices: Sequence[DraftChoice]) -> list[ListedOption]:
         names = Counter(human_name(choice.model.name) for choice in choices)
-        options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Main model only"))]
+        options = [ListedOption(self.tr("No draft"), NO_DRAFT, self.tr("Main model only"))]
         for group, of_group in groupby(choices, key=lambda choice: choice.group):
-            options.append(Option(self._group_text(group)))
+            options.append(ListedOption(self._group_text(group)))
             members = list(of_group)
             both_kinds = len({choice.model.drafter is None for choice in members}) > 1
             for is_classic, of_kind in groupby(members, key=lambda choice: choice.model.drafter is None):
-                options += [Option(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
+                options += (
+                    [ListedOption(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
+                )
                 options += [
                     self._draft_option(each, tell_apart=names[human_name(each.model.name)] > 1) for each in of_kind
                 ]
@@ -234,12 +245,13 @@ class Picker(Translated, QWidget):
     def _kind_text(self, *, is_classic: bool) -> str:
         return self.tr("Chat models") if is_classic else self.tr("Drafters")
 
-    def _draft_option(self, choice: DraftChoice, *, tell_apart: bool) -> Option:
+    def _draft_option(self, choice: DraftChoice, *, tell_apart: bool) -> ListedOption:
         if choice.error is not None:
             return self._option(choice.model, choice.error)
         if choice.group is DraftGroup.COMPARING:
             return replace(self._option(choice.model, None), reason=self.tr("Comparing tokens…"))
-        entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
+        entry = choice.model
+        brings = draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         source = source_text(entry.source) if tell_apart else ""
         apart = " · ".join(filter(None, (precision, source))) if tell_apart else ""
@@ -247,7 +259,7 @@ class Picker(Translated, QWidget):
         details = " · ".join(filter(None, parts))
         aside = apart or (times(choice.gain) if choice.gain is not None else "")
         is_gain = not apart and (choice.gain or 0) >= LEAST_TOLD
-        return Option(human_name(entry.name), entry.folder, details, aside=aside, is_gain=is_gain)
+        return ListedOption(human_name(entry.name), entry.folder, details, aside=aside, is_gain=is_gain)
 
     def _group_text(self, group: DraftGroup) -> str:
         return {
@@ -393,7 +405,7 @@ class PickerLists(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._options: dict[OptionList, Sequence[Option]] = {}
+        self._options: dict[OptionList, Sequence[ListedOption]] = {}
         self.field = PickerField(theme, self)
         self.sides = Segments(theme, self)
         self.main_heading = TextLabel(theme, TextStyle.HEADING, self)
@@ -433,7 +445,6 @@ class PickerLists(Translated, QWidget):
         for each in (self.mains, self.drafts):
             each.installEventFilter(self)
             each.pointed.connect(self.pointed)
-            each.moved.connect(self.pointed)
             each.typed.connect(self._type)
             each.confirmed.connect(self.left)
 
@@ -444,7 +455,7 @@ class PickerLists(Translated, QWidget):
 
     # What is listed
 
-    def set_options(self, mains: Sequence[Option], main: str, drafts: Sequence[Option], draft: str) -> None:
+    def set_options(self, mains: Sequence[ListedOption], main: str, drafts: Sequence[ListedOption], draft: str) -> None:
         for shown, options, checked in ((self.mains, mains, main), (self.drafts, drafts, draft)):
             self._options[shown] = options
             shown.set_options(found_among(options, self.field.words()), checked)
@@ -478,7 +489,7 @@ class PickerLists(Translated, QWidget):
         return [self.mains if self.sides.value == "main" else self.drafts]
 
     @property
-    def pointed_option(self) -> Option | None:
+    def pointed_option(self) -> ListedOption | None:
         return self.mains.pointed_option or self.drafts.pointed_option
 
     def about_main(self) -> str:
@@ -548,7 +559,8 @@ class PickerLists(Translated, QWidget):
         return above + max(self.mains.content_height(), self.drafts.content_height(), self._theme.px(120))
 
     def _place(self) -> None:
-        narrow, words = self.is_narrow, self.field.words().strip()
+        narrow = self.is_narrow
+        words = self.field.words().strip()
         self.sides.setVisible(narrow)
         sides = ((self.mains, self.main_heading, "main"), (self.drafts, self.draft_heading, "draft"))
         for column, (shown, heading, side) in enumerate(sides):
@@ -564,7 +576,8 @@ class PickerLists(Translated, QWidget):
         self._place()
 
     def _retranslate(self) -> None:
-        main, draft = self.tr("Main model"), self.tr("Draft model")
+        main = self.tr("Main model")
+        draft = self.tr("Draft model")
         self.main_heading.setText(main)
         self.draft_heading.setText(draft)
         self.mains.setAccessibleName(main)
@@ -591,11 +604,11 @@ class PickerField(SearchField):
             super().keyPressEvent(event)
 
 
-def found_among(options: Sequence[Option], words: str) -> list[Option]:
+def found_among(options: Sequence[ListedOption], words: str) -> list[ListedOption]:
     """Those that have the words in their name, under the headings that are left with any."""
     if not words.strip():
         return list(options)
-    found: list[Option] = []
+    found: list[ListedOption] = []
     for option in reversed(options):
         if option.value is not None:
             found += [option] if distance(words, option.text, option.detail) is not None else []

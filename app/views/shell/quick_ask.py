@@ -35,7 +35,8 @@ from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
 from app.words.model_names import question_hint
 
-_WIDTH_PX, _ANSWER_HEIGHT_PX = 620, 320
+_WIDTH_PX = 620
+_ANSWER_HEIGHT_PX = 320
 _MOST_LINES = 5
 _FROM_TOP = 0.22  # of the screen's height
 
@@ -189,7 +190,8 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.move(QPoint(left, room.top() + round(room.height() * _FROM_TOP)))
 
     def _show_state(self) -> None:
-        writing, has_answer = self.writing, bool(self.model.messages)
+        writing = self.writing
+        has_answer = bool(self.model.messages)
         self.button.set_icon(STOP if writing else "arrow-up")
         self.button.set_name(self.tr("Stop") if writing else self.tr("Send"))
         self.button.setEnabled(writing or not self.edit.document().isEmpty())

@@ -13,7 +13,8 @@ from app.views.widgets.held_keys import MENU_KEY
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 
-_WIDTH_PX, _MOST_HEIGHT_PX = 480, 460
+_WIDTH_PX = 480
+_MOST_HEIGHT_PX = 460
 _DELETE = "Backspace" if IS_MAC else "Delete"  # either does
 
 

@@ -285,7 +285,8 @@ class DownloadRing(Translated, PaintedButton):
         return QSize(self.theme.px(32), self.theme.px(32))
 
     def paint_content(self, painter: QPainter) -> None:
-        colors, side = self.theme.palette, self.theme.px(_SIDE_PX)
+        colors = self.theme.palette
+        side = self.theme.px(_SIDE_PX)
         ring = self.rect()
         ring.setSize(QSize(side, side))
         ring.moveCenter(self.rect().center())

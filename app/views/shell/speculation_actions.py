@@ -67,7 +67,8 @@ class SpeculationActions(QObject):
 
     def choose(self, mode: str, tokens: int) -> None:
         """In the picker: for the open chat where something says how that one drafts, else for all."""
-        chats, models = self._chats, self._models
+        chats = self._chats
+        models = self._models
         if chats.options.has_own_speculation:
             chats.options.put(Scope.CHAT, "speculation_mode", mode)
             chats.options.put(Scope.CHAT, "speculation_tokens", tokens)
@@ -127,8 +128,10 @@ class SpeculationActions(QObject):
 
     def _shown_reply(self) -> int:
         """The reply in focus, or the latest."""
-        chats, view = self._chats, self._view
-        messages, row = chats.transcript.messages, view.focused_row()
+        chats = self._chats
+        view = self._view
+        messages = chats.transcript.messages
+        row = view.focused_row()
         if row is not None and not messages[row].from_user:
             return messages[row].id
         return next((each.id for each in reversed(messages) if not each.from_user), 0)
@@ -136,7 +139,8 @@ class SpeculationActions(QObject):
     # Rows of the table
 
     def _open_reply(self, chat_id: int, message_id: int) -> None:
-        chats, view = self._chats, self._view
+        chats = self._chats
+        view = self._view
         chats.open_at(chat_id, message_id)
         bring_to_front(self._window)
         row = chats.transcript.row_of(message_id)

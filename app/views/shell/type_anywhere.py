@@ -54,7 +54,8 @@ class TypeAnywhere(QObject):
 
     def _scroll(self, event: QKeyEvent) -> bool:
         """By a page, wherever the focus is."""
-        area, plain = self._messages, not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        area = self._messages
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() not in _PAGES or not plain or area is None or not area.isVisible():
             return False
         area.verticalScrollBar().triggerAction(_PAGES[Qt.Key(event.key())])

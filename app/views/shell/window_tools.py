@@ -99,15 +99,16 @@ class WindowTools(QObject):
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
         from app.views.shell.desktop import Desktop
-        from app.views.shell.message_actions import MessageMenu
+        from app.views.shell.message_actions import MessageMenuFiller
 
-        self._chats, self._transcript = chats, transcript
+        self._chats = chats
+        self._transcript = transcript
         self.edits.bind(chats.deletions)
         self.commands.bind(chats, models, settings_window)
         self._typing.watch(transcript)
         highlights = transcript.message_keys.highlights
         self._typing.took_over.connect(lambda: highlights.focus(None))
-        MessageMenu(self._window.menu.menus["message"], transcript, chats.transcript, self._focused)
+        MessageMenuFiller(self._window.menu.menus["message"], transcript, chats.transcript, self._focused)
         self.desktop = Desktop(self._window, self._theme, self._settings, chats, models)
         shown = chats.transcript
         rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
@@ -128,7 +129,8 @@ class WindowTools(QObject):
 
     def _judge(self) -> None:
         """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
-        menu, scale = self._window.menu, self._settings.text_scale
+        menu = self._window.menu
+        scale = self._settings.text_scale
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
         menu.attach.setEnabled(self._chats is not None)

@@ -77,7 +77,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self._context = context
         self._theme = context.theme
         self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
-        self._message_id = 0
+        self.message_id = 0
         self._part: Part | None = None
         self._known = ""  # what was given, or reported
         self._showing = False
@@ -104,9 +104,9 @@ class EditorPart(Hovered, Translated, QWidget):
         field.composition_changed.connect(self._on_typed)
         field.height_wanted.connect(self._on_height)
         field.submitted.connect(lambda: self._finish(self._content.main_way))
-        field.escaped.connect(lambda: editing.cancelled.emit(self._message_id))
+        field.escaped.connect(lambda: editing.cancelled.emit(self.message_id))
         field.installEventFilter(self)
-        self.cancel.clicked.connect(lambda: editing.cancelled.emit(self._message_id))
+        self.cancel.clicked.connect(lambda: editing.cancelled.emit(self.message_id))
         self.other.clicked.connect(lambda: self._finish(self._content.other_way))
         self.save.clicked.connect(lambda: self._finish(self._content.main_way))
         self.roles.chosen.connect(self._choose_role)
@@ -117,12 +117,12 @@ class EditorPart(Hovered, Translated, QWidget):
         field = self.field
         row = self.attached
         editing = self._context.editing
-        self.attach_button.clicked.connect(lambda: editing.attach_requested.emit(self._message_id))
-        field.files_given.connect(lambda paths: editing.files_given.emit(self._message_id, paths))
-        field.long_text_given.connect(lambda text: editing.text_given.emit(self._message_id, text))
-        field.image_given.connect(lambda image: editing.image_given.emit(self._message_id, image))
-        row.open_requested.connect(lambda number: editing.attached_opened.emit(self._message_id, number))
-        row.remove_requested.connect(lambda number: editing.attached_removed.emit(self._message_id, number))
+        self.attach_button.clicked.connect(lambda: editing.attach_requested.emit(self.message_id))
+        field.files_given.connect(lambda paths: editing.files_given.emit(self.message_id, paths))
+        field.long_text_given.connect(lambda text: editing.text_given.emit(self.message_id, text))
+        field.image_given.connect(lambda image: editing.image_given.emit(self.message_id, image))
+        row.open_requested.connect(lambda number: editing.attached_opened.emit(self.message_id, number))
+        row.remove_requested.connect(lambda number: editing.attached_removed.emit(self.message_id, number))
         row.put_back_requested.connect(self._put_into_field)
         row.left.connect(self.take_focus)
         row.changed.connect(self._enable)
@@ -132,13 +132,13 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, EditorContent)
-        same = part.message_id == self._message_id and part.content.kind == self._content.kind
+        same = part.message_id == self.message_id and part.content.kind == self._content.kind
         if not same:
             self._report()
             self._finished = False
         stays = same and part.content.text == self._known
         self._content = part.content
-        self._message_id = part.message_id
+        self.message_id = part.message_id
         self._part = part
         self._showing = True
         try:
@@ -157,11 +157,11 @@ class EditorPart(Hovered, Translated, QWidget):
         can_attach = self._content.from_user
         self.field.can_attach = can_attach
         self.attach_button.setVisible(can_attach)
-        self.attached.bind(self._context.editing.attached(self._message_id) if can_attach else self._nothing)
+        self.attached.bind(self._context.editing.attached(self.message_id) if can_attach else self._nothing)
 
     def _put_into_field(self, number: int) -> None:
         text = next((row.attachment.text for row in self.attached.rows if row.number == number and row.attachment), "")
-        self._context.editing.attached_removed.emit(self._message_id, number)
+        self._context.editing.attached_removed.emit(self.message_id, number)
         self.field.insert_text(text)
         self.take_focus()
 
@@ -286,7 +286,7 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def _on_height(self) -> None:
         if not self._showing:
-            self._context.editing.resized.emit(self._message_id)
+            self._context.editing.resized.emit(self.message_id)
 
     def _on_typed(self) -> None:
         self._enable()
@@ -297,7 +297,7 @@ class EditorPart(Hovered, Translated, QWidget):
         else:
             self._report_timer.start()
         if self.field.hasFocus():
-            self._context.editing.typed_in(self._message_id)
+            self._context.editing.typed_in(self.message_id)
 
     def _report(self) -> None:
         self._report_timer.stop()
@@ -306,18 +306,18 @@ class EditorPart(Hovered, Translated, QWidget):
             self._known = words
             if self._part is not None:  # it is shown again at another height, before it is made again
                 self._part.content = replace(self._content, text=words)
-            self._context.editing.typed.emit(self._message_id, words)
+            self._context.editing.typed.emit(self.message_id, words)
 
     def _finish(self, way: str) -> None:
         self.field.commit()
         if self._has_something() and not self.attached.is_reading:
             self._report()
             self._finished = True
-            self._context.editing.saved.emit(self._message_id, way)
+            self._context.editing.saved.emit(self.message_id, way)
 
     def _choose_role(self, from_user: object) -> None:
         self._report()
-        self._context.editing.role_chosen.emit(self._message_id, bool(from_user))
+        self._context.editing.role_chosen.emit(self.message_id, bool(from_user))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):

@@ -345,7 +345,7 @@ class Finder(QObject):
         self.query = ""
         self._wanted = WantedWords(context, ())
         self._attachment: _LitAttachment | None = None
-        self._found = FoundPlaces(model)
+        self.found = FoundPlaces(model)
         self._waiting: list[int] = []  # messages to be read, the next one last
         self._ahead = 1  # the direction that they wait in
         self._steps = 0  # that are to be taken, downwards or (below 0) upwards, when what they need is read
@@ -383,7 +383,7 @@ class Finder(QObject):
         self._seeks = bool(query)
         self._wanted = WantedWords(self._context, tuple(words) or (query,))
         self._steps = 0
-        self._found.clear()
+        self.found.clear()
         self._read_all()
         self.light()
 
@@ -396,7 +396,7 @@ class Finder(QObject):
         while self._steps and not (self.current is None and self._seeks and self.is_reading):
             direction = 1 if self._steps > 0 else -1
             try:
-                place = self._found.beside(direction)
+                place = self.found.beside(direction)
             except NotRead as unread:
                 self._read_from(unread.row, direction)
                 return
@@ -430,16 +430,16 @@ class Finder(QObject):
 
     @property
     def current(self) -> FoundPlace | None:
-        return self._found.current
+        return self.found.current
 
     @property
     def count(self) -> int:
-        return self._found.count
+        return self.found.count
 
     @property
     def number(self) -> int:
         """Which one the current one is, from 1; 0: there is none."""
-        return self._found.number
+        return self.found.number
 
     @property
     def is_reading(self) -> bool:
@@ -451,7 +451,7 @@ class Finder(QObject):
         self._waiting = []
         self._reading = None
         if self.query:
-            self._found.drop_lost()
+            self.found.drop_lost()
             first = self._first_row()
             messages = self._model.messages
             self._waiting = [message.id for message in (*messages[first:], *messages[:first])][::-1]
@@ -465,8 +465,8 @@ class Finder(QObject):
         messages = self._model.messages
         self._ahead = direction
         ahead = (*messages[row:], *messages[:row]) if direction > 0 else (*messages[row::-1], *messages[:row:-1])
-        wanted = [message.id for message in ahead if not self._found.has_read(message.id)]
-        known = [number for number in self._waiting if self._found.has_read(number)]  # they have changed
+        wanted = [message.id for message in ahead if not self.found.has_read(message.id)]
+        known = [number for number in self._waiting if self.found.has_read(number)]  # they have changed
         self._waiting = known + [number for number in wanted[::-1] if self._reading is None or number != self._reads]
         self._timer.start()
 
@@ -506,7 +506,7 @@ class Finder(QObject):
         if not more:
             self._timer.stop()
             self._end_seeking()
-            self._found.replace_lost()
+            self.found.replace_lost()
             self.light()
         self._take_steps()
         self.changed.emit()
@@ -525,20 +525,20 @@ class Finder(QObject):
         if row is None or not self.query:
             return
         found: dict[Address, PartRead] = {}
-        before = self._found.of(message_id)
+        before = self.found.of(message_id)
         for part in self._item_of(row).parts if self._wanted.may_be_in(self._model.messages[row]) else ():
             for address, read in self._wanted.counted(part, before):
                 found[address] = read
                 yield
-        self._found.put(message_id, found)
+        self.found.put(message_id, found)
         if self._seeks and self._first_in in (None, message_id):
             first = self._from[1] if self._from is not None and self._from[0] == message_id else _TOP
-            self._go_to(self._found.first_of(message_id, first))
+            self._go_to(self.found.first_of(message_id, first))
 
     def _end_seeking(self) -> None:
         """All has been read: what there is may be before the start. What comes later moves the view only if wanted."""
         if self._seeks and self._first_in is None:
-            self._go_to(self._found.first())
+            self._go_to(self.found.first())
         self._seeks = self._seeks and self._first_in is not None and self._model.row_of(self._first_in) is None
 
     # Showing
@@ -546,7 +546,7 @@ class Finder(QObject):
     def _go_to(self, place: FoundPlace | None) -> None:
         if place is None:
             return
-        self._found.current = place
+        self.found.current = place
         self._first_in = None
         self._seeks = False
         self.light()

@@ -281,7 +281,7 @@ class MessageFooter(Hovered, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
-        self._message_id = 0
+        self.message_id = 0
         self._content = FooterContent()
         self._line: FooterLine | None = None
         self.setMouseTracking(True)
@@ -290,7 +290,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._words: list[_Words] | None = None  # None until it is painted at this width
         self.link = FooterLink(context, self)
         self.link.clicked.connect(
-            lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.TURN_OFF_PAIR)
+            lambda: context.notice_action_requested.emit(self.message_id, NoticeAction.TURN_OFF_PAIR)
         )
 
     @cached_property
@@ -298,8 +298,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         """Made when the first of them is to be shown: most rows scroll by without."""
         context = self._context
         made = {act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in _ICONS.items()}
-        made["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
-        made["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))
+        made["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self.message_id, -1))
+        made["later"].clicked.connect(lambda: context.sibling_requested.emit(self.message_id, 1))
         for step in ("earlier", "later"):  # through many versions, each with a row of its own
             made[step].takes_every_click = True
         made["more"].clicked.connect(self._open_menu)
@@ -310,7 +310,7 @@ class MessageFooter(Hovered, Translated, QWidget):
             ("regenerate", context.regenerate_requested),
             ("delete", context.delete_requested),
         ):
-            made[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
+            made[act].clicked.connect(lambda _=False, request=request: request.emit(self.message_id))
         self._name(made)
         self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Qt puts nothing after what takes no focus
         for before, after in pairwise((self.link, *made.values())):
@@ -324,7 +324,7 @@ class MessageFooter(Hovered, Translated, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, FooterContent)
         self._content = part.content
-        self._message_id = part.message_id
+        self.message_id = part.message_id
         content = self._content
         footer = reply_footer(content.stats, content.status, empty=content.empty, strain=content.strain)
         footer = None if content.from_user else footer
@@ -413,7 +413,7 @@ class MessageFooter(Hovered, Translated, QWidget):
             buttons[act].set_name(words)
 
     def _open_menu(self) -> None:
-        message = self._context.message_of(self._message_id)
+        message = self._context.message_of(self.message_id)
         button = self.buttons["more"]
         if message is not None:
             # Not a child of this row: a change of theme makes that again, and the menu stays open.
@@ -436,7 +436,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         """A click on the figures shows them whole, in the inspector; a drag that began there selects text."""
         moved = (event.globalPosition() - self._pressed_at).manhattanLength() >= QApplication.startDragDistance()
         if self._is_on_figures(event) and not moved and event.button() is Qt.MouseButton.LeftButton:
-            self._context.act_requested.emit(self._message_id, INSPECT)
+            self._context.act_requested.emit(self.message_id, INSPECT)
         super().mouseReleaseEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -292,7 +292,7 @@ class Layout(QObject):
         self._bar = view.verticalScrollBar()
         self._viewport = view.viewport()
         self._port = port
-        self._column = column
+        self.column = column
         self._hold = hold
         self._places = places
         self._parts = parts
@@ -305,7 +305,7 @@ class Layout(QObject):
     @property
     def bottom_px(self) -> int:
         """The scroll bar's value at the end."""
-        return max(0, self._column.height_px - self._port.page_px())
+        return max(0, self.column.height_px - self._port.page_px())
 
     @property
     def left_px(self) -> int:
@@ -346,7 +346,7 @@ class Layout(QObject):
     def _settle(self) -> None:
         """Measuring changes heights, and heights change what is visible; `hold` keeps the reader's place meanwhile."""
         parts = self._parts
-        column = self._column
+        column = self.column
         page_px = self._port.page_px()
         width_px = self._port.column_px()
         parts.begin_turn()
@@ -393,32 +393,32 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         super().__init__(parent)
         self._theme = theme
         self._model = model
-        self._column = MessageColumn()
-        self.editing = Editing(self, model, self._column, self)
-        self._context = PartContext(theme, self, self.editing, model.message, partial(_code_of, model, self._column))
-        self.visible_parts = VisibleParts(self._context, self.viewport())
+        self.column = MessageColumn()
+        self.editing = Editing(self, model, self.column, self)
+        self.context = PartContext(theme, self, self.editing, model.message, partial(_code_of, model, self.column))
+        self.visible_parts = VisibleParts(self.context, self.viewport())
         self.selection = TranscriptSelection(model, self)
         bar = self.verticalScrollBar()
         viewport = self.viewport()
         self._side_lines = SideLines(viewport)
-        self.pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
-        self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
+        self.pointer = SelectionPointer(self.context, self.visible_parts, self.selection, bar, viewport)
+        self.copier = Copier(self.context, model, self.column, self.selection, self._make_item)
         self.copied = self.copier.message_copied
         self.link = FocusedLink(theme, viewport)
-        self._selection_keys = SelectionKeys(self._context, self.selection, self._column, self)
+        self._selection_keys = SelectionKeys(self.context, self.selection, self.column, self)
         self._sideways = Sideways(theme, self.visible_parts, viewport.rect)
-        self._link_keys = LinkKeys(self._context, self._column, self, self.link, self)
-        self._places = ReadingPlaces(model, self._column, self)
-        self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
-        self._hold = Hold(self._column)
+        self._link_keys = LinkKeys(self.context, self.column, self, self.link, self)
+        self._places = ReadingPlaces(model, self.column, self)
+        self.finder = Finder(self.context, model, self.column, self.visible_parts, self, self.copier.item)
+        self._hold = Hold(self.column)
         self._built_in = QLocale()  # the language of the words that are shown
-        self._layout = Layout(self, self, self._column, self._hold, self._places, self.visible_parts)
-        self._highlights = Highlights(self._column, self, self.viewport())
+        self._layout = Layout(self, self, self.column, self._hold, self._places, self.visible_parts)
+        self._highlights = Highlights(self.column, self, self.viewport())
         self._highlights.changed.connect(self._layout.settle)
         self._highlights.changed.connect(self.viewport().update)
-        self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
+        self.message_keys = MessageKeys(self.context, self, model, self.column, self, self._highlights)
         self.jump_button = JumpButton(theme, self.viewport())
-        shown = self._column, self, self._hold, self._places, self.visible_parts
+        shown = self.column, self, self._hold, self._places, self.visible_parts
         self.followed = FollowedMessages(model, *shown, self._make_item)
         self._set_up()
         self._connect_context()
@@ -438,7 +438,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.jump_button.clicked.connect(self.jump_to_end)
 
     def _connect_context(self) -> None:
-        context = self._context
+        context = self.context
         model = self._model
         for changed in (model.message_inserted, model.messages_prepended, model.messages_removed, model.was_reset):
             changed.connect(self.visible_parts.name_anew)  # each says which of how many it is
@@ -462,7 +462,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     @property
     def items(self) -> list[MessageItem]:
-        return self._column.items
+        return self.column.items
 
     def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
@@ -476,8 +476,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         """Creates every item and widget again, for new colours, sizes or words."""
         self._built_in = QLocale()
         self.message_keys.describe()
-        focus_again = kept_focus(self.editing, self._column)
-        make_anew = partial(self._column.make_anew, self._make_item, self.visible_parts.clear, self._theme.scale)
+        focus_again = kept_focus(self.editing, self.column)
+        make_anew = partial(self.column.make_anew, self._make_item, self.visible_parts.clear, self._theme.scale)
         self._layout.change(make_anew)
         focus_again()
 
@@ -492,7 +492,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         return max(120, min(self._theme.px(COLUMN_PX), self.viewport().width() - 2 * SIDE_PX))
 
     def arrange(self) -> None:
-        self._column.arrange(self._theme.scale)
+        self.column.arrange(self._theme.scale)
         self._layout.settle()
 
     def _on_settled(self, top: int) -> None:
@@ -515,7 +515,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def scrollContentsBy(self, _dx: int, dy: int) -> None:  # the parts are moved where they are placed
         if not self._layout.is_settling:
             self._hold.scrolled(self.top_px(), self._layout.bottom_px, up=dy > 0)
-            self.visible_parts.read_ahead(self._column, self.top_px(), self.page_px(), self.column_px())
+            self.visible_parts.read_ahead(self.column, self.top_px(), self.page_px(), self.column_px())
             self._layout.settle()
 
     def _on_slider_action(self, action: int) -> None:
@@ -549,7 +549,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self._highlights.hover(self._column.row_at(round(event.position().y()) + self.top_px()))
+        self._highlights.hover(self.column.row_at(round(event.position().y()) + self.top_px()))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -611,7 +611,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         painter = QPainter(self.viewport())
         self._side_lines.paint(painter, self._theme.palette)
         if self._highlights.focused is not None and self.hasFocus():
-            item = self._column.items[self._highlights.focused]
+            item = self.column.items[self._highlights.focused]
             place = QRect(self._layout.left_px, item.top_px - self.top_px(), self.column_px(), item.height_px)
             paint_ring(painter, place, self._theme.palette)
         elif self.has_ring:

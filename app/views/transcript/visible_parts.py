@@ -52,7 +52,7 @@ class VisibleParts(QObject):
 
     def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)
-        self._context = context
+        self.context = context
         self._viewport = viewport
         self._pool = PartPool(self._make)
         self._is_lit = False
@@ -104,7 +104,7 @@ class VisibleParts(QObject):
         row = next((row for row in rows if not column.items[row].is_read), None)
         if row is not None:
             column.items[row].sync(width_px)
-            column.arrange(self._context.theme.scale)
+            column.arrange(self.context.theme.scale)
 
     def show_grown(self, item: MessageItem, width_px: int) -> bool:
         """Shows once more what has changed of a message; returns whether it has to be placed again."""
@@ -219,7 +219,7 @@ class VisibleParts(QObject):
             self.outdated.emit()
 
     def _make(self, kind: PartKind) -> PartWidget:
-        widget = _MAKERS[kind](self._context, self._viewport)
+        widget = _MAKERS[kind](self.context, self._viewport)
         widget.entered.connect(self._on_entered)
         as_widget(widget).lower()  # below the button and the cards that lie over the text
         return widget
@@ -227,7 +227,7 @@ class VisibleParts(QObject):
     def _on_entered(self, widget: PartWidget) -> None:
         part = next((each for each in self._live.values() if each.widget is widget), None)
         if part is not None:
-            self._context.hovered.emit(part.message_id)
+            self.context.hovered.emit(part.message_id)
 
 
 def _name(part: Part) -> None:

@@ -107,7 +107,8 @@ class AttachmentChip(Translated, PaintedButton):
 
     def set_content(self, content: ChipContent) -> None:
         if content != self._content:
-            self._content, self._thumbnail = content, _thumbnail(content)
+            self._content = content
+            self._thumbnail = _thumbnail(content)
             self._retranslate()
             self._show_button()
 
@@ -215,7 +216,8 @@ class AttachmentChip(Translated, PaintedButton):
         return RADIUS_CARD
 
     def paint_content(self, painter: QPainter) -> None:
-        theme, colors = self.theme, self.theme.palette
+        theme = self.theme
+        colors = self.theme.palette
         if self._content.is_picture:
             self._paint_picture(painter)
             return
@@ -224,7 +226,8 @@ class AttachmentChip(Translated, PaintedButton):
             self._paint_found(painter)
         if self.underMouse() or self.isDown():
             self.fill(painter, colors.hover)
-        side, left = theme.px(16), theme.px(_PAD_PX)
+        side = theme.px(16)
+        left = theme.px(_PAD_PX)
         icon("file-text", colors.secondary).paint(painter, QRect(left, (self.height() - side) // 2, side, side))
         area = self.rect().adjusted(left + side + theme.px(8), 0, -theme.px(_PAD_PX), 0)
         if self.close_button is not None:
@@ -232,7 +235,8 @@ class AttachmentChip(Translated, PaintedButton):
         self._paint_words(painter, area)
 
     def _paint_picture(self, painter: QPainter) -> None:
-        colors, area = self.theme.palette, QRectF(self.rect())
+        colors = self.theme.palette
+        area = QRectF(self.rect())
         self.fill(painter, colors.bubble)
         frame = QPainterPath()
         frame.addRoundedRect(area, RADIUS_CARD, RADIUS_CARD)
@@ -254,7 +258,9 @@ class AttachmentChip(Translated, PaintedButton):
 
     def _paint_unseen(self, painter: QPainter) -> None:
         """A sign, since dimming alone could be the picture's own."""
-        colors, side, edge = self.theme.palette, self.theme.px(20), self.theme.px(4)
+        colors = self.theme.palette
+        side = self.theme.px(20)
+        edge = self.theme.px(4)
         badge = QRect(edge, self.height() - side - edge, side, side)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.surface)
@@ -270,7 +276,8 @@ class AttachmentChip(Translated, PaintedButton):
 
     def _paint_words(self, painter: QPainter, area: QRect) -> None:
         """The figures are shown whole; the name gets the room that is left."""
-        theme, colors = self.theme, self.theme.palette
+        theme = self.theme
+        colors = self.theme.palette
         small = theme.ui_font(FOOTER_PX, tabular=True)
         detail_px = QFontMetrics(small).horizontalAdvance(self.detail())
         name_px = max(0, area.width() - detail_px - theme.px(8))

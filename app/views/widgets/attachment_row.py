@@ -98,7 +98,8 @@ class AttachmentRow(QScrollArea):
 
     def _drop(self, number: int) -> None:
         """The next chip gets the focus, or the one before it, so that several are removed with one key."""
-        numbers, chip = list(self.chips), self.chips[number]
+        numbers = list(self.chips)
+        chip = self.chips[number]
         had_focus = chip.hasFocus() or (chip.close_button is not None and chip.close_button.hasFocus())
         at = numbers.index(number)
         del self.chips[number]

@@ -76,8 +76,8 @@ class Banner(Translated, QWidget):
         self.button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.other_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.close_button = IconButton(theme, "x", 26, self)
-        self._timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
-        self._timer.timeout.connect(self._dismiss)
+        self.timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
+        self.timer.timeout.connect(self._dismiss)
         self.button.clicked.connect(lambda: self._on_button(0))
         self.other_button.clicked.connect(lambda: self._on_button(1))
         self.close_button.clicked.connect(self._dismiss)
@@ -168,9 +168,9 @@ class Banner(Translated, QWidget):
     def _show(self, message: _Message) -> None:
         self._message = message
         if message.warns or message.stays:
-            self._timer.stop()
+            self.timer.stop()
         else:
-            self._timer.start()
+            self.timer.start()
         self.show()
         self.raise_()
         self._retranslate()

@@ -121,7 +121,8 @@ class PaintedButton(FocusRing, PlainWords, MeantClicks, QAbstractButton):
 
     def _paint_ring(self, painter: QPainter) -> None:
         """On a ground of the accent colour it is of the colour of the words, and a little further in."""
-        colors, inset = self.theme.palette, 3 if self.is_filled else 1
+        colors = self.theme.palette
+        inset = 3 if self.is_filled else 1
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(colors.on_ink if self.is_filled else colors.ink, 2))
         radius = self.corner_radius() - (inset - 1)
@@ -267,7 +268,8 @@ class PillButton(NamedButton):
         over = self.isEnabled() and (self.underMouse() or self.isDown())
         if self.is_filled:
             ink = QColor(colors.fault if self._emphasis == Emphasis.DANGER else colors.ink)
-            ink.setAlphaF(0.4 if not self.isEnabled() else 0.88 if over else 1.0)
+            strength = 0.88 if over else 1.0
+            ink.setAlphaF(strength if self.isEnabled() else 0.4)
             self.fill(painter, ink)
         elif self._emphasis != Emphasis.QUIET:
             self.fill(painter, colors.hover)

@@ -14,8 +14,10 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
 
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
-_LINES_APART_PX, _AFTER_NAME_PX = 2, 8  # from a name to its explanation
+_BESIDE_GAP_PX = 20
+_BELOW_GAP_PX = 6
+_LINES_APART_PX = 2
+_AFTER_NAME_PX = 8  # from a name to its explanation
 _WORDS_NEED_PX = 150
 CARDS_APART_PX = 12
 
@@ -88,7 +90,7 @@ class Words:
         self.explanation.setVisible(bool(explanation))
 
 
-class Row(QWidget):
+class SettingRow(QWidget):
     """A setting: its name and what it does at the left, the control at the right, or below where it is narrow."""
 
     _keeps_height = False
@@ -98,7 +100,8 @@ class Row(QWidget):
         self._theme = theme
         self.control = control
         self._words = Words(theme)
-        self.name, self.explanation = self._words.name, self._words.explanation
+        self.name = self._words.name
+        self.explanation = self._words.explanation
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(_BESIDE_GAP_PX)
@@ -170,7 +173,8 @@ class Page(QScrollArea):
 
     def _fit_sides(self) -> None:
         over = (self.viewport().width() - self.theme.px(self.most_px)) // 2 if self.most_px else 0
-        margins, side = self.column.contentsMargins(), max(self.side_px, over)
+        margins = self.column.contentsMargins()
+        side = max(self.side_px, over)
         if margins.left() != side:
             self.column.setContentsMargins(side, margins.top(), side, margins.bottom())
 

@@ -51,7 +51,8 @@ class ContextRing(Translated, QWidget):
         if (used_tokens, limit_tokens) == (self.used_tokens, self._limit_tokens):
             return
         before = self._shown()
-        self.used_tokens, self._limit_tokens = used_tokens, limit_tokens
+        self.used_tokens = used_tokens
+        self._limit_tokens = limit_tokens
         if self._shown() != before:
             self._retranslate()
         set_tooltip(self, "\n".join(self._lines()))
@@ -63,7 +64,8 @@ class ContextRing(Translated, QWidget):
     def set_room(self, model_tokens: int, memory_tokens: int) -> None:
         """What the main model holds, and what there is room for in memory, about."""
         if (model_tokens, memory_tokens) != (self._model_tokens, self._memory_tokens):
-            self._model_tokens, self._memory_tokens = model_tokens, memory_tokens
+            self._model_tokens = model_tokens
+            self._memory_tokens = memory_tokens
             self._retranslate()
 
     def _retranslate(self) -> None:

@@ -150,7 +150,7 @@ class Segments(QWidget):
         super().__init__(parent)
         self.theme = theme
         self._choices: list[tuple[object, str]] = []
-        self.buttons: list[Segment] = []
+        self.buttons: list[SegmentButton] = []
         self.value: object = None
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(2, 2, 2, 2)
@@ -172,7 +172,7 @@ class Segments(QWidget):
         for button in self.buttons:
             button.hide()
             button.deleteLater()
-        self.buttons = [Segment(self.theme, self) for _ in choices]
+        self.buttons = [SegmentButton(self.theme, self) for _ in choices]
         for button, (value, _) in zip(self.buttons, choices, strict=True):
             self._row.addWidget(button, 1)
             button.clicked.connect(lambda _checked=False, value=value: self.choose(value))
@@ -203,7 +203,7 @@ class Segments(QWidget):
         painter.end()
 
 
-class Segment(FocusRing, PlainWords, QAbstractButton):
+class SegmentButton(FocusRing, PlainWords, QAbstractButton):
     """One of the choices: a radio button."""
 
     def __init__(self, theme: Theme, parent: Segments) -> None:
@@ -312,12 +312,15 @@ class Switch(FocusRing, QAbstractButton):
 
     def _paint_track(self, painter: QPainter, track: QRectF) -> None:
         """Filled while it is on. Off it is an outline with a dark knob: a grey one with a pale knob looks disabled."""
-        colors, lit = self._theme.palette, self.isEnabled() and (self.underMouse() or self.isDown())
-        ground, knob = QColor(colors.ink), colors.on_ink
+        colors = self._theme.palette
+        lit = self.isEnabled() and (self.underMouse() or self.isDown())
+        ground = QColor(colors.ink)
+        knob = colors.on_ink
         ground.setAlphaF(0.85 if lit else 1.0)
         painter.setPen(Qt.PenStyle.NoPen)
         if not self.isChecked():
-            ground, knob = QColor(colors.surface), colors.text if lit else colors.secondary
+            ground = QColor(colors.surface)
+            knob = colors.text if lit else colors.secondary
             painter.setPen(QPen(knob, 1.5))
             track = track.adjusted(0.75, 0.75, -0.75, -0.75)
         painter.setBrush(ground)

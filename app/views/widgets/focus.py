@@ -67,7 +67,8 @@ class FocusBefore:
         self._widget = None
 
     def give_back(self) -> None:
-        widget, self._widget = self._widget, None
+        widget = self._widget
+        self._widget = None
         if widget is not None and isValid(widget) and widget.isVisible():
             widget.setFocus(Qt.FocusReason.OtherFocusReason)
         elif widget is not None:

@@ -73,7 +73,8 @@ def popup_menu(parent: QWidget, theme: Theme) -> Menu:
 
 def asks_for_menu(event: QKeyEvent) -> bool:
     """Either key does on any system. A menu key comes as an event of its own."""
-    modifiers, kinds = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier, Qt.KeyboardModifier
+    modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    kinds = Qt.KeyboardModifier
     by_return = event.key() in RETURN_KEYS and modifiers == kinds.MetaModifier
     return by_return or (event.key() == Qt.Key.Key_F10 and modifiers == kinds.ShiftModifier)
 

@@ -79,7 +79,8 @@ class MessageEdit(Composing, LongText):
 
     def text_with_composed(self) -> str:
         """As if it were committed now."""
-        place, end = self.textCursor().position(), self.document().characterCount() - 1
+        place = self.textCursor().position()
+        end = self.document().characterCount() - 1
         around = [long_lines.text_between(self.document(), *each) for each in ((0, place), (place, end))]
         return self.composed.join(around)
 

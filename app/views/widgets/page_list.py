@@ -94,7 +94,8 @@ class _EntryDelegate(QStyledItemDelegate):
         self._list = entries
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        theme, entry = self._list.theme, index.data(_ENTRY)
+        theme = self._list.theme
+        entry = index.data(_ENTRY)
         line = QFontMetrics(theme.ui_font()).height()
         below = QFontMetrics(theme.ui_font(FOOTER_PX)).height() if entry.detail else 0
         return QSize(0, max(theme.px(32), line + below + theme.px(12)))
@@ -112,8 +113,10 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_entry(self, painter: QPainter, area: QRect, entry: PageEntry) -> None:
-        theme, colors = self._list.theme, self._list.theme.palette
-        font, small = theme.ui_font(), theme.ui_font(FOOTER_PX)
+        theme = self._list.theme
+        colors = self._list.theme.palette
+        font = theme.ui_font()
+        small = theme.ui_font(FOOTER_PX)
         words = area.adjusted(theme.px(12), 0, -theme.px(10), 0)
         if entry.icon_name:
             side = theme.px(16)

@@ -19,14 +19,18 @@ class _Described(QAccessibleWidget):
         return role
 
     def state(self) -> QAccessible.State:
-        state, shows_more = super().state(), getattr(self.widget(), "shows_more", None)
+        state = super().state()
+        shows_more = getattr(self.widget(), "shows_more", None)
         if shows_more is not None:
             is_open = bool(shows_more())
-            state.expandable, state.expanded, state.collapsed = True, is_open, not is_open
+            state.expandable = True
+            state.expanded = is_open
+            state.collapsed = not is_open
         return state
 
     def text(self, kind: QAccessible.Text) -> str:
-        widget, text = self.widget(), super().text(kind)
+        widget = self.widget()
+        text = super().text(kind)
         value = getattr(widget, "accessible_value", None)
         if kind == QAccessible.Text.Value and value is not None:
             return str(value())

@@ -69,7 +69,8 @@ class ChoiceList(RowRing, QListView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
-        pressed, self._pressed = self._pressed, None
+        pressed = self._pressed
+        self._pressed = None
         if pressed is not None and self._value_at(event) == pressed:
             self.chosen.emit(pressed)
 

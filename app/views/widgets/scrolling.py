@@ -57,7 +57,8 @@ class EdgeFade(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        bar, height = self._area.verticalScrollBar(), self._theme.px(_FADE_PX)
+        bar = self._area.verticalScrollBar()
+        height = self._theme.px(_FADE_PX)
         painter = QPainter(self)
         if bar.value() > bar.minimum():
             self._fade(painter, QRect(0, 0, self.width(), height), strongest_at_top=True)

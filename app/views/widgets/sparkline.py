@@ -15,7 +15,8 @@ _LEAST_BAR_PX = 10  # with what is between it and the next
 
 
 def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
-    values, needed = stats.tokens_per_pass_over_time, stats.break_even
+    values = stats.tokens_per_pass_over_time
+    needed = stats.break_even
     top = max(3.0, *values, needed or 0.0) if values else 3.0
     painter.fillRect(QRectF(place.left(), place.bottom(), place.width(), 1), theme.palette.hairline)
     if needed is not None and values:
@@ -41,7 +42,8 @@ def paint_positions(painter: QPainter, place: QRectF, stats: RequestStats, theme
     As many as can be seen apart: many thin ones would look like a bar code.
     """
     most = min(MOST_POSITIONS, max(4, int(place.width()) // _LEAST_BAR_PX))
-    rates, colors = stats.accept_rate_by_position[:most], theme.palette
+    rates = stats.accept_rate_by_position[:most]
+    colors = theme.palette
     width = place.width() / max(4, len(rates))
     for number, rate in enumerate(rates):
         bar = QRectF(place.left() + number * width + 2, place.top(), width - 4, place.height())
@@ -52,7 +54,8 @@ def paint_positions(painter: QPainter, place: QRectF, stats: RequestStats, theme
 def paint_time(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
     """One bar of the parts of the decoding time: draft, main model, other."""
     seconds = [part_s for _, part_s in time_parts(stats)]
-    left, radius = place.left(), min(place.height(), theme.px(4)) / 2
+    left = place.left()
+    radius = min(place.height(), theme.px(4)) / 2
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.palette.hover)
     painter.drawRoundedRect(place, radius, radius)

@@ -51,10 +51,13 @@ class _Asked(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
             return False
-        text, around, view = watched.toolTip(), None, watched.parent()
+        text = watched.toolTip()
+        around = None
+        view = watched.parent()
         if isinstance(view, QAbstractItemView):
             index = view.indexAt(event.pos())
-            text, around = str(index.data(Qt.ItemDataRole.ToolTipRole) or ""), view.visualRect(index)
+            text = str(index.data(Qt.ItemDataRole.ToolTipRole) or "")
+            around = view.visualRect(index)
         if text:
             show_tooltip(event.globalPos(), text, watched, around)
         return bool(text)

@@ -8,16 +8,18 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import flag, object_at, positive, real, whole
-from engine.models.vision_config import Sight
+from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
 from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _CLIPS = ("input_min", "input_max", "output_min", "output_max")
 
 
-def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
+def rows_of(
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     vision, eps = sight.vision, real(sight.vision, "rms_norm_eps", 1e-6)
     rows, columns = span.rows * sight.merge, span.columns * sight.merge
@@ -35,7 +37,9 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     return [seen]
 
 
-def _embedded(tensors: Tensors, sight: Sight, patches: mx.array, by_row: mx.array, by_column: mx.array) -> mx.array:
+def _embedded(
+    tensors: Tensors, sight: VisionConfig, patches: mx.array, by_row: mx.array, by_column: mx.array
+) -> mx.array:
     pixels = pixel_by_pixel(patches, sight)
     table = tensors["patch_embedder.position_embedding_table"]
     largest: int = mx.maximum(by_row[-1], by_column[-1]).item()  # type: ignore[assignment]
@@ -45,12 +49,14 @@ def _embedded(tensors: Tensors, sight: Sight, patches: mx.array, by_row: mx.arra
     return states + table[0][by_column] + table[1][by_row]
 
 
-def pixel_by_pixel(patches: mx.array, sight: Sight) -> mx.array:
+def pixel_by_pixel(patches: mx.array, sight: VisionConfig) -> mx.array:
     """Pixels lie channel by channel in our patches, and channels pixel by pixel in its weights."""
     return patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
 
 
-def _block(tensors: Tensors, name: str, states: mx.array, sight: Sight, places: tuple[mx.array, mx.array]) -> Steps:
+def _block(
+    tensors: Tensors, name: str, states: mx.array, sight: VisionConfig, places: tuple[mx.array, mx.array]
+) -> Steps:
     heads, eps = positive(sight.vision, "num_attention_heads"), real(sight.vision, "rms_norm_eps", 1e-6)
     shared = whole(sight.vision, "num_key_value_heads", heads)
     base = real(object_at(sight.vision, "rope_parameters"), "rope_theta", 100.0)
@@ -90,7 +96,7 @@ def _turned(x: mx.array, places: tuple[mx.array, mx.array], base: float) -> mx.a
     return mx.concatenate(turned, axis=-1)
 
 
-def _clipped(tensors: Tensors, x: mx.array, name: str, sight: Sight) -> mx.array:
+def _clipped(tensors: Tensors, x: mx.array, name: str, sight: VisionConfig) -> mx.array:
     if not flag(sight.vision, "use_clipped_linears"):
         return tensors.linear(x, f"{name}.linear")
     least, most, least_out, most_out = (tensors[f"{name}.{clip}"] for clip in _CLIPS)

@@ -7,15 +7,17 @@ from collections.abc import Generator
 import mlx.core as mx
 
 from engine.models.model_files import real
-from engine.models.vision_config import Sight
+from engine.models.vision_config import VisionConfig
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
-def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
+def rows_of(
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, in one step."""
     table = tensors["pos_embedding"]
     if table.shape[0] < max(span.rows, span.columns):

@@ -8,14 +8,16 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import positive
-from engine.models.vision_config import Sight
+from engine.models.vision_config import VisionConfig
 from engine.vision.towers.qwen import angles, block, in_squares, projected
 from engine.vision.towers.steps import by_rows
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 
-def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
+def rows_of(
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
     states = projected(tensors, patches)
@@ -25,7 +27,7 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     return [(yield from merged(tensors, tensors.layer_norm(states, "merger.ln_q"), sight))]
 
 
-def merged(tensors: Tensors, normed: mx.array, sight: Sight) -> Generator[None, None, mx.array]:
+def merged(tensors: Tensors, normed: mx.array, sight: VisionConfig) -> Generator[None, None, mx.array]:
     """A row for each square of patches."""
     squares = in_squares(normed, sight)
     return by_rows(

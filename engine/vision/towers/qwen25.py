@@ -11,13 +11,13 @@ import mlx.nn as nn
 import numpy as np
 
 from engine.models.model_files import entries, positive
-from engine.models.vision_config import Sight
+from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
 from engine.vision.towers.qwen import angles, projected, turned
 from engine.vision.towers.qwen2 import merged
 from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-6
 
@@ -29,7 +29,9 @@ class _Windows:
     places: mx.array  # of each patch, among those of all windows
 
 
-def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
+def rows_of(
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
     states = projected(tensors, patches)
@@ -41,7 +43,7 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     return [(yield from merged(tensors, _norm(tensors, "merger.ln_q", states), sight))]
 
 
-def _windows(sight: Sight, span: Span) -> _Windows:
+def _windows(sight: VisionConfig, span: PictureSpan) -> _Windows:
     side = positive(sight.vision, "window_size") // sight.patch // sight.merge
     if side < 1:
         raise ValueError("windows smaller than a token")

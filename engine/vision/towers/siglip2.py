@@ -9,17 +9,19 @@ import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import positive, real
-from engine.models.vision_config import Filter, Sight
+from engine.models.vision_config import Filter, VisionConfig
 from engine.vision.resizing import resampling
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.siglip import block
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
-def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
+def rows_of(
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
+) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, square after square; a short part of the work a step."""
     rows, start = list[mx.array](), 0
     for high, wide in views(sight, span):
@@ -29,7 +31,7 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
     return [mx.concatenate(rows)]
 
 
-def views(sight: Sight, span: Span) -> list[tuple[int, int]]:
+def views(sight: VisionConfig, span: PictureSpan) -> list[tuple[int, int]]:
     """(rows, columns) of patches."""
     whole = [(span.rows * sight.merge, span.columns * sight.merge)]
     if sight.tiling is None or span.tiles == (1, 1):
@@ -38,7 +40,9 @@ def views(sight: Sight, span: Span) -> list[tuple[int, int]]:
     return [*[(side, side)] * (span.tiles[0] * span.tiles[1]), *whole]
 
 
-def _view(tensors: Tensors, sight: Sight, size: tuple[int, int], patches: mx.array) -> Generator[None, None, mx.array]:
+def _view(
+    tensors: Tensors, sight: VisionConfig, size: tuple[int, int], patches: mx.array
+) -> Generator[None, None, mx.array]:
     depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
     eps, merge = real(sight.vision, "layer_norm_eps", 1e-6), sight.merge
     kernel = tensors["embeddings.patch_embedding.bias"]
