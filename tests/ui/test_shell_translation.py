@@ -7,27 +7,19 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.transcript import ReplyStatus
 from app.views.settings.window import SettingsWindow
-from app.views.transcript import view as transcript_view
-from app.views.transcript.message_footer import MessageFooter
-from app.views.transcript.message_item import MessageItem
-from app.views.transcript.status_parts import NoticePart
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
 from app.words.model_names import human_name
 from engine import NoModelLoaded
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.controller_harness import recorded
 
 ROOT = SOURCES.parent
 # Names and notations that are the same in every language.
@@ -179,48 +171,6 @@ def test_everything_on_screen_is_translated(harness: AppHarness) -> None:
             assert cut_hints(page) == []
             shown = [text.replace(name, "") for text in shown if str(harness.paths.data) not in text]
             assert [text for text in shown if re.search(r"[A-Za-z]{3,}", _SAME.sub("", text))] == [], language
-
-
-def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Hello")
-    reply_id, said = harness.chats.transcript.messages[-1].id, dict[tuple[str, str], str]()
-    for language, text in product(("en", "ko", "ja", "zh_CN"), ("", "Half an answer")):
-        harness.chats.transcript.change(reply_id, text=text, stats=None, status=ReplyStatus.MODEL_CHANGED)
-        switch(harness, language)
-        (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
-        shown = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()]
-        (footer,) = [each for each in shown if each.message_id == reply_id]
-        assert notice.button.isVisible()
-        model = harness.chats.transcript.messages[-1].model
-        assert footer.accessibleName() == model  # and nothing of having been stopped
-        said[language, text] = notice.words
-    for text in ("", "Half an answer"):
-        assert len({words for (_, of), words in said.items() if of == text}) == 4
-        assert "Model changed" in said["en", text]
-        assert "모델이 바뀌었어요" in said["ko", text]
-        assert ".." not in said["en", text]  # a title gets a full stop, a sentence has one
-        assert "." not in said["ja", text] + said["zh_CN", text]
-
-
-def test_a_switch_rebuilds_the_transcript_once(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    harness.ask(qtbot, "Hello")
-    harness.ask(qtbot, "Again")
-    resets = recorded(harness.chats.transcript.was_reset)
-    made: list[int] = []
-
-    class CountedItem(MessageItem):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            made.append(self.message.id)
-
-    monkeypatch.setattr(transcript_view, "MessageItem", CountedItem)
-    for language in ("ko", "ja", "en"):
-        made.clear()
-        switch(harness, language)
-        assert made == [1, 2, 3, 4]
-    assert resets == []
 
 
 def test_only_stale_files_are_compiled(tmp_path: Path) -> None:
