@@ -30,7 +30,7 @@ from app.storage.requests import RequestStore
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, can_be_damage
 from app.storage.searching import KnownChats, Searching
 from app.storage.trash import KEPT_S, Ages, Trash
-from app.system.worker import Deliver, Worker, ignore
+from app.system.worker import Deliver, JobThread, ignore
 
 log = logging.getLogger(__name__)
 
@@ -81,9 +81,9 @@ class Storage:
         self.pictures = Pictures(path)
         self._address = address_of(path)
         self._deliver = deliver
-        self._writer = Worker("storage writer", deliver)
-        self._searcher = Worker("storage reader", deliver)
-        self._copier = Worker("storage copier", deliver)
+        self._writer = JobThread("storage writer", deliver)
+        self._searcher = JobThread("storage reader", deliver)
+        self._copier = JobThread("storage copier", deliver)
         self._database: Database | None = None  # the writer's
         self._searching: _Search | None = None
         self._index = KeptIndex(path)  # the searcher's

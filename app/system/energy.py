@@ -72,7 +72,7 @@ class Power:
         return self.is_hot or self.saves
 
 
-class Machine(Protocol):
+class EnergySource(Protocol):
     """One activity is held at a time. GUI thread only."""
 
     def power(self) -> Power: ...
@@ -128,7 +128,7 @@ def knows_battery() -> bool:
     return sys.platform == "darwin"
 
 
-def this_machine() -> Machine:
+def this_machine() -> EnergySource:
     if sys.platform == "darwin":
         try:
             return Mac()

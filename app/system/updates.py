@@ -43,7 +43,7 @@ class NotANotice(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class UpdateNotice:
     version: str
     page: str  # a path
     notes: Mapping[str, str] = field(default_factory=dict)  # by language
@@ -52,7 +52,7 @@ class Notice:
         return self.notes.get(language) or self.notes.get("en", "")
 
 
-def read_answer(answer: object, public_key: bytes) -> Notice:
+def read_answer(answer: object, public_key: bytes) -> UpdateNotice:
     """Of `{"notice": …, "signature": …}`. Raises NotANotice."""
     from cryptography.exceptions import InvalidSignature  # loaded only where there is a notice
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -69,7 +69,7 @@ def read_answer(answer: object, public_key: bytes) -> Notice:
     return notice_of(text)
 
 
-def notice_of(text: str) -> Notice:
+def notice_of(text: str) -> UpdateNotice:
     """Raises NotANotice."""
     try:
         values = json.loads(text)
@@ -81,7 +81,7 @@ def notice_of(text: str) -> Notice:
         raise NotANotice(type(error).__name__) from error
     if not fits or len(notes) > _MOST_LANGUAGES:
         raise NotANotice("a field that cannot be")
-    return Notice(version, page, dict(notes))
+    return UpdateNotice(version, page, dict(notes))
 
 
 def is_newer(version: str, than: str) -> bool:

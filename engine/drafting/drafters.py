@@ -18,7 +18,7 @@ from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamage
 from engine.caches.making import CacheMaker
 from engine.decoding.hidden_states import HiddenStates, NoHiddenStates
 from engine.decoding.sequence import Sequence as TokenSequence
-from engine.drafting.proposers.base import Broken, Proposer
+from engine.drafting.proposers.base import BrokenProposer, Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.features import MOST_WAITING_BYTES
 from engine.models.access import ModelAccess, NoAccess
@@ -102,7 +102,7 @@ def proposer_of(
         proposer: DrafterProposer = draft.network.proposer(draft, main, store)
         proposer.begin(turn_end, tokens, chat)
     except Exception as error:  # noqa: BLE001  a third-party drafter may raise anything
-        return Broken(draft.source, error)
+        return BrokenProposer(draft.source, error)
     return proposer
 
 

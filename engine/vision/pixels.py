@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from engine.models.vision_config import Tower, VisionConfig
 from engine.models.watch import Question, never
 from engine.vision.resizing import Pixels, resized
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _TOKEN_BY_TOKEN = (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)
 
 
-def patches_of(span: Span, sight: VisionConfig, aborted: Question = never) -> NDArray[np.float32]:
+def patches_of(span: PictureSpan, sight: VisionConfig, aborted: Question = never) -> NDArray[np.float32]:
     """(patches, channels × frames × side × side), those of one token after another, or row by row."""
     picture = span.picture
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)

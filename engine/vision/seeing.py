@@ -26,7 +26,7 @@ from engine.models.vision_config import Mutual, Tower, VisionConfig, looking_byt
 from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -82,7 +82,7 @@ class Eyes:
         eyes: Eyes = model.beside[_EYES]
         return eyes
 
-    def rows(self, span: Span) -> Generator[None, None, Rows]:
+    def rows(self, span: PictureSpan) -> Generator[None, None, Rows]:
         """What the tower makes of a picture; a short part of the work a step. Raises CannotSee."""
         ahead = Ahead(partial(patches_of, span, self.sight))
         try:
@@ -101,7 +101,7 @@ class Eyes:
             ahead.stop()
         return rows
 
-    def _with_words(self, rows: mx.array, span: Span) -> mx.array:
+    def _with_words(self, rows: mx.array, span: PictureSpan) -> mx.array:
         """A picture's rows with those of the words among them."""
         words = [self._token(part) for part in span.layout if isinstance(part, str)]
         parts, own, between = list[mx.array](), 0, 0
@@ -138,7 +138,7 @@ class Eyes:
 class View:
     """The pictures of one sequence."""
 
-    def __init__(self, eyes: Eyes, spans: Sequence[Span]) -> None:
+    def __init__(self, eyes: Eyes, spans: Sequence[PictureSpan]) -> None:
         self._eyes = eyes
         self.spans = list(spans)
         self._rows: dict[int, Rows] = {}  # by index of the span, until it is in the cache

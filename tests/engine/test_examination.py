@@ -237,14 +237,6 @@ def test_what_may_be_chance_is_no_better_reading() -> None:
     )  # now more, now less
 
 
-@pytest.mark.parametrize(("missing", "told"), [(0, True), (1, False)])
-def test_fewer_places_than_needed_say_too_little(
-    main: LoadedModel, chats: list[list[int]], missing: int, told: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(examined, "_LEAST_PLACES", len(chats) * PLACES + missing)
-    assert (run(main, Scripted(chats, 3), monkeypatch) is not None) is told
-
-
 def test_a_short_reply_says_too_little(
     main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,11 +271,6 @@ def test_a_question_of_one_token_tells_nothing(
 ) -> None:
     monkeypatch.setattr(examined, "prompt_tokens", lambda *_: tokens)
     assert run(main, Scripted([tokens], 2), monkeypatch) is None
-
-
-def test_a_question_of_two_tokens_is_asked(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examined, "prompt_tokens", lambda *_: [65, 66])
-    assert run(main, Scripted([greedy(main, [65, 66])], 2), monkeypatch) == Examined(3)
 
 
 def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

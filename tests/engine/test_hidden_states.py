@@ -159,22 +159,6 @@ def test_layers_that_return_no_row_a_token_are_refused(family: str, reason: str)
     assert caught.value.model_type == family
 
 
-def test_of_layers_that_a_forward_runs_through_twice_the_last_states_count() -> None:
-    """Written out for Nanbeige: the loop, the norm between its passes, the layers."""
-    network = build_family("nanbeige")
-    tokens, states = mx.array([[5, 6, 7]]), HiddenStates(network, [1])
-    with states.step():
-        network(tokens)
-    states.keep(0, 3)
-    body = network.model
-    rows = body.embed_tokens(tokens)
-    for layer in [*body.layers, body.norm, *body.layers[:2]]:
-        rows = layer(rows, "causal") if layer is not body.norm else layer(rows)
-    _, kept = states.take()
-    assert kept is not None
-    assert mx.allclose(kept, rows[0], atol=1e-5)
-
-
 def test_states_stay_what_they_were_where_the_network_changes_them_in_place() -> None:
     class InPlace(Network):
         def __call__(self, tokens: mx.array) -> None:
@@ -289,12 +273,6 @@ def stepped(tokens: list[int]) -> tuple[HiddenStates, Network]:
     return states, network
 
 
-def test_a_step_of_which_nothing_stands_leaves_no_states() -> None:
-    states, _ = stepped([5, 6])
-    states.keep(4, 0)
-    assert states.take() == (4, None)
-
-
 def test_the_states_of_a_step_are_kept_once_and_taken_once() -> None:
     """And their position is that of the first that was not taken, however many steps there were since."""
     states, network = stepped([5, 6])
@@ -331,14 +309,6 @@ def test_a_hook_runs_in_place_of_the_call_of_its_modules_only() -> None:
     with hooked([one], adding(1)):
         assert (one(3), other(3)) == (31, 3)
     assert (one(3), other(3)) == (3, 3)
-
-
-def test_hooks_nest_the_inner_first() -> None:
-    module = nn.Identity()
-    with hooked([module], adding(1)):
-        with hooked([module], adding(2)):
-            assert module(3) == 312
-        assert module(3) == 31
 
 
 def test_an_error_ends_the_hook() -> None:

@@ -134,17 +134,6 @@ def run(network: Network, caches: list[Any], fed: mx.array) -> list[Any]:
     return calls
 
 
-def test_only_who_is_given_a_watched_cache_is_recorded() -> None:
-    network = Network(Mixer(), Block(Mixer()), Mixer())
-    caches = caches_for(network)
-    replay = Replay(network)
-    with replay.recording(caches[1:2]) as calls:
-        network(states(), caches)
-    assert [call.module for call in calls] == [network.layers[1].mixer]
-    assert [call.handed for call in calls] == [[caches[1]]]
-    assert [call.changed for call in calls] == [{(id(caches[1]), 0)}]
-
-
 def test_a_bundle_of_caches_is_seen_through() -> None:
     class Both(Module):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:

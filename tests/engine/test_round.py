@@ -102,18 +102,6 @@ def test_a_round_that_reads_the_end_of_the_prompt_is_not_typical(look_ahead: boo
     assert not done.typical
 
 
-def test_the_end_of_a_reply_is_asked_for_in_a_plain_round_too() -> None:
-    asked: list[list[int]] = []
-
-    def ending(emitted: list[int]) -> int:
-        asked.append(emitted)
-        return len(emitted)
-
-    sequence, sampler = begun("qwen3")
-    plain_round(sequence, sampler, ending)
-    assert asked == [plain("qwen3", 1)]
-
-
 @pytest.mark.parametrize(
     ("drawn", "stands"), [([4, 5], [4, 5]), ([4, NO_TOKEN, 6], [4]), ([4, 5, 6, NO_TOKEN], [4, 5, 6])]
 )

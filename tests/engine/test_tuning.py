@@ -454,15 +454,6 @@ def test_a_width_that_saves_hardly_anything_is_compared_twice() -> None:
     assert forwards.unsettled == [4]
 
 
-def test_nothing_is_let_go_where_nothing_is_held(main: LoadedModel) -> None:
-    tuner = Tuner()
-    tuner.begin(main, None, RoundCosts())
-    let_go = [tuner.let_go()]
-    tuner.step()
-    let_go += [tuner.let_go(), tuner.let_go()]
-    assert (let_go, tuner.pending) == ([False, True, False], True)
-
-
 def at_end(steps: Generator[None, None, CacheSet | None]) -> CacheSet | None:
     while True:
         try:

@@ -165,12 +165,6 @@ def test_a_server_that_stops_ends_streams_with_an_error(scripted: FakeEngine) ->
         assert b"[DONE]" not in heard
 
 
-def test_an_error_before_the_first_word_is_a_status(scripted: FakeEngine) -> None:
-    with serving(scripted) as served:
-        answer = served.post(CHAT, {"model": "", "messages": [{"role": "system", "content": "x"}], "stream": True})
-        assert answer.status_code == 400
-
-
 @pytest.mark.expect_log("a request of another program failed: KeyError")
 def test_a_fault_of_ours_is_logged_without_the_words_of_a_client(
     scripted: FakeEngine, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch

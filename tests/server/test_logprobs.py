@@ -16,7 +16,7 @@ from engine.server.fields import Fields
 from engine.server.openai import OPENAI
 from engine.server.openai_chat import Completion, chat_logprobs, completion_logprobs
 from engine.server.pictures import SentPictures
-from engine.server.replies import Outcome as Brought
+from engine.server.replies import ReplyOutcome as Brought
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.served import Served, chat_body
 

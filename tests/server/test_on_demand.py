@@ -427,30 +427,6 @@ def test_who_waits_for_another_model_keeps_none_from_the_one_that_has_to_stay(tw
     assert "shutting_down" in rest(waits)
 
 
-def test_a_model_is_not_asked_for_twice_after_one_that_came_by_itself(two: FakeEngine) -> None:
-    shelf = Late(two)
-    refusals = [RepliesUnderWay(OTHER.folder)]
-    late = shelf.bring
-
-    def bring(model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
-        refuse(refusals.pop()) if refusals else late(model, refuse)
-
-    shelf.bring = bring  # type: ignore[method-assign]
-    with serving(two, shelf=shelf, retry_s=0.2) as served:
-        first = begin(served, "Other-4B", stream=False)
-        served.wait_for_requests(1)
-        while refusals:
-            time.sleep(0.001)
-        EngineClient(two).load(Path(OTHER.folder))
-        assert "200 OK" in rest(first)
-        second = begin(served, "Main-8B", stream=False)
-        come = shelf.calls.get(timeout=PATIENCE_S)
-        with pytest.raises(queue.Empty):
-            shelf.calls.get(timeout=0.3)
-        come()
-        assert "200 OK" in rest(second)
-
-
 def test_folders_of_models_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A loaded model has an absolute one, by which it is known again."""
     save(build(qwen3_config()), qwen3_config(), tmp_path / "models" / "Alpha")

@@ -28,6 +28,7 @@ from engine import (
     LendingState,
     Machine,
     MachineRefusal,
+    MachineRoute,
     MachineUnavailable,
     ModelFailed,
     ModelRole,
@@ -36,7 +37,6 @@ from engine import (
     RankLost,
     RankPlan,
     RankShare,
-    Way,
 )
 from engine.cluster.discovery import announced
 from engine.cluster.operations import PROTOCOL
@@ -96,17 +96,17 @@ class Others:
         thread.start()
         thread.join()
 
-    def _ways(self, _folder: Path, machine: Machine | None, addresses: tuple[str, ...]) -> list[Way]:
+    def _ways(self, _folder: Path, machine: Machine | None, addresses: tuple[str, ...]) -> list[MachineRoute]:
         return [self._way(machine, address) for address in addresses]
 
-    def _way(self, machine: Machine | None, address: str) -> Way:
+    def _way(self, machine: Machine | None, address: str) -> MachineRoute:
         if machine is not None and address == machine.address and address not in self.trips:
             try:
-                return Way(address, self.trip())
+                return MachineRoute(address, self.trip())
             except MachineUnavailable as error:
-                return Way(address, error=error)
+                return MachineRoute(address, error=error)
         refused = None if address in self.trips else MachineUnavailable(address, MachineRefusal.UNREACHABLE)
-        return Way(address, self.trips.get(address, math.inf), refused)
+        return MachineRoute(address, self.trips.get(address, math.inf), refused)
 
     def move(self, fingerprint: str, address: str) -> None:
         self.known = [

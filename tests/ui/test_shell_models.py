@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftState
 from app.views.shell.picker import found_among
-from app.views.widgets.option_list import Option, OptionList
+from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.formats import size
 from app.words.notices_for_errors import notice_for
 from engine import (
@@ -56,7 +56,7 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         harness.window.picker.close()
 
 
-def options(listed: OptionList) -> list[Option]:
+def options(listed: OptionList) -> list[ListedOption]:
     model = listed.model()
     return [model.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(model.rowCount())]
 
@@ -210,12 +210,12 @@ def test_rows_that_are_made_anew_under_a_click_lose_it_only_where_another_lies_t
     listed, heard = OptionList(Theme()), list[str]()
     qtbot.addWidget(listed)
     listed.chosen.connect(heard.append)
-    listed.set_options([Option("A", "A"), Option("B", "B")], "")
+    listed.set_options([ListedOption("A", "A"), ListedOption("B", "B")], "")
     listed.show()
     place = listed.visualRect(listed.model().index(0, 0)).center()
 
     QTest.mousePress(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    listed.set_options([Option(name, name, detail="compared") for name in then], "")
+    listed.set_options([ListedOption(name, name, detail="compared") for name in then], "")
     QTest.mouseRelease(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert heard == chosen
 
@@ -242,7 +242,7 @@ def drafts(qtbot: QtBot) -> OptionList:
 def test_a_long_list_of_refused_models_is_read_by_key(drafts: OptionList) -> None:
     """Its reasons are scrolled to, also a page at a time; a screen reader is told them."""
     why = "Its tokens are others, so it cannot guess a single one."
-    refused = [(Option(f"Group {at}"), Option(f"M{at}", f"/m/{at}", "", why)) for at in range(40)]
+    refused = [(ListedOption(f"Group {at}"), ListedOption(f"M{at}", f"/m/{at}", "", why)) for at in range(40)]
     drafts.set_options([option for both in refused for option in both], "")
     drafts.setFocus()
     assert press(drafts, Qt.Key.Key_Down) == "M0"
@@ -288,7 +288,7 @@ def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_ch
 
 
 def test_korean_initials_find_a_model() -> None:
-    named = [Option("모델"), Option("Main", "/m"), Option("한국어 모델", "/k")]
+    named = [ListedOption("모델"), ListedOption("Main", "/m"), ListedOption("한국어 모델", "/k")]
     assert found_among(named, "ㅎㄱㅇ") == [named[0], named[2]]
     assert found_among(named, "zzz") == []
 
@@ -319,14 +319,14 @@ def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness,
 
 
 def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(drafts: OptionList) -> None:
-    drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "a")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("B", "b", "", "no"), ListedOption("C", "c")], "a")
     assert drafts.current_value == "a"
-    drafts.set_options([Option("A", "a"), Option("B", "b"), Option("C", "c")], "c")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("B", "b"), ListedOption("C", "c")], "c")
     assert drafts.current_value == "c"  # what was checked is left for what is
     QTest.keyClick(drafts, Qt.Key.Key_Up)
-    drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "c")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("B", "b", "", "no"), ListedOption("C", "c")], "c")
     assert drafts.current_value == "b"
-    drafts.set_options([Option("A", "a"), Option("C", "c")], "c")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("C", "c")], "c")
     assert drafts.current_value == "c"
 
 

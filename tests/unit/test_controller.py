@@ -15,13 +15,13 @@ from engine.drafting.controller import (
     AutoController,
     FixedController,
     History,
-    Option,
     Policy,
+    PricedPlan,
     make_controller,
     stop_floors,
 )
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
+from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 
 FIXED_ONLY = Offer("draft", 16)
 DRAFT = Offer("draft", 16, has_probabilities=True)
@@ -34,7 +34,7 @@ def history(verify: dict[int, float], draft: float = 0.05, *, rates: list[tuple[
     """`rates` are rounds of the draft seen before, as (drafted, accepted)."""
     made = History(RoundCosts(Calibration(verify, {"draft": draft})))
     for drafted, accepted in rates or []:
-        made.learn(Plan("draft", drafted), Outcome(drafted, accepted))
+        made.learn(Plan("draft", drafted), RoundOutcome(drafted, accepted))
     return made
 
 
@@ -85,7 +85,7 @@ def test_nothing_is_drafted_before_a_plain_round_has_a_price() -> None:
 def test_a_draft_is_at_most_twice_its_longest_run() -> None:
     known = history(FLAT, rates=[(4, 4)] * 50)
     assert AutoController(known).plan([FIXED_ONLY]).length == 8
-    known.learn(Plan("draft", 8), Outcome(8, 8))
+    known.learn(Plan("draft", 8), RoundOutcome(8, 8))
     assert AutoController(known).plan([FIXED_ONLY]).length == 16
 
 
@@ -99,7 +99,7 @@ def test_no_more_is_planned_than_is_offered() -> None:
 
 def test_the_sharpness_learnt_is_a_part_of_the_plan() -> None:
     known = history(FLAT, rates=rounds(0.9))
-    known.learn(Plan("draft", 1), Outcome(1, 1, guesses=[[1, 2, 3, 4]] * 1, truths=[3]))
+    known.learn(Plan("draft", 1), RoundOutcome(1, 1, guesses=[[1, 2, 3, 4]] * 1, truths=[3]))
 
     assert AutoController(known).plan([DRAFT]).sharpness == 2
     assert FixedController(3, known).plan([DRAFT]).sharpness == 2
@@ -111,7 +111,7 @@ def test_fixed_lengths_are_kept(speculation: Speculation, length: int) -> None:
     controller = make_controller(speculation, history(STEEP, rates=rounds(0.02)))
     for _ in range(50):
         plan = controller.plan([Offer("lookup", 0, free=True), DRAFT])
-        controller.observe(plan, Outcome(plan.length, 0, 10.0))
+        controller.observe(plan, RoundOutcome(plan.length, 0, 10.0))
 
     assert controller.plan([DRAFT]) == (Plan("draft", 5) if length else PLAIN)
     assert controller.wants("draft") == (length > 0)
@@ -127,7 +127,7 @@ def test_a_guarded_length_is_kept_or_paused(verify: dict[int, float], share: flo
     for _ in range(200):
         plan = controller.plan([FIXED_ONLY])
         accepted = next((at for at in range(plan.length) if generator.random() > share), plan.length)
-        controller.observe(plan, Outcome(plan.length, accepted, verify[1] if not plan.length else None))
+        controller.observe(plan, RoundOutcome(plan.length, accepted, verify[1] if not plan.length else None))
         lengths.append(plan.length)
 
     assert set(lengths) <= {0, 5}
@@ -140,9 +140,9 @@ def test_a_fixed_length_teaches_what_it_shows() -> None:
     controller = FixedController(3, known)
     before = known.costs.price_s("draft", 3)
     for _ in range(30):
-        controller.observe(PLAIN, Outcome(seconds=1.0))
-        controller.observe(Plan("draft", 3), Outcome(3, 3, seconds=3.0))
-        controller.observe(Plan("draft", 3), Outcome(3, 3, seconds=None))
+        controller.observe(PLAIN, RoundOutcome(seconds=1.0))
+        controller.observe(Plan("draft", 3), RoundOutcome(3, 3, seconds=3.0))
+        controller.observe(Plan("draft", 3), RoundOutcome(3, 3, seconds=None))
 
     assert known.costs.price_s("draft", 3) > 2 * before
     assert known.rates_of("draft", 0).by_position(hopeful=False)[0] > 0.9
@@ -174,9 +174,9 @@ def test_every_controller_learns_what_reading_takes_and_what_was_not_used(specul
 
 def test_a_draft_longer_or_shorter_than_what_was_emitted_teaches_as_far_as_both_go() -> None:
     known = History()
-    known.learn(Plan("draft", 3), Outcome(3, 0, guesses=[[1, 2, 3, 4]] * 3, truths=[4]))
+    known.learn(Plan("draft", 3), RoundOutcome(3, 0, guesses=[[1, 2, 3, 4]] * 3, truths=[4]))
     assert known.sharpness["draft"].level == 3
-    known.learn(Plan("draft", 1), Outcome(1, 1, guesses=[[4, 3, 2, 1]], truths=[1, 4, 4]))
+    known.learn(Plan("draft", 1), RoundOutcome(1, 1, guesses=[[4, 3, 2, 1]], truths=[1, 4, 4]))
     assert known.sharpness["draft"].level == 3
 
 
@@ -185,10 +185,10 @@ def test_what_a_draft_said_of_its_tokens_is_weighed_by_what_came_of_them() -> No
     known = history(FLAT, rates=rounds(0.8))
     before = AutoController(known).plan([DRAFT]).stop
     assert before is not None
-    known.learn(Plan("draft", 1), Outcome(1, 1))
+    known.learn(Plan("draft", 1), RoundOutcome(1, 1))
     assert known.worth["draft"].by_grade == before.worth
     for _ in range(20):
-        known.learn(Plan("draft", 1), Outcome(1, 0, probabilities=[0.9]))
+        known.learn(Plan("draft", 1), RoundOutcome(1, 0, probabilities=[0.9]))
     after = AutoController(known).plan([DRAFT]).stop
 
     assert after is not None
@@ -201,7 +201,7 @@ def test_no_draft_is_planned_for_two_rounds_of_nothing_but_drafts_too_many() -> 
     lengths = []
     for _ in range(250):
         plan = controller.plan([FIXED_ONLY])
-        controller.observe(plan, Outcome(plan.length, plan.length, 1.0 + 0.02 * plan.length))
+        controller.observe(plan, RoundOutcome(plan.length, plan.length, 1.0 + 0.02 * plan.length))
         lengths.append(plan.length)
     plain_at = [at for at, length in enumerate(lengths) if not length]
 
@@ -257,15 +257,15 @@ def test_stopping_by_itself_and_a_fixed_length_are_compared(tokens: float, stops
 def test_a_fixed_length_shows_what_stopping_would_have_brought() -> None:
     """The draft doubts its second token, rightly: stopping there costs less and brings as much."""
     known = history(FLAT, rates=[(4, 1)] * 200)
-    known.learn(Plan("draft", 2), Outcome(2, 1, probabilities=[0.99, 0.05]))
+    known.learn(Plan("draft", 2), RoundOutcome(2, 1, probabilities=[0.99, 0.05]))
     controller = AutoController(known)
     controller.plan([DRAFT])
     for _ in range(60):
         controller.observe(
-            Plan("draft", 4, stop=StopRule((), ())), Outcome(4, 1, 1.3, probabilities=[0.99, 0.05, 0.5, 0.5])
+            Plan("draft", 4, stop=StopRule((), ())), RoundOutcome(4, 1, 1.3, probabilities=[0.99, 0.05, 0.5, 0.5])
         )
 
-    brought = known.record_of("draft").rate(Policy.STOPPING, Option(PLAIN, 0.0, 0.0))
+    brought = known.record_of("draft").rate(Policy.STOPPING, PricedPlan(PLAIN, 0.0, 0.0))
     assert brought > 2 / known.costs.price_s("draft", 2) * 0.98
 
 
@@ -274,7 +274,7 @@ def test_a_fixed_length_shows_what_stopping_would_have_brought() -> None:
 
 def plain(controller: AutoController, count: int, seconds: float = 1.0) -> None:
     for _ in range(count):
-        controller.observe(PLAIN, Outcome(seconds=seconds))
+        controller.observe(PLAIN, RoundOutcome(seconds=seconds))
 
 
 def test_a_useless_draft_is_parked_and_not_asked() -> None:
@@ -313,7 +313,7 @@ def test_a_parked_draft_is_tried_when_the_credit_allows() -> None:
     known.credit = 1.2
     assert controller.plan([FIXED_ONLY]).length == 1
     assert controller.parked
-    controller.observe(Plan("draft", 1), Outcome(1, 0, 2.05))
+    controller.observe(Plan("draft", 1), RoundOutcome(1, 0, 2.05))
     assert known.credit == pytest.approx(1.2 + 0.004 + 1 - 2.05, abs=0.05)
 
 
@@ -321,7 +321,7 @@ def test_a_try_may_cost_all_of_the_credit_and_no_more() -> None:
     """A draft of one token takes two rounds here, so it needs a credit of one; a second source is tried for less."""
     known = history({1: 1.0, 33: 33.0}, 0.0, rates=rounds(0.05))
     for _ in range(100):
-        known.learn(Plan("other", 1), Outcome(1, 0))
+        known.learn(Plan("other", 1), RoundOutcome(1, 0))
     controller = AutoController(known)
     controller.plan([FIXED_ONLY])
     plain(controller, 20)
@@ -363,7 +363,7 @@ def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
     """A change promises two per cent or is not made, whichever of the two comes first."""
     known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
     for _ in range(3000):
-        known.learn(Plan("lookup", 1), Outcome(1, 1))
+        known.learn(Plan("lookup", 1), RoundOutcome(1, 1))
     controller = AutoController(known)
     offers = [Offer("draft", 1), Offer("lookup", 1, free=True)]
     chosen = []
@@ -380,12 +380,12 @@ def test_credit_grows_slowly_with_time_and_with_what_drafting_gains() -> None:
     controller = AutoController(known)
     plain(controller, 100)
     assert known.credit == pytest.approx(0.4)
-    controller.observe(Plan("draft", 1), Outcome(1, 1, 1.06))
+    controller.observe(Plan("draft", 1), RoundOutcome(1, 1, 1.06))
     assert known.credit == pytest.approx(0.4 + 0.004 + 2 - 1.06, abs=0.02)
-    controller.observe(Plan("draft", 8), Outcome(8, 8, 1.5))
+    controller.observe(Plan("draft", 8), RoundOutcome(8, 8, 1.5))
     assert known.credit == 3.0  # no more than this is saved up
     for _ in range(9):
-        controller.observe(Plan("draft", 8), Outcome(8, 0, 1.5))
+        controller.observe(Plan("draft", 8), RoundOutcome(8, 0, 1.5))
     assert known.credit == 0.0  # what is lost is lost
 
 
@@ -395,7 +395,7 @@ def test_credit_is_counted_in_plain_rounds_however_long_those_are(plain_s: float
     known.costs.observe_reading("draft", 512, 512 * plain_s / 1000)
     known.credit = 1.5
     controller = AutoController(known)
-    controller.observe(Plan("draft", 4), Outcome(4, 1, 2 * plain_s))
+    controller.observe(Plan("draft", 4), RoundOutcome(4, 1, 2 * plain_s))
     assert known.credit == pytest.approx(1.5 + 0.004 + 2 - 2)
     controller.plan([FIXED_ONLY])
     plain(controller, 10, plain_s)
@@ -420,11 +420,11 @@ def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
     controller = AutoController(known)
     plain(controller, 9, 2.0)
     for _ in range(9):
-        controller.observe(PLAIN, Outcome(seconds=None))
+        controller.observe(PLAIN, RoundOutcome(seconds=None))
     assert known.costs.plain_s == pytest.approx(2.0)
     for _ in range(99):
-        controller.observe(PLAIN, Outcome(seconds=2.0))
-        controller.observe(Plan("draft", 3), Outcome(3, 0, 5.0))
+        controller.observe(PLAIN, RoundOutcome(seconds=2.0))
+        controller.observe(Plan("draft", 3), RoundOutcome(3, 0, 5.0))
 
     assert known.costs.price_s("draft", 3) / known.costs.plain_s == pytest.approx(2.5, rel=0.05)
 
@@ -442,7 +442,7 @@ def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before
         plan = controller.plan([offer] if controller.wants("draft") else [])
         drafted = plan.length
         seconds = 1.0 + 0.06 * drafted
-        controller.observe(plan, Outcome(drafted, drafted, seconds, probabilities=[0.99] * drafted))
+        controller.observe(plan, RoundOutcome(drafted, drafted, seconds, probabilities=[0.99] * drafted))
         plans.append(drafted)
 
     assert plans[0] == 0
@@ -469,8 +469,8 @@ def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
 def test_the_better_of_two_sources_is_chosen_each_round() -> None:
     known = history(FLAT, 0.2, rates=rounds(0.7))
     for _ in range(200):
-        known.learn(Plan("lookup", 8, 4), Outcome(8, 8))
-        known.learn(Plan("lookup", 3, 1), Outcome(3, 0))
+        known.learn(Plan("lookup", 8, 4), RoundOutcome(8, 8))
+        known.learn(Plan("lookup", 3, 1), RoundOutcome(3, 0))
     known.credit = 0.0
     controller = AutoController(known)
 
@@ -546,7 +546,7 @@ def test_every_token_of_a_long_reply_counts_for_reading() -> None:
     known.costs.observe_reading("draft", 512, 0.512)
     controller = AutoController(known)
     for _ in range(400):
-        controller.observe(Plan("draft", 4), Outcome(4, 4, 0.07))
+        controller.observe(Plan("draft", 4), RoundOutcome(4, 4, 0.07))
 
     assert controller.may_read(Offer("draft", 0, behind=40_000))
     assert not controller.may_read(Offer("draft", 0, behind=90_000))
@@ -561,7 +561,7 @@ def test_one_round_of_a_reply_is_plain_while_few_plain_ones_are_known() -> None:
         planned = []
         for _ in range(5):
             planned.append(controller.plan([FIXED_ONLY]).length)
-            controller.observe(PLAIN, Outcome(0, 0))
+            controller.observe(PLAIN, RoundOutcome(0, 0))
         return planned
 
     assert 0 not in lengths()  # nothing was drafted yet that could be compared
@@ -584,7 +584,7 @@ def forward_history() -> History:
     return History(RoundCosts(Calibration(FORWARD, {"draft": 0.05})))
 
 
-def spent(outcome: Outcome) -> float:
+def spent(outcome: RoundOutcome) -> float:
     """Of the credit, in plain rounds, beside what a round gives back."""
     known = forward_history()
     known.credit = 2.0
@@ -592,19 +592,19 @@ def spent(outcome: Outcome) -> float:
     controller.observe(PLAN, outcome)
     given = forward_history()
     given.credit = 2.0
-    AutoController(given).observe(PLAIN, Outcome())
+    AutoController(given).observe(PLAIN, RoundOutcome())
     return given.credit - known.credit
 
 
 @pytest.mark.parametrize(
     ("outcome", "cost"),
     [
-        (Outcome(4, 0, proposed=4), 1.6 - 1),
-        (Outcome(4, 2, proposed=4), 1.6 - 3),
-        (Outcome(2, 2, proposed=4), 1.6 - 3),  # the reply ended within the draft
+        (RoundOutcome(4, 0, proposed=4), 1.6 - 1),
+        (RoundOutcome(4, 2, proposed=4), 1.6 - 3),
+        (RoundOutcome(2, 2, proposed=4), 1.6 - 3),  # the reply ended within the draft
     ],
 )
-def test_a_round_is_charged_all_that_it_checked(outcome: Outcome, cost: float) -> None:
+def test_a_round_is_charged_all_that_it_checked(outcome: RoundOutcome, cost: float) -> None:
     assert spent(outcome) == pytest.approx(max(-1.0, cost), abs=0.02)  # there is no room for a larger credit
 
 
@@ -612,7 +612,7 @@ def test_the_time_of_a_round_is_that_of_all_that_it_checked() -> None:
     known, seen = forward_history(), []
     known.costs.observe = lambda source, drafted, seconds: seen.append((source, drafted, seconds))  # type: ignore[method-assign]
     for controller in (FixedController(4, known), AutoController(known)):
-        controller.observe(PLAN, Outcome(2, 2, seconds=1.6, proposed=4))
+        controller.observe(PLAN, RoundOutcome(2, 2, seconds=1.6, proposed=4))
     assert seen == [("draft", 4, 1.6)] * 2
 
 
@@ -666,7 +666,7 @@ def test_drafts_that_gain_all_of_the_credit_and_lose_it_are_doubted_once() -> No
     """Of that source, whatever the grade; not where a plain round finds the credit gone."""
     known = history(FLAT, rates=rounds(0.9))
     for _ in range(100):
-        known.learn(Plan("lookup", 4, 2), Outcome(4, 4))
+        known.learn(Plan("lookup", 4, 2), RoundOutcome(4, 4))
 
     def rate(source: str, grade: int = 0) -> float:
         return known.rates_of(source, grade).by_position(hopeful=False)[0]
@@ -675,7 +675,7 @@ def test_drafts_that_gain_all_of_the_credit_and_lose_it_are_doubted_once() -> No
         """How far the rate falls in a round of this credit."""
         known.credit = credit
         before = rate("draft")
-        AutoController(known).observe(Plan("draft", 16), Outcome(16, accepted, 1.9))
+        AutoController(known).observe(Plan("draft", 16), RoundOutcome(16, accepted, 1.9))
         return before - rate("draft")
 
     assert play(0.5) < 0.01  # nothing had been gained
@@ -720,7 +720,7 @@ def test_replies_with_contexts_of_their_own_are_priced_by_them() -> None:
         long.share(1, 10_000)
         assert long.plan([offer]) == PLAIN, "each of its tokens costs ten plain rounds"
         assert plan.length >= 1
-        short.observe(plan, Outcome(plan.length, plan.length, 1 + 0.01 * plan.length))
-        long.observe(PLAIN, Outcome(seconds=1.0))
+        short.observe(plan, RoundOutcome(plan.length, plan.length, 1 + 0.01 * plan.length))
+        long.observe(PLAIN, RoundOutcome(seconds=1.0))
     known.costs.context_tokens = 0
     assert known.costs.price_s("draft", 4) == pytest.approx(1.04)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drafting.controller import AutoController
-from engine.drafting.plans import PLAIN, Outcome
+from engine.drafting.plans import PLAIN, RoundOutcome
 from tests.unit.test_controller import FLAT, history, plain, rounds
 
 
@@ -37,4 +37,4 @@ def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: 
 def steps_of(company: list[AutoController], count: int) -> None:
     for _ in range(count):
         for controller in company:
-            controller.observe(PLAIN, Outcome(0, 0, None))
+            controller.observe(PLAIN, RoundOutcome(0, 0, None))

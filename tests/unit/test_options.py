@@ -9,13 +9,13 @@ from operator import mul
 import pytest
 
 from engine.drafting.acceptance import AcceptRates
-from engine.drafting.controller import Choice, Option, Policy, Record, stop_floors
-from engine.drafting.plans import PLAIN, Outcome, Plan
+from engine.drafting.controller import Choice, Policy, PricedPlan, Record, stop_floors
+from engine.drafting.plans import PLAIN, Plan, RoundOutcome
 
 
 def test_a_policy_is_judged_by_what_it_brought_lately() -> None:
     """A long spell in which it brought less is made good by a shorter one in which it brought more."""
-    record, expected = Record(), Option(PLAIN, 2.0, 1.0)
+    record, expected = Record(), PricedPlan(PLAIN, 2.0, 1.0)
 
     def learn(tokens: float, count: int) -> float:
         for _ in range(count):
@@ -52,21 +52,21 @@ def test_a_draft_that_told_no_probabilities_says_nothing_of_stopping() -> None:
     record = Record()
     choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
     choice.stopping(record, (0.5,) * 10, plain_s=1.0)
-    before = record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0))
+    before = record.rate(Policy.STOPPING, PricedPlan(Plan("draft"), 1.0, 1.0))
 
-    choice.teach(record, Outcome(drafted=2, accepted=2))
+    choice.teach(record, RoundOutcome(drafted=2, accepted=2))
 
-    assert record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0)) == before
-    assert record.rate(Policy.FIXED, Option(Plan("draft"), 1.0, 1.0)) != 1.0
+    assert record.rate(Policy.STOPPING, PricedPlan(Plan("draft"), 1.0, 1.0)) == before
+    assert record.rate(Policy.FIXED, PricedPlan(Plan("draft"), 1.0, 1.0)) != 1.0
 
 
 def test_a_draft_that_was_never_to_stop_by_itself_says_nothing_of_stopping() -> None:
     record = Record()
     choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
 
-    choice.teach(record, Outcome(drafted=2, accepted=2, probabilities=(0.9, 0.4)))
+    choice.teach(record, RoundOutcome(drafted=2, accepted=2, probabilities=(0.9, 0.4)))
 
-    assert record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0)) == 1.0
+    assert record.rate(Policy.STOPPING, PricedPlan(Plan("draft"), 1.0, 1.0)) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_length_is_judged_by_what_a_round_of_it_would_have_brought(
         rates.learn(7, 7)
     choice = Choice(Plan("draft"), rates, seconds, hopeful=False)
     assert choice.fixed.plan.length == 3
-    choice.teach(record, Outcome(drafted, accepted))
+    choice.teach(record, RoundOutcome(drafted, accepted))
     assert record._sums[Policy.FIXED] == pytest.approx((tokens, cost))
 
 

@@ -27,7 +27,7 @@ from app.storage.exchange import Question, ask, delete_messages
 from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
-from app.system.limited_child import Stop, Stopped
+from app.system.limited_child import ChildStopped, Stop
 from app.words.portable import not_exported, not_imported
 from engine import MessageRole
 from tests.helpers.portable_chat import CHAT, WORDS, say
@@ -324,9 +324,9 @@ def test_a_folder_of_files_takes_nobodys_place(tmp_path: Path) -> None:
 def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path) -> None:
     target, stop = tmp_path / "chats.json", Stop()
     target.write_text("before")
-    with pytest.raises(Stopped):
+    with pytest.raises(ChildStopped):
         write_json([CHAT, CHAT], target, Unfinished(tmp_path), stop, lambda _done: stop.ask())
-    with pytest.raises(Stopped):
+    with pytest.raises(ChildStopped):
         write_markdown_folder([CHAT, CHAT], WORDS, tmp_path / "Chats", Unfinished(tmp_path), stop, lambda _done: None)
     assert target.read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["chats.json"]

@@ -12,13 +12,13 @@ from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
 from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _CLIPS = ("input_min", "input_max", "output_min", "output_max")
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     vision, eps = sight.vision, real(sight.vision, "rms_norm_eps", 1e-6)

@@ -13,13 +13,13 @@ from engine.vision.towers import steps
 from engine.vision.towers.qwen import rotated
 from engine.vision.towers.steps import Steps, by_rows
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
@@ -73,7 +73,7 @@ def _norm(tensors: Tensors, name: str, states: mx.array, eps: float = _EPS) -> m
     return mx.fast.rms_norm(states, tensors[f"{name}.weight"], eps)
 
 
-def _angles(sight: VisionConfig, span: Span, width: int) -> mx.array:
+def _angles(sight: VisionConfig, span: PictureSpan, width: int) -> mx.array:
     """(patches, width of a head / 2): the even frequencies by the row, the odd ones by the column."""
     base = real(object_at(sight.vision, "rope_parameters") or sight.vision, "rope_theta", 10_000.0)
     frequencies = mx.power(base, -mx.arange(0, width, 2, dtype=mx.float32) / width)
@@ -84,7 +84,7 @@ def _angles(sight: VisionConfig, span: Span, width: int) -> mx.array:
     return mx.concatenate(both, axis=-1).reshape(-1, width // 2)
 
 
-def _merged(tensors: Tensors, states: mx.array, sight: VisionConfig, span: Span) -> mx.array:
+def _merged(tensors: Tensors, states: mx.array, sight: VisionConfig, span: PictureSpan) -> mx.array:
     """Patches of a square side by side, lane by lane."""
     merge, width = sight.merge, states.shape[-1]
     normed = _norm(tensors, "norm", states, real(sight.vision, "norm_eps", _EPS))

@@ -17,7 +17,7 @@ from engine.vision.towers.qwen import angles, projected, turned
 from engine.vision.towers.qwen2 import merged
 from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-6
 
@@ -30,7 +30,7 @@ class _Windows:
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
@@ -43,7 +43,7 @@ def rows_of(
     return [(yield from merged(tensors, _norm(tensors, "merger.ln_q", states), sight))]
 
 
-def _windows(sight: VisionConfig, span: Span) -> _Windows:
+def _windows(sight: VisionConfig, span: PictureSpan) -> _Windows:
     side = positive(sight.vision, "window_size") // sight.patch // sight.merge
     if side < 1:
         raise ValueError("windows smaller than a token")

@@ -12,11 +12,11 @@ from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
 from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
     depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")

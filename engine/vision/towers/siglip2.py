@@ -14,13 +14,13 @@ from engine.vision.resizing import resampling
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.siglip import block
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, square after square; a short part of the work a step."""
     rows, start = list[mx.array](), 0
@@ -31,7 +31,7 @@ def rows_of(
     return [mx.concatenate(rows)]
 
 
-def views(sight: VisionConfig, span: Span) -> list[tuple[int, int]]:
+def views(sight: VisionConfig, span: PictureSpan) -> list[tuple[int, int]]:
     """(rows, columns) of patches."""
     whole = [(span.rows * sight.merge, span.columns * sight.merge)]
     if sight.tiling is None or span.tiles == (1, 1):
