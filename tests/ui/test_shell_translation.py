@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
@@ -14,7 +15,10 @@ import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.view_models.transcript import ReplyStatus
 from app.views.settings.window import SettingsWindow
+from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.status_parts import NoticePart
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
 from app.words.model_names import human_name
@@ -171,6 +175,27 @@ def test_everything_on_screen_is_translated(harness: AppHarness) -> None:
             assert cut_hints(page) == []
             shown = [text.replace(name, "") for text in shown if str(harness.paths.data) not in text]
             assert [text for text in shown if re.search(r"[A-Za-z]{3,}", _SAME.sub("", text))] == [], language
+
+
+def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    reply_id, said = harness.chats.transcript.messages[-1].id, dict[tuple[str, str], str]()
+    for language, text in product(("en", "ko", "ja", "zh_CN"), ("", "Half an answer")):
+        harness.chats.transcript.change(reply_id, text=text, stats=None, status=ReplyStatus.MODEL_CHANGED)
+        switch(harness, language)
+        (notice,) = [each for each in harness.window.findChildren(NoticePart) if each.isVisible()]
+        shown = [each for each in harness.window.findChildren(MessageFooter) if each.isVisible()]
+        (footer,) = [each for each in shown if each.message_id == reply_id]
+        assert notice.button.isVisible()
+        model = harness.chats.transcript.messages[-1].model
+        assert footer.accessibleName() == model  # and nothing of having been stopped
+        said[language, text] = notice.words
+    for text in ("", "Half an answer"):
+        assert len({words for (_, of), words in said.items() if of == text}) == 4
+        assert "Model changed" in said["en", text]
+        assert "모델이 바뀌었어요" in said["ko", text]
+        assert ".." not in said["en", text]  # a title gets a full stop, a sentence has one
+        assert "." not in said["ja", text] + said["zh_CN", text]
 
 
 def test_only_stale_files_are_compiled(tmp_path: Path) -> None:
