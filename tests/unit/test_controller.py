@@ -78,8 +78,14 @@ def test_the_length_with_the_most_tokens_per_second_is_chosen(
     assert AutoController(known).plan([FIXED_ONLY]).length in lengths
 
 
-def test_nothing_is_drafted_before_a_plain_round_has_a_price() -> None:
-    assert AutoController(History()).plan([DRAFT]) == PLAIN
+def test_before_a_plain_round_has_a_price_a_draft_reads_once_and_nothing_is_drafted() -> None:
+    known = History()
+    controller = AutoController(known)
+    assert controller.plan([DRAFT]) == PLAIN
+    assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=5_000))
+    assert not controller.parked
+    known.costs.observe_reading("draft", 512, 0.5)
+    assert not controller.may_read(Offer("draft", 0, behind=512))
 
 
 def test_a_draft_is_at_most_twice_its_longest_run() -> None:
@@ -277,46 +283,6 @@ def plain(controller: AutoController, count: int, seconds: float = 1.0) -> None:
         controller.observe(PLAIN, RoundOutcome(seconds=seconds))
 
 
-def test_a_useless_draft_is_parked_and_not_asked() -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    known.credit = 0.0
-    controller = AutoController(known)
-
-    assert controller.plan([DRAFT]) == PLAIN
-    assert controller.parked
-    assert not controller.wants("draft")
-    assert 0 < known.draft_speed < 1
-
-
-def test_drafting_begins_with_a_lead_of_two_per_cent_and_goes_on_without() -> None:
-    """Of a token that always stands; going on, it may cost as much as it brings, or a little more."""
-    always = [(1, 1)] * 3000
-    for price, begins in ((0.985, False), (0.95, True)):
-        controller = AutoController(history({1: 1.0, 33: 1.0}, price, rates=always))
-        assert bool(controller.plan([Offer("draft", 1)]).length) == begins
-    known = history({1: 1.0, 33: 1.0}, 0.95, rates=always)
-    controller = AutoController(known)
-    assert controller.plan([Offer("draft", 1)]).length == 1
-    for price in (0.985, 1.01):
-        known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": price})
-        assert controller.plan([Offer("draft", 1)]).length == 1
-    known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": 1.1})
-    assert controller.plan([Offer("draft", 1)]) == PLAIN
-
-
-def test_a_parked_draft_is_tried_when_the_credit_allows() -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    controller = AutoController(known)
-    controller.plan([FIXED_ONLY])
-    known.credit = 0.9
-    assert controller.plan([FIXED_ONLY]) == PLAIN  # a second token costs a whole round
-    known.credit = 1.2
-    assert controller.plan([FIXED_ONLY]).length == 1
-    assert controller.parked
-    controller.observe(Plan("draft", 1), RoundOutcome(1, 0, 2.05))
-    assert known.credit == pytest.approx(1.2 + 0.004 + 1 - 2.05, abs=0.05)
-
-
 def test_a_try_may_cost_all_of_the_credit_and_no_more() -> None:
     """A draft of one token takes two rounds here, so it needs a credit of one; a second source is tried for less."""
     known = history({1: 1.0, 33: 33.0}, 0.0, rates=rounds(0.05))
@@ -328,7 +294,11 @@ def test_a_try_may_cost_all_of_the_credit_and_no_more() -> None:
     known.credit = 1 - 1e-6
     assert controller.plan([FIXED_ONLY]) == PLAIN
     known.credit = 1 + 1e-6
-    assert controller.plan([Offer("other", 1), FIXED_ONLY]).source == "draft"  # the better of the two
+    plan = controller.plan([Offer("other", 1), FIXED_ONLY])
+    assert plan == Plan("draft", 1)  # the better of the two
+    assert controller.parked
+    controller.observe(plan, RoundOutcome(1, 0, 2.05))
+    assert known.credit == pytest.approx(1 + 0.004 + 1 - 2.05, abs=0.05)
 
 
 def test_a_draft_that_could_not_be_measured_is_not_asked_but_where_drafts_were_asked_for() -> None:
@@ -346,17 +316,18 @@ def test_a_draft_that_could_not_be_measured_is_not_asked_but_where_drafts_were_a
 
 
 def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
-    """Parked where it does not pay, and back where it promises two per cent more; between the two it stays as it is."""
+    """Two per cent, of a token that always stands; between the two it stays as it is."""
     known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
+    known.credit = 0.0
     controller = AutoController(known)
-    parked = []
-    for price in (0.5, 0.985, 1.1, 0.985, 0.5):
+    drafts = []
+    for price in (0.985, 0.95, 0.985, 1.1, 0.985, 0.95):
         known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": price})
-        controller.plan([Offer("draft", 1)])
-        parked.append(controller.parked)
+        drafts.append((bool(controller.plan([Offer("draft", 1)]).length), controller.parked))
 
-    assert parked == [False, False, True, True, False]
-    assert known.draft_speed == pytest.approx(2 / 1.5, rel=0.01)
+    on, rests = (True, False), (False, True)
+    assert drafts == [(False, False), on, on, rests, rests, on]
+    assert known.draft_speed == pytest.approx(2 / 1.95, rel=0.01)
 
 
 def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
@@ -404,17 +375,6 @@ def test_credit_is_counted_in_plain_rounds_however_long_those_are(plain_s: float
     assert not controller.may_read(Offer("draft", 0, behind=800))
 
 
-def test_who_does_not_say_that_it_is_behind_has_nothing_to_read() -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    known.costs.observe_reading("draft", 512, 512.0)
-    controller = AutoController(known)
-    controller.plan([FIXED_ONLY])
-    plain(controller, 10)
-    known.credit = 0.5
-
-    assert controller.wants("draft")
-
-
 def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
     known = history(FLAT)
     controller = AutoController(known)
@@ -450,14 +410,17 @@ def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before
     assert not controller.parked
 
 
-def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
+def test_a_useless_draft_is_parked_and_the_next_reply_knows_it() -> None:
     known = history(STEEP, rates=rounds(0.05))
-    AutoController(known).plan([DRAFT])
-    second = AutoController(known)
-
-    assert second.parked
-    assert not second.may_read(Offer("draft", 0, has_probabilities=True, behind=100))
-    assert second.plan([DRAFT]) == PLAIN
+    known.credit = 0.0
+    first = AutoController(known)
+    assert first.plan([DRAFT]) == PLAIN
+    assert 0 < known.draft_speed < 1
+    for controller in (first, AutoController(known)):
+        assert controller.parked
+        assert not controller.wants("draft")
+        assert not controller.may_read(Offer("draft", 0, has_probabilities=True, behind=100))
+        assert controller.plan([DRAFT]) == PLAIN
     good = history(FLAT, rates=rounds(0.9))
     AutoController(good).plan([DRAFT])
     assert not AutoController(good).parked
@@ -489,18 +452,6 @@ def test_a_lookup_that_does_not_pay_parks_no_draft() -> None:
     assert known.draft_speed == 0
 
 
-def test_an_offer_not_taken_up_teaches_all_the_same() -> None:
-    known = history(FLAT)
-    known.credit = 0.0
-    controller = AutoController(known)
-    for _ in range(200):
-        controller.learn_unused(Offer("lookup", 4, 2, free=True), 4, 0)
-
-    assert controller.plan([Offer("lookup", 4, 2, free=True)]) == PLAIN
-    known.credit = 1e-9
-    assert controller.plan([Offer("lookup", 4, 3, free=True)]).length > 0
-
-
 # Reading.
 
 
@@ -515,13 +466,6 @@ def test_a_draft_reads_a_chat_only_if_that_saves_time(behind: int, reads: bool) 
     controller = AutoController(known)
 
     assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=behind)) is reads
-
-
-def test_before_anything_is_known_a_draft_reads() -> None:
-    controller = AutoController(History())
-
-    assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=5_000))
-    assert not controller.parked
 
 
 @pytest.mark.parametrize(("share", "behind", "parked"), [(0.02, 512, True), (0.8, 200_000, False)])
@@ -619,18 +563,6 @@ def test_the_time_of_a_round_is_that_of_all_that_it_checked() -> None:
 # What tries are paid from: what a parked draft reads, and drafts that lose all that they had gained.
 
 
-def test_a_parked_draft_does_not_read_where_no_try_could_follow() -> None:
-    """Reading 200 tokens takes a fifth of a plain round, and a token after that more than a whole one."""
-    known = history(STEEP, rates=rounds(0.05))
-    known.costs.observe_reading("draft", 512, 0.512)
-    controller = AutoController(known)
-    controller.plan([DRAFT])
-    plain(controller, 10)
-    for credit, reads in ((0.3, False), (1.2, False), (1.3, True)):
-        known.credit = credit
-        assert controller.may_read(Offer("draft", 0, behind=200)) is reads
-
-
 def test_what_a_parked_draft_reads_is_paid_from_the_credit() -> None:
     """And it is not behind any more. Reading at the start of a reply is no try."""
     known = history(STEEP, rates=rounds(0.05))
@@ -702,13 +634,6 @@ def test_a_try_may_cost_the_credit_in_plain_rounds(credit: float, tried: bool) -
     assert bool(controller.plan([FIXED_ONLY]).length) is tried
 
 
-def test_while_no_plain_round_has_a_price_nothing_more_is_read() -> None:
-    known = History()
-    known.costs.observe_reading("draft", 512, 0.5)
-
-    assert not AutoController(known).may_read(Offer("draft", 0, behind=512))
-
-
 def test_replies_with_contexts_of_their_own_are_priced_by_them() -> None:
     """What others plan between a reply's plan and its round changes nothing."""
     known = History(RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.01}, draft_deep_s={"draft": 0.001})))
@@ -724,3 +649,33 @@ def test_replies_with_contexts_of_their_own_are_priced_by_them() -> None:
         long.observe(PLAIN, RoundOutcome(seconds=1.0))
     known.costs.context_tokens = 0
     assert known.costs.price_s("draft", 4) == pytest.approx(1.04)
+
+
+# Rounds that several replies share: prices and rests of their own, and what fades by the step.
+
+
+@pytest.mark.parametrize(("speed", "parked"), [(0.0, False), (0.5, True), (1.0, False), (2.0, False)])
+def test_a_draft_rests_as_it_last_did_in_that_company(speed: float, parked: bool) -> None:
+    known = history(FLAT)
+    known.shared_by(2).draft_speed = speed
+    controller = AutoController(known)
+    controller.share(2, 0)
+    assert controller.parked == parked
+    controller.share(1, 0)
+    assert not controller.parked
+
+
+@pytest.mark.parametrize("replies", [1, 2, 5])
+def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: int) -> None:
+    """What was seen of a draft says as little after so many steps as after so many rounds of one reply."""
+    known, alone = (history(FLAT, rates=rounds(0.3)) for _ in range(2))
+    company = [AutoController(known) for _ in range(replies)]
+    for controller in company:
+        controller.share(replies, 0)
+    for _ in range(30):
+        for controller in company:
+            controller.observe(PLAIN, RoundOutcome(0, 0, None))
+    plain(AutoController(alone), 30)
+    assert known.rates_of("draft", 0).by_position(hopeful=True) == pytest.approx(
+        alone.rates_of("draft", 0).by_position(hopeful=True)
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from engine.drafting.controller import History
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.runtime.sharing import BatchWay, Sharing, _Rate
+from engine.runtime.sharing import BatchWay, Sharing
 
 FORWARD_S = {1: 1.0, 2: 1.1, 3: 1.2, 4: 1.3, 8: 2.0, 33: 8.0}
 TWO = (BatchWay.SHARED, BatchWay.TURNS)
@@ -76,14 +76,6 @@ def test_of_three_ways_the_fastest_is_gone(best: BatchWay) -> None:
     assert chooser.way is best
 
 
-def test_turns_end_when_drafts_no_longer_pay() -> None:
-    chooser = sharing(3.0)
-    run(chooser, 100, {BatchWay.SHARED: 1.8, BatchWay.TURNS: 3.0})
-    assert chooser.choose(2, TWO, 0) is BatchWay.TURNS
-    run(chooser, 100, {BatchWay.SHARED: 1.8, BatchWay.TURNS: 1.0})
-    assert chooser.choose(2, TWO, 0) is BatchWay.SHARED
-
-
 @pytest.mark.parametrize(("turns", "leads", "falls_behind"), [(False, 2.01, 1.99), (True, 1.66, 1.65)])
 def test_a_change_must_promise_a_tenth_more(turns: bool, leads: float, falls_behind: float) -> None:
     """Two in 1.1 s are 1.818 a second: turns begin above 2.0 and end below 1.653."""
@@ -113,12 +105,6 @@ def test_it_looks_anew_every_twelve_steps_and_when_the_number_of_replies_changes
     assert [chooser.choose(2, TWO, 0) for _ in range(2)] == [BatchWay.TURNS] * 2
 
 
-def test_a_draft_that_goes_ends_the_turns_and_one_that_comes_is_looked_at() -> None:
-    chooser = sharing(9.0)
-    assert [chooser.choose(2, ways, 0) for ways in (TWO, [BatchWay.SHARED])] == [BatchWay.TURNS, BatchWay.SHARED]
-    assert chooser.choose(3, TWO, 0) is BatchWay.TURNS
-
-
 def test_turns_that_were_slow_are_tried_again_after_64_looks() -> None:
     chooser = sharing(4.0)
     steps = [chooser.choose(2, TWO, 0)]
@@ -144,21 +130,6 @@ def test_a_shared_step_that_was_measured_replaces_the_estimate_for_as_many_repli
     assert chooser.choose(3, TWO, 0) is BatchWay.TURNS
 
 
-def test_the_latest_steps_weigh_most() -> None:
-    rate = _Rate()
-    assert rate.value == 0
-    rate.observe(10, 5.0)
-    assert rate.value == 2
-    rate.observe(6, 1.5)
-    assert rate.value == pytest.approx((9 + 6) / (4.5 + 1.5))
-
-
-def test_without_a_calibration_nothing_is_promised() -> None:
-    unknown = Sharing(History(costs=RoundCosts()))
-    unknown.history.draft_speed = 9.0
-    assert unknown.choose(2, list(BatchWay), 0) is BatchWay.SHARED
-
-
 def test_a_draft_that_nobody_has_seen_is_hoped_for_and_tried() -> None:
     """A step that drafts goes by its controllers' credit, so a try costs next to nothing."""
     history = History(costs=RoundCosts(Calibration(FORWARD_S, {"draft": 1e-9})))
@@ -175,8 +146,9 @@ def test_what_was_measured_is_not_forgotten_while_there_is_no_choice() -> None:
     assert chooser.choose(2, TWO, 0) is BatchWay.SHARED
 
 
-def test_without_a_calibration_what_was_measured_of_sharing_counts_alone() -> None:
-    chooser = Sharing(History())
+def test_without_a_calibration_only_what_was_measured_of_sharing_counts() -> None:
+    chooser = Sharing(History(draft_speed=9.0))
+    assert chooser.choose(2, list(BatchWay), 0) is BatchWay.SHARED
     chooser.observe(BatchWay.SHARED, 2, 1, 10.0)
     chooser.observe(BatchWay.TURNS, 2, 50, 1.0)
     assert chooser.choose(2, TWO, 0) is BatchWay.SHARED
