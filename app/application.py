@@ -36,7 +36,7 @@ from app.storage.pair_records import PairRecords
 from app.system import updates
 from app.system.bundle import can_write_app, home_applications, is_in_applications, is_mounted, own_bundle
 from app.system.crash_marker import SessionMark
-from app.system.energy import Machine, this_machine
+from app.system.energy import EnergySource, this_machine
 from app.system.logs import ErrorWatch, open_log
 from app.system.machine import machine_name
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
@@ -46,7 +46,7 @@ from app.system.qt_imports import import_in_steps
 from app.system.secrets import Secrets, system_keychain
 from app.system.services import offer_service
 from app.system.unix_signals import Interrupts, end_process_after
-from app.system.worker import RETRY_INTERVAL_MS, Worker, ignore
+from app.system.worker import RETRY_INTERVAL_MS, JobThread, ignore
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
 from app.views.shell.applications_offer import AppOffer, MoveOffer
@@ -161,7 +161,7 @@ class Application(QObject):
         make_engine: EngineFactory = Engine,
         make_store: StoreFactory = open_store,
         starter: Path = STARTER,
-        machine: Machine | None = None,
+        machine: EnergySource | None = None,
     ) -> None:
         super().__init__()
         self.paths = paths
@@ -171,7 +171,7 @@ class Application(QObject):
         self._machine = machine or this_machine()
         self.errors = ErrorWatch()
         self.calls = GuiCalls(self)
-        self._small_files = Worker("small files", self.calls.post)
+        self._small_files = JobThread("small files", self.calls.post)
         secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
         self.settings = Settings(paths.settings, secrets, self, self._small_files)
         self.theme = Theme(self)

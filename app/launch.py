@@ -20,7 +20,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 from app.settings import Settings
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
-from app.words.clients import CLIENTS, Client, Reached, lack_of
+from app.words.clients import CLIENTS, ClientProgram, Reached, lack_of
 
 _PATIENCE_S = 10.0
 # Where programs are that a terminal finds and a process of the Dock, or of a Shortcut, does not.
@@ -78,7 +78,7 @@ def _list(path: str) -> None:
         sys.stdout.write(f"{key:12}{client.name}{state}\n")
 
 
-def _start(client: Client, options: argparse.Namespace, passed_on: list[str], path: str) -> None:
+def _start(client: ClientProgram, options: argparse.Namespace, passed_on: list[str], path: str) -> None:
     """Does not return. Raises _Refused."""
     program = _found(client, path)
     if program is None:
@@ -96,7 +96,7 @@ def _start(client: Client, options: argparse.Namespace, passed_on: list[str], pa
     os.execve(program, arguments, os.environ | command.environment | {"PATH": path})
 
 
-def _found(client: Client, path: str) -> str | None:
+def _found(client: ClientProgram, path: str) -> str | None:
     assert client.command is not None
     return shutil.which(client.command(Reached("")).program, path=path)
 

@@ -172,7 +172,7 @@ from engine.api.types import (
 from engine.cluster.discovery import Browsing, FoundMachine
 from engine.cluster.identity import Identity
 from engine.cluster.lending import LendingProcess
-from engine.cluster.lent import DEFAULT_PORT, Way, pair_machines, plan_with, ways
+from engine.cluster.lent import DEFAULT_PORT, MachineRoute, pair_machines, plan_with, ways
 from engine.cluster.plan import plan_ranks, shard_problem
 from engine.hub.catalog import (
     TYPICAL_OF_KIND,

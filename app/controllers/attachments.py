@@ -23,8 +23,8 @@ from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.reading import kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
-from app.system.limited_child import Stop, Stopped
-from app.system.worker import Deliver, Worker, ignore
+from app.system.limited_child import ChildStopped, Stop
+from app.system.worker import Deliver, JobThread, ignore
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
 from app.view_models.model_list import PairState
 from engine import ChatEngine, CountId, Event, PictureDetail, TokensCounted, picture_tokens
@@ -116,7 +116,7 @@ class AttachmentController(QObject):
         self._fields: dict[int, AttachedModel] = {}  # by message
         self._stops: dict[int, Stop] = {}  # of the files that are being read
         self._problems: list[NotAttached] = []
-        self._reader = Worker("attachment reader", deliver)
+        self._reader = JobThread("attachment reader", deliver)
         self._counting: dict[CountId, int] = {}  # the row that a count of the engine's is for
         self._counting_pictures: set[int] = set()  # likewise, counted by the reader
         self._counted_by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have
@@ -301,7 +301,7 @@ class AttachmentController(QObject):
         if wanted and isinstance(error, Refused):
             self._problems.append(_not_attached(path, place, error))
         self._report_refused()
-        if not isinstance(error, Refused | Stopped):
+        if not isinstance(error, Refused | ChildStopped):
             raise error  # our own mistake, reported like any other
 
     def _refuse(self, problem: NotAttached) -> None:

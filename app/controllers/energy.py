@@ -13,7 +13,7 @@ from app.controllers.machines import MachinesController
 from app.controllers.models import ModelController
 from app.controllers.server import ServerController
 from app.settings import Settings
-from app.system.energy import Activity, Machine, Power, Strain
+from app.system.energy import Activity, EnergySource, Power, Strain
 from app.view_models.downloads import DownloadState
 from app.view_models.model_list import PairState
 from engine import ChatEngine
@@ -27,7 +27,7 @@ class EnergyController(QObject):
 
     def __init__(
         self,
-        machine: Machine,
+        machine: EnergySource,
         engine: ChatEngine,
         settings: Settings,
         chats: ChatController,

@@ -19,8 +19,8 @@ from app.portable.unfinished import Unfinished
 from app.portable.writing import BytesOf, write_json, write_markdown, write_markdown_folder
 from app.storage import Pictures, Storage, portable
 from app.storage.portable import PortableChat
-from app.system.limited_child import Stop, Stopped
-from app.system.worker import Deliver, Worker, ignore
+from app.system.limited_child import ChildStopped, Stop
+from app.system.worker import Deliver, JobThread, ignore
 
 _CLOSE_S = 5.0
 _REPORT_S = 0.1
@@ -86,7 +86,7 @@ class ExportController(QObject):
         self._storage = storage
         self._options = options
         self._deliver = deliver
-        self._worker = Worker("exporter", deliver)
+        self._worker = JobThread("exporter", deliver)
         self._stop: Stop | None = None
         self._unfinished = Unfinished(storage.path.parent)
         self._worker.ask(self._unfinished.remove, ignore, ignore)
@@ -163,5 +163,5 @@ class ExportController(QObject):
             self.failed.emit(NotExported(why_not_written(error), str(path.parent)))
             return
         self.cancelled.emit()
-        if not isinstance(error, Stopped):
+        if not isinstance(error, ChildStopped):
             raise error  # our own mistake, reported like any other

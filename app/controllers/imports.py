@@ -24,8 +24,8 @@ from app.portable.json_stream import loads
 from app.portable.reading import Found, find_chats
 from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, portable
 from app.storage.portable import Grown, Importing, Known, PortableChat, shrink, with_files
-from app.system.limited_child import Stop, Stopped
-from app.system.worker import Deliver, Worker, ignore
+from app.system.limited_child import ChildStopped, Stop
+from app.system.worker import Deliver, JobThread, ignore
 
 _CLOSE_S = 5.0
 _PREFIX = "import-"
@@ -70,7 +70,7 @@ class ImportController(QObject):
         self._storage = storage
         self._chats = chats
         self._deliver = deliver
-        self._worker = Worker("importer", deliver)
+        self._worker = JobThread("importer", deliver)
         self._stop: Stop | None = None
         self._pictures: set[str] = set()  # stored for what waits to be imported
         self._folder: Path | None = None  # for what waits to be imported
@@ -116,7 +116,7 @@ class ImportController(QObject):
     def _on_not_read(self, error: Exception) -> None:
         self.discard()
         self.cancelled.emit()
-        if not isinstance(error, Stopped):
+        if not isinstance(error, ChildStopped):
             raise error  # our own mistake, reported like any other
 
     # Importing

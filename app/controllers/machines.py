@@ -20,7 +20,7 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import network_address
-from app.system.worker import Worker, ask_once, ignore
+from app.system.worker import JobThread, ask_once, ignore
 from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.machines import AskingState, MachineEntry, PairingView, PlanView, is_away
 from app.view_models.model_list import PairState
@@ -40,10 +40,10 @@ from engine import (
     LendingState,
     Machine,
     MachineRefusal,
+    MachineRoute,
     MachineUnavailable,
     ModelFileServer,
     RankLost,
-    Way,
     model_memory_bytes,
     pair_machines,
     plan_with,
@@ -87,23 +87,23 @@ class MachinesController(QObject):
         self._is_shown = False
         self._machines: dict[str, Machine] = {}  # by fingerprint
         self._measured: dict[str, tuple[str, ...]] = {}  # by fingerprint: addresses that are being tried
-        self._workers: list[Worker] = []
+        self._workers: list[JobThread] = []
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._browse)
         self.discovery.changed.connect(self.look)
         self.lending.follow()
 
     @cached_property
-    def _worker(self) -> Worker:
+    def _worker(self) -> JobThread:
         """What takes no longer than a file."""
         return self._started("other machines")
 
     @cached_property
-    def _planning(self) -> Worker:
+    def _planning(self) -> JobThread:
         return self._started("plans over machines")
 
-    def _started(self, name: str) -> Worker:
-        self._workers.append(Worker(name, self._post))
+    def _started(self, name: str) -> JobThread:
+        self._workers.append(JobThread(name, self._post))
         return self._workers[-1]
 
     def close(self) -> None:
@@ -146,7 +146,7 @@ class MachinesController(QObject):
             return
         self._measured[machine.fingerprint] = tried
 
-        def show(found: list[Way]) -> None:
+        def show(found: list[MachineRoute]) -> None:
             if self._measured.get(machine.fingerprint) is tried:  # else others are being tried by now
                 del self._measured[machine.fingerprint]
                 self._update(machine.fingerprint, found)
@@ -156,10 +156,10 @@ class MachinesController(QObject):
             self._post,
             lambda: ways(self._identity, machine, tried),
             show,
-            lambda error: show([Way(address, error=_problem(error)) for address in tried]),
+            lambda error: show([MachineRoute(address, error=_problem(error)) for address in tried]),
         )
 
-    def _update(self, fingerprint: str, found: list[Way]) -> None:
+    def _update(self, fingerprint: str, found: list[MachineRoute]) -> None:
         self._show([each.measured(found) if each.fingerprint == fingerprint else each for each in self.entries])
         entry = next((each for each in self.entries if each.fingerprint == fingerprint), None)
         if entry is not None and entry.has_moved:
@@ -230,7 +230,7 @@ class MachinesController(QObject):
             self.look()  # it may have been too late for that
 
         def pair() -> Machine:
-            tried = ways(self._identity, None, others) if others else [Way(address.strip())]
+            tried = ways(self._identity, None, others) if others else [MachineRoute(address.strip())]
             soonest = min(tried, key=lambda way: way.trip_s).address
             return pair_machines(self._identity, soonest, code, lambda: self.pairing is not asked)
 

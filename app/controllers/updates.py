@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.settings import Settings
 from app.system.build import own_version
-from app.system.updates import Channel, NotANotice, Notice, is_newer, read_answer
-from app.system.worker import Deliver, Worker
+from app.system.updates import Channel, NotANotice, UpdateNotice, is_newer, read_answer
+from app.system.worker import Deliver, JobThread
 from engine import DownloadError, HubAccess, JsonQuestion
 
 _DAY_S = 24 * 3600
@@ -61,7 +61,7 @@ class Updates(QObject):
         settings.updates_asked_at = max(0.0, now)
         key = self._channel.public_key
         question = self._question = JsonQuestion(self._channel.address, HubAccess(proxy=settings.hub_proxy))
-        worker = Worker("updates", self._deliver)
+        worker = JobThread("updates", self._deliver)
         worker.ask(lambda: _read(question.ask(), key), self._on_notice, self._on_failure)
         worker.close(0.0)  # after that
 
@@ -74,7 +74,7 @@ class Updates(QObject):
         if self._question is not None:
             self._question.stop()
 
-    def _on_notice(self, notice: Notice | None) -> None:
+    def _on_notice(self, notice: UpdateNotice | None) -> None:
         self._question = None
         if notice is None or not is_newer(notice.version, self._own):
             return
@@ -92,5 +92,5 @@ class Updates(QObject):
         _log.info("no notice of updates: %s", error if isinstance(error, NotANotice) else type(error).__name__)
 
 
-def _read(answer: object, public_key: bytes) -> Notice | None:
+def _read(answer: object, public_key: bytes) -> UpdateNotice | None:
     return None if answer is None else read_answer(answer, public_key)

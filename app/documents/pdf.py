@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.documents.problems import Refused, WhyNot
-from app.system.limited_child import ChildFailed, Limits, Stop, lines_of
+from app.system.limited_child import ChildFailed, ChildLimits, Stop, lines_of
 
-LIMITS = Limits(cpu_s=60, memory_bytes=2 << 30, output_bytes=64_000_000)
+LIMITS = ChildLimits(cpu_s=60, memory_bytes=2 << 30, output_bytes=64_000_000)
 
 
 def text_of(path: Path, most_characters: int, stop: Stop, progress: Callable[[float], None]) -> str:

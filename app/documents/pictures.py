@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.documents.problems import Refused, WhyNot
-from app.system.limited_child import ChildFailed, ChildTookTooMuch, Limits, Stop, lines_of
+from app.system.limited_child import ChildFailed, ChildLimits, ChildTookTooMuch, Stop, lines_of
 
 MOST_BYTES = 50_000_000  # of the file
 MOST_PIXELS = 64_000_000
@@ -19,7 +19,7 @@ MOST_RATIO = 200  # of the longer side to the shorter
 STORED_SIDE = 2_048
 SAFE_PIXELS = 12_000_000  # that a picture of any kind may have
 # Ended between two looks at its memory, it stays below 300 MB.
-LIMITS = Limits(cpu_s=5, memory_bytes=280_000_000, output_bytes=32_000_000, address_bytes=2 << 30)
+LIMITS = ChildLimits(cpu_s=5, memory_bytes=280_000_000, output_bytes=32_000_000, address_bytes=2 << 30)
 
 _NOT_READ = (b"II*\0", b"MM\0*", b"\0\0\1\0", b"\x00\x00\x00\x0cJXL ", b"\xff\x0a", b"icns")  # pictures, and no text
 _BEGINNINGS: dict[str, tuple[bytes, ...]] = {

@@ -20,9 +20,9 @@ from app.portable.beside import USER_FILES, Beside, Named, Open, beside
 from app.portable.problems import NotImported, Unreadable, WhyNotRead, why_not_read
 from app.storage.codec import LATEST_S, storable
 from app.storage.parts import Attachment, AttachmentKind
-from app.system.limited_child import ChildFailed, Limits, Stop, lines_of
+from app.system.limited_child import ChildFailed, ChildLimits, Stop, lines_of
 
-LIMITS = Limits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)
+LIMITS = ChildLimits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)
 _MOST_PROBLEMS = 1000  # kept; more are only counted
 LONGEST_NAME = 500  # characters
 MOST_BYTES = 4 << 30  # of all that is read, unpacked

@@ -72,7 +72,7 @@ class Power:
         return self.is_hot or self.saves
 
 
-class Machine(Protocol):
+class EnergySource(Protocol):
     """One activity is held at a time. GUI thread only."""
 
     def power(self) -> Power: ...
@@ -94,7 +94,8 @@ class Mac:
         """Raises OSError or AttributeError where macOS does not have what is called."""
         self._objc = ObjectiveC(_FOUNDATION, METHODS, library)
         self._time_left = library(_IOKIT).IOPSGetTimeRemainingEstimate
-        self._time_left.restype, self._time_left.argtypes = c_double, []
+        self._time_left.restype = c_double
+        self._time_left.argtypes = []
         self._held: tuple[Activity, int] | None = None
 
     def power(self) -> Power:
@@ -128,7 +129,7 @@ def knows_battery() -> bool:
     return sys.platform == "darwin"
 
 
-def this_machine() -> Machine:
+def this_machine() -> EnergySource:
     if sys.platform == "darwin":
         try:
             return Mac()

@@ -29,7 +29,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChildLimits:
     """`address_bytes`: of what is only reserved, where a library reserves more than it uses; 0: the same as memory."""
 
     cpu_s: int
@@ -38,7 +38,7 @@ class Limits:
     address_bytes: int = 0
 
 
-class Stopped(Exception):
+class ChildStopped(Exception):
     """The result is not wanted any more."""
 
 
@@ -66,7 +66,7 @@ class Stop:
 
     def check(self) -> None:
         if self._asked:
-            raise Stopped
+            raise ChildStopped
 
     def hold(self, child: subprocess.Popen[bytes]) -> None:
         with self._lock:
@@ -79,7 +79,7 @@ class Stop:
             self._children.discard(child)
 
 
-def lines_of(flag: str, arguments: Sequence[str], limits: Limits, stop: Stop) -> Iterator[bytes]:
+def lines_of(flag: str, arguments: Sequence[str], limits: ChildLimits, stop: Stop) -> Iterator[bytes]:
     """Raises Stopped or ChildFailed; closing it early ends the child."""
     stop.check()
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *_more_paths()])}
@@ -130,7 +130,7 @@ def run_child(flag: str, arguments: list[str]) -> int:
     return int(main(arguments))
 
 
-def set_limits(limits: Limits) -> None:
+def set_limits(limits: ChildLimits) -> None:
     """What exceeds them ends this process. For a child's first lines: threads and files come later."""
     import resource
 

@@ -18,7 +18,9 @@ from app.system.bundle import own_bundle
 _VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
 _PAGE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _LANGUAGE = re.compile(r"[A-Za-z_]{2,10}")
-_MOST_NOTE, _MOST_LINES = 400, 8  # characters and lines: it is a dialog's text, and the page has more
+# characters and lines: it is a dialog's text, and the page has more
+_MOST_NOTE = 400
+_MOST_LINES = 8
 _MOST_LANGUAGES = 20
 _MOST_NOTICE = 100_000
 _CASKS = ("/opt/homebrew/Caskroom", "/usr/local/Caskroom")
@@ -43,7 +45,7 @@ class NotANotice(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class UpdateNotice:
     version: str
     page: str  # a path
     notes: Mapping[str, str] = field(default_factory=dict)  # by language
@@ -52,14 +54,15 @@ class Notice:
         return self.notes.get(language) or self.notes.get("en", "")
 
 
-def read_answer(answer: object, public_key: bytes) -> Notice:
+def read_answer(answer: object, public_key: bytes) -> UpdateNotice:
     """Of `{"notice": …, "signature": …}`. Raises NotANotice."""
     from cryptography.exceptions import InvalidSignature  # loaded only where there is a notice
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     if not isinstance(answer, dict):
         raise NotANotice("no object")
-    text, signature = answer.get("notice"), answer.get("signature")
+    text = answer.get("notice")
+    signature = answer.get("signature")
     if not isinstance(text, str) or not isinstance(signature, str) or len(text) > _MOST_NOTICE:
         raise NotANotice("a field is missing")
     try:
@@ -69,11 +72,13 @@ def read_answer(answer: object, public_key: bytes) -> Notice:
     return notice_of(text)
 
 
-def notice_of(text: str) -> Notice:
+def notice_of(text: str) -> UpdateNotice:
     """Raises NotANotice."""
     try:
         values = json.loads(text)
-        version, page, notes = values["version"], values["page"], values.get("notes", {})
+        version = values["version"]
+        page = values["page"]
+        notes = values.get("notes", {})
         languages = [_LANGUAGE.fullmatch(each) for each in notes]
         said = [len(each) <= _MOST_NOTE and len(each.splitlines()) <= _MOST_LINES for each in notes.values()]
         fits = _VERSION.fullmatch(version) and _PAGE.fullmatch(page) and all(languages) and all(said)
@@ -81,7 +86,7 @@ def notice_of(text: str) -> Notice:
         raise NotANotice(type(error).__name__) from error
     if not fits or len(notes) > _MOST_LANGUAGES:
         raise NotANotice("a field that cannot be")
-    return Notice(version, page, dict(notes))
+    return UpdateNotice(version, page, dict(notes))
 
 
 def is_newer(version: str, than: str) -> bool:

@@ -24,11 +24,11 @@ class JobQueue(Protocol):
     def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None: ...
 
 
-class Broken(Exception):
+class JobPanicked(Exception):
     """A job has raised what is no Exception, such as a panic of an extension."""
 
 
-class Worker:
+class JobThread:
     """`done` or `failed` of a job is called through `deliver`, in the order of the jobs."""
 
     def __init__(self, name: str, deliver: Deliver) -> None:
@@ -68,7 +68,7 @@ def ask_once(
     failed: Callable[[Exception], None],
 ) -> None:
     """On a thread that ends with the job, however long that waits."""
-    worker = Worker(name, deliver)
+    worker = JobThread(name, deliver)
     worker.ask(job, done, failed)
     worker.close(0.0)
 
@@ -87,7 +87,7 @@ def _do(job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Excep
     try:
         outcome = job()
     except BaseException as error:  # noqa: BLE001  the caller gets it, and the thread goes on with the next jobs
-        caught = (error if isinstance(error, Exception) else Broken(type(error).__name__)).with_traceback(None)
+        caught = (error if isinstance(error, Exception) else JobPanicked(type(error).__name__)).with_traceback(None)
         deliver(lambda: failed(caught))
     else:
         deliver(lambda: done(outcome))

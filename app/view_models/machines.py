@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine import EngineError, MachineRefusal, MachineUnavailable, RankPlan, Way
+from engine import EngineError, MachineRefusal, MachineRoute, MachineUnavailable, RankPlan
 
 _SOONER = 0.5
 _SOONER_S = 0.001  # of a round trip, and less by this: so much is worth another address
@@ -24,10 +24,11 @@ class MachineEntry:
     trip_s: float | None = None  # what a question and its answer take
     error: EngineError | None = None  # why it lends nothing now
     usual_s: float | None = None  # the last round trip at this address
-    elsewhere: Way | None = None  # where it has proven to be, too, much sooner than here or while here is no answer
+    # where it has proven to be, too, much sooner than here or while here is no answer
+    elsewhere: MachineRoute | None = None
     was_at: str = ""  # before this address, in this run
 
-    def measured(self, ways: Sequence[Way]) -> MachineEntry:
+    def measured(self, ways: Sequence[MachineRoute]) -> MachineEntry:
         """With the ways to it that were tried just now."""
         own = next((way for way in ways if way.address == self.address), None)
         error, trip_s = (own.error, own.trip_s) if own is not None else (None, None)
@@ -63,7 +64,7 @@ def is_away(error: EngineError | None) -> bool:
     return isinstance(error, MachineUnavailable) and error.why in _AWAY
 
 
-def _trip_s(way: Way) -> float:
+def _trip_s(way: MachineRoute) -> float:
     return way.trip_s
 
 

@@ -68,7 +68,7 @@ def _original(title: str, *forms: str) -> str:
     return title
 
 
-class Row(Protocol):
+class GroupedChat(Protocol):
     @property
     def chat_id(self) -> int: ...
     @property
@@ -89,7 +89,7 @@ class Row(Protocol):
     def group(self) -> ChatGroup | date | None: ...
 
 
-def spoken_row(row: Row) -> str:
+def spoken_row(row: GroupedChat) -> str:
     if row.group is not None:
         return group_text(row.group)
     details = [row.title, *_states(row)]
@@ -98,7 +98,7 @@ def spoken_row(row: Row) -> str:
     return listed(*details)
 
 
-def _states(row: Row) -> Iterator[str]:
+def _states(row: GroupedChat) -> Iterator[str]:
     if not row.chat_id:
         yield (
             QCoreApplication.translate("ChatRows", "open folder")

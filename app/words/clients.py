@@ -40,7 +40,7 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class LaunchCommand:
     """A program of the terminal, which gets all by its environment and arguments."""
 
     program: str
@@ -53,16 +53,16 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClientProgram:
     name: str
     text: Callable[[Reached], str]  # to paste
     place: Callable[[Reached], str]  # in words
-    command: Callable[[Reached], Command] | None = None  # which `hunch launch` starts
+    command: Callable[[Reached], LaunchCommand] | None = None  # which `hunch launch` starts
     install: str = ""  # how a program that is not there is installed
     is_agent: bool = False  # works by tools alone
 
 
-def _claude(reached: Reached) -> Command:
+def _claude(reached: Reached) -> LaunchCommand:
     environment = {
         "ANTHROPIC_BASE_URL": reached.address,
         "ANTHROPIC_AUTH_TOKEN": reached.sent_key,
@@ -75,10 +75,10 @@ def _claude(reached: Reached) -> Command:
     }
     if reached.context_tokens:
         environment["CLAUDE_CODE_MAX_CONTEXT_TOKENS"] = str(reached.context_tokens)
-    return Command("claude", environment=environment)
+    return LaunchCommand("claude", environment=environment)
 
 
-def _codex(reached: Reached) -> Command:
+def _codex(reached: Reached) -> LaunchCommand:
     """Each option is a line of its config.toml, where a string is written as in JSON. The key is no argument, since
     other users of the machine see those.
     """
@@ -92,10 +92,10 @@ def _codex(reached: Reached) -> Command:
     if reached.context_tokens:
         options["model_context_window"] = str(reached.context_tokens)
     arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-    return Command("codex", tuple(arguments), environment)
+    return LaunchCommand("codex", tuple(arguments), environment)
 
 
-def _opencode(reached: Reached) -> Command:
+def _opencode(reached: Reached) -> LaunchCommand:
     model: dict[str, object] = {"name": reached.model}
     if reached.context_tokens:
         model["limit"] = {"context": reached.context_tokens, "output": _for_a_reply(reached)}
@@ -106,28 +106,28 @@ def _opencode(reached: Reached) -> Command:
         "models": {reached.model: model},
     }
     config = {"model": f"hunch/{reached.model}", "provider": {"hunch": provider}}
-    return Command("opencode", environment={"OPENCODE_CONFIG_CONTENT": _json(config)})
+    return LaunchCommand("opencode", environment={"OPENCODE_CONFIG_CONTENT": _json(config)})
 
 
-def _aider(reached: Reached) -> Command:
+def _aider(reached: Reached) -> LaunchCommand:
     arguments = ["--model", f"openai/{reached.model}", "--no-show-model-warnings"]
     if reached.context_tokens:
         arguments += ["--max-chat-history-tokens", str(_for_a_reply(reached))]
     environment = {"OPENAI_API_BASE": f"{reached.address}/v1", "OPENAI_API_KEY": reached.sent_key}
-    return Command("aider", tuple(arguments), environment)
+    return LaunchCommand("aider", tuple(arguments), environment)
 
 
-def _open_webui(reached: Reached) -> Command:
+def _open_webui(reached: Reached) -> LaunchCommand:
     environment = {"OPENAI_API_BASE_URL": f"{reached.address}/v1", "OPENAI_API_KEY": reached.sent_key}
-    return Command("open-webui", ("serve",), environment)
+    return LaunchCommand("open-webui", ("serve",), environment)
 
 
-def _curl(reached: Reached) -> Command:
+def _curl(reached: Reached) -> LaunchCommand:
     body = {"model": reached.model, "messages": [{"role": "user", "content": "Hello"}]}
     headers = ["-H", "content-type: application/json"]
     if reached.key:
         headers += ["-H", f"authorization: Bearer {reached.key}"]
-    return Command("curl", (f"{reached.address}/v1/chat/completions", *headers, "-d", _json(body)))
+    return LaunchCommand("curl", (f"{reached.address}/v1/chat/completions", *headers, "-d", _json(body)))
 
 
 def _zed(reached: Reached) -> str:
@@ -190,29 +190,29 @@ def _in_xcode(reached: Reached) -> str:
 
 
 def _launched(
-    key: str, name: str, command: Callable[[Reached], Command], install: str, *, is_agent: bool = False
-) -> Client:
+    key: str, name: str, command: Callable[[Reached], LaunchCommand], install: str, *, is_agent: bool = False
+) -> ClientProgram:
     def place(_reached: Reached) -> str:
         sentence = QCoreApplication.translate("Clients", "Run in a terminal. In short: %1")
         return fill(sentence, f"hunch launch {key}")
 
-    return Client(name, lambda reached: command(reached).as_text(), place, command, install, is_agent)
+    return ClientProgram(name, lambda reached: command(reached).as_text(), place, command, install, is_agent)
 
 
-CLIENTS: dict[str, Client] = {
+CLIENTS: dict[str, ClientProgram] = {
     "claude": _launched("claude", "Claude Code", _claude, "npm install -g @anthropic-ai/claude-code", is_agent=True),
     "codex": _launched("codex", "Codex", _codex, "npm install -g @openai/codex", is_agent=True),
     "opencode": _launched("opencode", "opencode", _opencode, "npm install -g opencode-ai", is_agent=True),
-    "zed": Client("Zed", _zed, _in_file("~/.config/zed/settings.json")),
-    "xcode": Client("Xcode", lambda reached: reached.port + "\n", _in_xcode),
-    "continue": Client("Continue", _continue, _in_file("~/.continue/config.yaml")),
+    "zed": ClientProgram("Zed", _zed, _in_file("~/.config/zed/settings.json")),
+    "xcode": ClientProgram("Xcode", lambda reached: reached.port + "\n", _in_xcode),
+    "continue": ClientProgram("Continue", _continue, _in_file("~/.continue/config.yaml")),
     "open-webui": _launched("open-webui", "Open WebUI", _open_webui, "pipx install open-webui"),
     "aider": _launched("aider", "aider", _aider, "pipx install aider-chat"),
-    "curl": Client("curl", lambda reached: _curl(reached).as_text(), _in_terminal),
+    "curl": ClientProgram("curl", lambda reached: _curl(reached).as_text(), _in_terminal),
 }
 
 
-def lack_of(client: Client, reached: Reached) -> str:
+def lack_of(client: ClientProgram, reached: Reached) -> str:
     """Why the model cannot serve the program; "" where it can, or nothing says that it cannot."""
     if client.is_agent and not reached.calls_tools:
         sentence = QCoreApplication.translate("Clients", "%1 works with tools, and %2 calls none.")

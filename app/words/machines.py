@@ -16,10 +16,10 @@ from engine import (
     LendingPhase,
     LendingState,
     MachineRefusal,
+    MachineRoute,
     MachineUnavailable,
     RankPlan,
     RankShare,
-    Way,
     model_name,
 )
 
@@ -67,7 +67,11 @@ def code_words(left_s: float) -> str:
 
 
 def machine_words(
-    address: str, trip_s: float | None, error: EngineError | None, elsewhere: Way | None = None, was_at: str = ""
+    address: str,
+    trip_s: float | None,
+    error: EngineError | None,
+    elsewhere: MachineRoute | None = None,
+    was_at: str = "",
 ) -> str:
     """Where it is and how far; or why it lends nothing. Without an address it was paired from there."""
     if elsewhere is not None:

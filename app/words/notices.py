@@ -78,7 +78,7 @@ def drafting_sentence(state: DraftingState) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NoticeRow:
     """`values` names the fields of the error that fill %1, %2 … of the sentence; "model" is the folder's last part."""
 
     kind: type[EngineError] | type[DeleteFailed] | type[DrafterExamined] | type[StorageProblem]

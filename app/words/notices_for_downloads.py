@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import engine
-from app.words.notices import QT_TRANSLATE_NOOP, NoticeAction, Row
+from app.words.notices import QT_TRANSLATE_NOOP, NoticeAction, NoticeRow
 from engine import HubSilence
 
 DOWNLOAD_TABLE = (
-    Row(
+    NoticeRow(
         engine.RepositoryNotFound,
         QT_TRANSLATE_NOOP("Messages", "Repository not found"),
         QT_TRANSLATE_NOOP("Messages", "%1 is not on the hub."),
@@ -15,7 +15,7 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_HUB,
         values=("repository",),
     ),
-    Row(
+    NoticeRow(
         engine.AccessDenied,
         QT_TRANSLATE_NOOP("Messages", "No access"),
         QT_TRANSLATE_NOOP("Messages", "%1 has terms to accept."),
@@ -24,7 +24,7 @@ DOWNLOAD_TABLE = (
         values=("repository",),
         when=lambda error: error.gated,
     ),
-    Row(
+    NoticeRow(
         engine.AccessDenied,
         QT_TRANSLATE_NOOP("Messages", "No access"),
         QT_TRANSLATE_NOOP("Messages", "%1 is private or closed to this token."),
@@ -32,7 +32,7 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_HUB,
         values=("repository",),
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "%1 is not a hub address."),
@@ -41,7 +41,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.ADDRESS,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "%1 not found. This Mac may be offline."),
@@ -50,7 +50,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.NAME,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "No connection to %1."),
@@ -59,7 +59,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.NO_ROUTE,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "%1 refused the connection."),
@@ -68,7 +68,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.REFUSED,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "%1 did not answer."),
@@ -77,7 +77,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.TIMED_OUT,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "%1 has an untrusted certificate."),
@@ -86,7 +86,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.CERTIFICATE,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "The proxy does not reach %1."),
@@ -95,7 +95,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.PROXY,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "%1 is busy."),
@@ -104,7 +104,7 @@ DOWNLOAD_TABLE = (
         values=("endpoint",),
         when=lambda error: error.reason is HubSilence.BUSY,
     ),
-    Row(
+    NoticeRow(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
         QT_TRANSLATE_NOOP("Messages", "Connection to %1 lost."),
@@ -112,14 +112,14 @@ DOWNLOAD_TABLE = (
         NoticeAction.RETRY,
         values=("endpoint",),
     ),
-    Row(
+    NoticeRow(
         engine.HubOffline,
         QT_TRANSLATE_NOOP("Messages", "Offline mode is on"),
         QT_TRANSLATE_NOOP("Messages", "Offline mode blocks the hub."),
         QT_TRANSLATE_NOOP("Messages", "Turn it off in Settings."),
         NoticeAction.OPEN_HUB,
     ),
-    Row(
+    NoticeRow(
         engine.HubCannotSearch,
         QT_TRANSLATE_NOOP("Messages", "Search not available"),
         QT_TRANSLATE_NOOP("Messages", "%1 cannot be searched."),
@@ -127,14 +127,14 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("endpoint",),
     ),
-    Row(
+    NoticeRow(
         engine.HubMisbehaved,
         QT_TRANSLATE_NOOP("Messages", "Hub not trusted"),
         QT_TRANSLATE_NOOP("Messages", "Invalid response from the hub."),
         QT_TRANSLATE_NOOP("Messages", "Check the hub address in Settings."),
         NoticeAction.OPEN_HUB,
     ),
-    Row(
+    NoticeRow(
         engine.TokenInClear,
         QT_TRANSLATE_NOOP("Messages", "Token not sent"),
         QT_TRANSLATE_NOOP("Messages", "%1 is not encrypted: others could read it."),
@@ -142,14 +142,14 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_HUB,
         values=("endpoint",),
     ),
-    Row(
+    NoticeRow(
         engine.ChecksumMismatch,
         QT_TRANSLATE_NOOP("Messages", "Download damaged"),
         QT_TRANSLATE_NOOP("Messages", "%1 failed its checksum and was discarded."),
         action=NoticeAction.RETRY,
         values=("file",),
     ),
-    Row(
+    NoticeRow(
         engine.NothingToInstall,
         QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
         QT_TRANSLATE_NOOP("Messages", "%1 has only drafters, in folders: %2."),
@@ -158,7 +158,7 @@ DOWNLOAD_TABLE = (
         values=("repository", "drafters"),
         when=lambda error: bool(error.drafters),
     ),
-    Row(
+    NoticeRow(
         engine.FileMissing,
         QT_TRANSLATE_NOOP("Messages", "File missing"),
         QT_TRANSLATE_NOOP("Messages", "The hub lacks %1 of %2."),
@@ -166,7 +166,7 @@ DOWNLOAD_TABLE = (
         NoticeAction.RETRY,
         values=("file", "repository"),
     ),
-    Row(
+    NoticeRow(
         engine.FileUnusable,
         QT_TRANSLATE_NOOP("Messages", "File not usable"),
         QT_TRANSLATE_NOOP("Messages", "%1 of %2 has %3; limit: %4."),
@@ -175,7 +175,7 @@ DOWNLOAD_TABLE = (
         values=("file", "repository", "size_bytes", "limit_bytes"),
         when=lambda error: error.limit_bytes > 0,
     ),
-    Row(
+    NoticeRow(
         engine.FileUnusable,
         QT_TRANSLATE_NOOP("Messages", "File not usable"),
         QT_TRANSLATE_NOOP("Messages", "%1 of %2 is damaged on the hub."),
@@ -183,7 +183,7 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("file", "repository"),
     ),
-    Row(
+    NoticeRow(
         engine.NothingToInstall,
         QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
         QT_TRANSLATE_NOOP("Messages", "%1 lacks: %2."),
@@ -192,7 +192,7 @@ DOWNLOAD_TABLE = (
         values=("repository", "lacks"),
         when=lambda error: "safetensors" in error.formats and bool(error.lacks),
     ),
-    Row(
+    NoticeRow(
         engine.NothingToInstall,
         QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
         QT_TRANSLATE_NOOP("Messages", "%1 has no MLX weights, only %2."),
@@ -201,7 +201,7 @@ DOWNLOAD_TABLE = (
         values=("repository", "formats"),
         when=lambda error: bool(error.formats),
     ),
-    Row(
+    NoticeRow(
         engine.NothingToInstall,
         QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
         QT_TRANSLATE_NOOP("Messages", "%1 has no MLX weights."),
@@ -209,7 +209,7 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("repository",),
     ),
-    Row(
+    NoticeRow(
         engine.DiskFull,
         QT_TRANSLATE_NOOP("Messages", "Not enough disk space"),
         QT_TRANSLATE_NOOP("Messages", "%1 needs %2; of %3 free, other downloads need %4."),
@@ -218,7 +218,7 @@ DOWNLOAD_TABLE = (
         values=("repository", "needed_bytes", "available_bytes", "promised_bytes"),
         when=lambda error: error.promised_bytes > 0,
     ),
-    Row(
+    NoticeRow(
         engine.DiskFull,
         QT_TRANSLATE_NOOP("Messages", "Not enough disk space"),
         QT_TRANSLATE_NOOP("Messages", "%1 needs %2 of disk space; %3 is free."),
@@ -226,7 +226,7 @@ DOWNLOAD_TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("repository", "needed_bytes", "available_bytes"),
     ),
-    Row(
+    NoticeRow(
         engine.StorageFailed,
         QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
         QT_TRANSLATE_NOOP("Messages", "Another copy of Hunch is installing %1."),
@@ -234,7 +234,7 @@ DOWNLOAD_TABLE = (
         values=("repository",),
         when=lambda error: error.in_use,
     ),
-    Row(
+    NoticeRow(
         engine.StorageFailed,
         QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
         QT_TRANSLATE_NOOP("Messages", "%1 is a file, not a folder."),
@@ -243,7 +243,7 @@ DOWNLOAD_TABLE = (
         values=("folder",),
         when=lambda error: error.in_the_way,
     ),
-    Row(
+    NoticeRow(
         engine.StorageFailed,
         QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
         QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to."),

@@ -18,7 +18,7 @@ from app.documents.problems import NotAttached, WhyNot
 from app.storage import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.codec import as_name
 from app.words.formats import count, fill, labelled, listed, number, size
-from app.words.notices import QT_TRANSLATE_NOOP, Notice, NoticeAction, Row, translated
+from app.words.notices import QT_TRANSLATE_NOOP, Notice, NoticeAction, NoticeRow, translated
 from app.words.notices_for_downloads import DOWNLOAD_TABLE
 from engine import DeleteFailed, DeleteRefusal, DrafterExamined, EngineError
 
@@ -33,7 +33,7 @@ def _notices_for_storage_because(*reasons: Reason) -> Callable[[Any], bool]:
 
 # What could not be stored or opened, why, and what to do.
 STORAGE_TABLE = (
-    Row(
+    NoticeRow(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
         QT_TRANSLATE_NOOP("Messages", "The disk with %1 is full."),
@@ -42,7 +42,7 @@ STORAGE_TABLE = (
         values=("folder",),
         when=_notices_for_storage_because(Reason.FULL),
     ),
-    Row(
+    NoticeRow(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
         QT_TRANSLATE_NOOP("Messages", "Another program locked your chats."),
@@ -50,7 +50,7 @@ STORAGE_TABLE = (
         NoticeAction.RETRY,
         when=_notices_for_storage_because(Reason.LOCKED),
     ),
-    Row(
+    NoticeRow(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
         QT_TRANSLATE_NOOP("Messages", "No permission to write to %1."),
@@ -59,7 +59,7 @@ STORAGE_TABLE = (
         values=("folder",),
         when=_notices_for_storage_because(Reason.READ_ONLY),
     ),
-    Row(
+    NoticeRow(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved; your text is kept"),
         QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to."),
@@ -67,7 +67,7 @@ STORAGE_TABLE = (
         NoticeAction.RETRY,
         values=("folder",),
     ),
-    Row(
+    NoticeRow(
         NotOpened,
         QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
         QT_TRANSLATE_NOOP("Messages", "The disk with %1 is full."),
@@ -76,7 +76,7 @@ STORAGE_TABLE = (
         values=("folder",),
         when=_notices_for_storage_because(Reason.FULL),
     ),
-    Row(
+    NoticeRow(
         NotOpened,
         QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
         QT_TRANSLATE_NOOP("Messages", "Another program locked your chats."),
@@ -84,7 +84,7 @@ STORAGE_TABLE = (
         NoticeAction.RETRY,
         when=_notices_for_storage_because(Reason.LOCKED),
     ),
-    Row(
+    NoticeRow(
         NotOpened,
         QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
         QT_TRANSLATE_NOOP("Messages", "No permission to write to %1."),
@@ -93,7 +93,7 @@ STORAGE_TABLE = (
         values=("folder",),
         when=_notices_for_storage_because(Reason.READ_ONLY),
     ),
-    Row(
+    NoticeRow(
         NotOpened,
         QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
         QT_TRANSLATE_NOOP("Messages", "The chat file in %1 is unreadable, but unchanged."),
@@ -110,28 +110,28 @@ def _because(*reasons: DeleteRefusal) -> Callable[[Any], bool]:
 
 # Why a model was not deleted.
 DELETION = (
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "%1 is part of Hunch."),
         values=("model",),
         when=_because(DeleteRefusal.STARTER),
     ),
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "%1 is writing a reply. Stop it first."),
         values=("model",),
         when=_because(DeleteRefusal.IN_USE),
     ),
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "Another app installed %1. Delete it there."),
         values=("model",),
         when=_because(DeleteRefusal.NOT_OURS, DeleteRefusal.NO_MODEL),
     ),
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "No model in %1."),
@@ -139,7 +139,7 @@ DELETION = (
         values=("folder",),
         when=_because(DeleteRefusal.GONE),
     ),
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "No permission to write to %1."),
@@ -147,14 +147,14 @@ DELETION = (
         values=("folder",),
         when=_because(DeleteRefusal.FORBIDDEN),
     ),
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "The disk with %1 is read-only."),
         values=("folder",),
         when=_because(DeleteRefusal.READ_ONLY),
     ),
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "Another program is using %1."),
@@ -162,7 +162,7 @@ DELETION = (
         values=("model",),
         when=_because(DeleteRefusal.LOCKED),
     ),
-    Row(
+    NoticeRow(
         engine.DeleteFailed,
         QT_TRANSLATE_NOOP("Messages", "Not deleted"),
         QT_TRANSLATE_NOOP("Messages", "%1 could not be deleted."),
@@ -174,7 +174,7 @@ DELETION = (
 
 TABLE = (
     *DOWNLOAD_TABLE,
-    Row(
+    NoticeRow(
         engine.ModelNotFound,
         QT_TRANSLATE_NOOP("Messages", "Model not found"),
         QT_TRANSLATE_NOOP("Messages", "No model in %1."),
@@ -182,7 +182,7 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
         values=("folder",),
     ),
-    Row(
+    NoticeRow(
         engine.ModelHasNoConfig,
         QT_TRANSLATE_NOOP("Messages", "No config.json"),
         QT_TRANSLATE_NOOP("Messages", "%1 has no config.json."),
@@ -190,7 +190,7 @@ TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.ModelHasNoWeights,
         QT_TRANSLATE_NOOP("Messages", "Weights missing"),
         QT_TRANSLATE_NOOP("Messages", "%1 has no safetensors weights."),
@@ -198,7 +198,7 @@ TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.ModelDamaged,
         QT_TRANSLATE_NOOP("Messages", "Model damaged"),
         QT_TRANSLATE_NOOP("Messages", "A file of %1 is damaged."),
@@ -206,7 +206,7 @@ TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.LogitsBroken,
         QT_TRANSLATE_NOOP("Messages", "Invalid model output"),
         QT_TRANSLATE_NOOP("Messages", "The weights of %1 may be damaged."),
@@ -214,7 +214,7 @@ TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.ModelUnsupported,
         QT_TRANSLATE_NOOP("Messages", "Model not supported"),
         QT_TRANSLATE_NOOP("Messages", "MLX cannot run %1 (“%2”) yet."),
@@ -223,7 +223,7 @@ TABLE = (
         values=("model", "model_type"),
         when=lambda error: bool(error.model_type),
     ),
-    Row(
+    NoticeRow(
         engine.ModelUnsupported,
         QT_TRANSLATE_NOOP("Messages", "Model not supported"),
         QT_TRANSLATE_NOOP("Messages", "%1 names no architecture."),
@@ -231,21 +231,21 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.DrafterUnsupported,
         QT_TRANSLATE_NOOP("Messages", "Draft model not supported"),
         QT_TRANSLATE_NOOP("Messages", "%1 needs “%2”, which Hunch lacks."),
         action=NoticeAction.CHOOSE_DRAFT,
         values=("model", "need"),
     ),
-    Row(
+    NoticeRow(
         engine.ModelRunsCode,
         QT_TRANSLATE_NOOP("Messages", "Model refused"),
         QT_TRANSLATE_NOOP("Messages", "%1 brings its own code, which Hunch never runs."),
         action=NoticeAction.CHOOSE_MODEL,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.ModelOnlyDrafts,
         QT_TRANSLATE_NOOP("Messages", "Not a chat model"),
         QT_TRANSLATE_NOOP("Messages", "%1 only drafts for other models."),
@@ -253,7 +253,7 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.TokenizerBroken,
         QT_TRANSLATE_NOOP("Messages", "Tokenizer broken"),
         QT_TRANSLATE_NOOP("Messages", "%1 has an unusable tokenizer."),
@@ -261,7 +261,7 @@ TABLE = (
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.ModelTooLarge,
         QT_TRANSLATE_NOOP("Messages", "Not enough memory"),
         QT_TRANSLATE_NOOP("Messages", "%1 needs %2 of memory; %3 is available."),
@@ -270,7 +270,7 @@ TABLE = (
         values=("model", "needed_bytes", "available_bytes"),
         when=lambda error: error.needed_bytes <= error.available_bytes + error.others_bytes,
     ),
-    Row(
+    NoticeRow(
         engine.ModelTooLarge,
         QT_TRANSLATE_NOOP("Messages", "Not enough memory"),
         QT_TRANSLATE_NOOP("Messages", "%1 needs %2 of memory; %3 is available."),
@@ -278,14 +278,14 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
         values=("model", "needed_bytes", "available_bytes"),
     ),
-    Row(
+    NoticeRow(
         engine.LoadAborted,
         QT_TRANSLATE_NOOP("Messages", "Loading stopped"),
         QT_TRANSLATE_NOOP("Messages", "You chose another model before %1 loaded."),
         action=NoticeAction.CHOOSE_MODEL,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.RepliesUnderWay,
         QT_TRANSLATE_NOOP("Messages", "Main model in use"),
         QT_TRANSLATE_NOOP("Messages", "%1 was not loaded: another model is writing."),
@@ -293,7 +293,7 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
         values=("model",),
     ),
-    Row(
+    NoticeRow(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
         QT_TRANSLATE_NOOP("Messages", "Only %1 of %2 tokens match; nine in ten must."),
@@ -302,7 +302,7 @@ TABLE = (
         values=("shared_tokens", "most_tokens"),
         when=lambda error: error.shared_tokens >= 0,
     ),
-    Row(
+    NoticeRow(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
         QT_TRANSLATE_NOOP("Messages", "Different vocabularies (%1 and %2 tokens)."),
@@ -311,21 +311,21 @@ TABLE = (
         values=("main_tokens", "draft_tokens"),
         when=lambda error: error.main_tokens != error.draft_tokens,
     ),
-    Row(
+    NoticeRow(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
         QT_TRANSLATE_NOOP("Messages", "The same tokens mean different text."),
         QT_TRANSLATE_NOOP("Messages", "Choose a small draft of the same family."),
         NoticeAction.CHOOSE_DRAFT,
     ),
-    Row(
+    NoticeRow(
         engine.DraftIsMain,
         QT_TRANSLATE_NOOP("Messages", "Same model twice"),
         QT_TRANSLATE_NOOP("Messages", "A model cannot guess faster than itself."),
         QT_TRANSLATE_NOOP("Messages", "Choose a small draft of the same family."),
         NoticeAction.CHOOSE_DRAFT,
     ),
-    Row(
+    NoticeRow(
         engine.DraftTooLarge,
         QT_TRANSLATE_NOOP("Messages", "Draft too large"),
         QT_TRANSLATE_NOOP("Messages", "Too large: %1, main model %2."),
@@ -333,14 +333,14 @@ TABLE = (
         NoticeAction.CHOOSE_DRAFT,
         values=("draft_bytes", "main_bytes"),
     ),
-    Row(
+    NoticeRow(
         engine.DraftCannotRewind,
         QT_TRANSLATE_NOOP("Messages", "Cannot draft"),
         QT_TRANSLATE_NOOP("Messages", "“%1” drafts cannot undo wrong guesses."),
         action=NoticeAction.CHOOSE_DRAFT,
         values=("model_type",),
     ),
-    Row(
+    NoticeRow(
         engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "Made for another model"),
         QT_TRANSLATE_NOOP("Messages", "It expects %1 layers; this model has %2."),
@@ -349,7 +349,7 @@ TABLE = (
         values=("expected", "actual"),
         when=lambda error: error.what == "layers",
     ),
-    Row(
+    NoticeRow(
         engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "Made for another model"),
         QT_TRANSLATE_NOOP("Messages", "It expects width %1; this model has %2."),
@@ -358,7 +358,7 @@ TABLE = (
         values=("expected", "actual"),
         when=lambda error: error.what == "width",
     ),
-    Row(
+    NoticeRow(
         engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "Made for another model"),
         QT_TRANSLATE_NOOP("Messages", "It needs keys and values this model lacks."),
@@ -366,7 +366,7 @@ TABLE = (
         NoticeAction.CHOOSE_DRAFT,
         when=lambda error: error.what == "keys",
     ),
-    Row(
+    NoticeRow(
         engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "No drafters for this model"),
         QT_TRANSLATE_NOOP("Messages", "Drafters need hidden states this model lacks."),
@@ -374,7 +374,7 @@ TABLE = (
         NoticeAction.CHOOSE_DRAFT,
         when=lambda error: error.what == "states",
     ),
-    Row(
+    NoticeRow(
         engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "Made for another model"),
         QT_TRANSLATE_NOOP("Messages", "It expects %1 vocabulary tokens; this model has %2."),
@@ -382,7 +382,7 @@ TABLE = (
         NoticeAction.CHOOSE_DRAFT,
         values=("expected", "actual"),
     ),
-    Row(
+    NoticeRow(
         engine.DrafterExamined,
         QT_TRANSLATE_NOOP("Messages", "Drafter misread"),
         QT_TRANSLATE_NOOP("Messages", "Read another way, it guesses better."),
@@ -390,7 +390,7 @@ TABLE = (
         NoticeAction.CHOOSE_DRAFT,
         when=lambda examined: bool(examined.misread),
     ),
-    Row(
+    NoticeRow(
         engine.DrafterExamined,
         QT_TRANSLATE_NOOP("Messages", "Drafter hardly helps"),
         QT_TRANSLATE_NOOP("Messages", "Only %1 tokens per pass in a test."),
@@ -398,26 +398,26 @@ TABLE = (
         NoticeAction.CHOOSE_DRAFT,
         values=("per_pass",),
     ),
-    Row(
+    NoticeRow(
         engine.NoModelLoaded,
         QT_TRANSLATE_NOOP("Messages", "No model loaded"),
         QT_TRANSLATE_NOOP("Messages", "Choose a main model."),
         action=NoticeAction.CHOOSE_MODEL,
     ),
-    Row(
+    NoticeRow(
         engine.EmptyConversation,
         QT_TRANSLATE_NOOP("Messages", "Nothing to reply to"),
         QT_TRANSLATE_NOOP("Messages", "This chat is empty."),
         QT_TRANSLATE_NOOP("Messages", "Write something first."),
     ),
-    Row(
+    NoticeRow(
         engine.InvalidRequest,
         QT_TRANSLATE_NOOP("Messages", "Setting out of range"),
         QT_TRANSLATE_NOOP("Messages", "%1 is set to %2; allowed: %3."),
         action=NoticeAction.OPEN_SETTINGS,
         values=("field", "value", "allowed"),
     ),
-    Row(
+    NoticeRow(
         engine.ContextTooLong,
         QT_TRANSLATE_NOOP("Messages", "Chat too long"),
         QT_TRANSLATE_NOOP("Messages", "This chat has %1 tokens; the model holds %2."),
@@ -425,20 +425,20 @@ TABLE = (
         NoticeAction.NEW_CHAT,
         values=("actual_tokens", "limit_tokens"),
     ),
-    Row(
+    NoticeRow(
         engine.CannotSee,
         QT_TRANSLATE_NOOP("Messages", "Model cannot see pictures"),
         QT_TRANSLATE_NOOP("Messages", "Pictures stay in this chat."),
         QT_TRANSLATE_NOOP("Messages", "Choose a model that can."),
         NoticeAction.WITHOUT_PICTURES,
     ),
-    Row(
+    NoticeRow(
         engine.PictureTooLarge,
         QT_TRANSLATE_NOOP("Messages", "Not enough memory for this picture"),
         QT_TRANSLATE_NOOP("Messages", "Lower the picture detail, or close other apps."),
         action=NoticeAction.WITHOUT_PICTURES,
     ),
-    Row(
+    NoticeRow(
         engine.TemplateFailed,
         QT_TRANSLATE_NOOP("Messages", "Chat template failed"),
         QT_TRANSLATE_NOOP("Messages", "The model could not format this chat."),
@@ -446,7 +446,7 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
     ),
     *DELETION,
-    Row(
+    NoticeRow(
         engine.ModelNotShardable,
         QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
         QT_TRANSLATE_NOOP("Messages", "Over several Macs, %1 (“%2”) cannot take back drafts that were rejected."),
@@ -455,7 +455,7 @@ TABLE = (
         values=("model", "model_type"),
         when=lambda error: error.why is engine.ShardRefusal.ROLLBACK,
     ),
-    Row(
+    NoticeRow(
         engine.ModelNotShardable,
         QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
         QT_TRANSLATE_NOOP("Messages", "%1 (“%2”) divides into equal parts only."),
@@ -464,7 +464,7 @@ TABLE = (
         values=("model", "model_type"),
         when=lambda error: error.why is engine.ShardRefusal.SPLIT,
     ),
-    Row(
+    NoticeRow(
         engine.ModelNotShardable,
         QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
         QT_TRANSLATE_NOOP("Messages", "%1 (“%2”) has not been tried over several Macs yet."),
@@ -473,7 +473,7 @@ TABLE = (
         values=("model", "model_type"),
         when=lambda error: error.why is engine.ShardRefusal.UNTRIED,
     ),
-    Row(
+    NoticeRow(
         engine.ModelNotShardable,
         QT_TRANSLATE_NOOP("Messages", "Model cannot be divided"),
         QT_TRANSLATE_NOOP("Messages", "The layers of %1 (“%2”) cannot run apart from each other."),
@@ -481,14 +481,14 @@ TABLE = (
         NoticeAction.CHOOSE_MODEL,
         values=("model", "model_type"),
     ),
-    Row(
+    NoticeRow(
         engine.RankLost,
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "They have different versions of Hunch, or of the model."),
         QT_TRANSLATE_NOOP("Messages", "Install the same on both."),
         when=lambda error: error.why is engine.RankEnd.DIFFERS,
     ),
-    Row(
+    NoticeRow(
         engine.RankLost,
         QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
         QT_TRANSLATE_NOOP("Messages", "%1, which has some of its layers, no longer answers."),
@@ -497,13 +497,13 @@ TABLE = (
         values=("machine",),
         when=lambda error: bool(error.machine),
     ),
-    Row(
+    NoticeRow(
         engine.RankLost,
         QT_TRANSLATE_NOOP("Messages", "Part of the model is gone"),
         QT_TRANSLATE_NOOP("Messages", "A process with some of its layers no longer answers."),
         QT_TRANSLATE_NOOP("Messages", "Load the model again."),
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The other Mac is out of reach"),
         QT_TRANSLATE_NOOP("Messages", "Nothing answers at %1."),
@@ -512,7 +512,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.UNREACHABLE,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The other Mac is out of reach"),
         QT_TRANSLATE_NOOP("Messages", "This Mac finds no way to %1."),
@@ -525,7 +525,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.NO_ROUTE,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "No longer paired"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 does not know this one."),
@@ -533,7 +533,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.STRANGER,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "No pairing code"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 shows no code, or it has run out."),
@@ -541,7 +541,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.NOT_INVITING,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "Wrong code"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 shows another code."),
@@ -549,7 +549,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.CODE,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The other Mac is in use"),
         QT_TRANSLATE_NOOP("Messages", "The other Mac helps %1 now."),
@@ -558,7 +558,7 @@ TABLE = (
         values=("detail",),
         when=lambda error: error.why is engine.MachineRefusal.BUSY,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The other Mac has stopped helping"),
         QT_TRANSLATE_NOOP("Messages", "Stop now was pressed on the Mac at %1."),
@@ -567,7 +567,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.TAKEN_BACK,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "Not enough memory on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 now lends less than this model needs there."),
@@ -576,7 +576,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.MEMORY,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "Model missing on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has no model with the same files."),
@@ -584,7 +584,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.NO_MODEL,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has an older version than this one: %2."),
@@ -592,7 +592,7 @@ TABLE = (
         values=("address", "detail"),
         when=lambda error: error.why is engine.MachineRefusal.OLDER,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has a newer version than this one: %2."),
@@ -600,7 +600,7 @@ TABLE = (
         values=("address", "detail"),
         when=lambda error: error.why is engine.MachineRefusal.NEWER,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "Model differs on the other Mac"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 has the same version of it with other contents."),
@@ -608,7 +608,7 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.DIFFERS,
     ),
-    Row(
+    NoticeRow(
         engine.MachineUnavailable,
         QT_TRANSLATE_NOOP("Messages", "The two Macs do not match"),
         QT_TRANSLATE_NOOP("Messages", "The Mac at %1 answers in another way."),
@@ -616,19 +616,19 @@ TABLE = (
         values=("address",),
         when=lambda error: error.why is engine.MachineRefusal.MISBEHAVED,
     ),
-    Row(
+    NoticeRow(
         engine.OutOfMemory,
         QT_TRANSLATE_NOOP("Messages", "Out of memory"),
         QT_TRANSLATE_NOOP("Messages", "Close other apps, or choose a smaller model."),
         action=NoticeAction.RETRY,
     ),
-    Row(
+    NoticeRow(
         engine.EngineClosed,
         QT_TRANSLATE_NOOP("Messages", "Engine closed"),
         QT_TRANSLATE_NOOP("Messages", "Hunch was quitting."),
         QT_TRANSLATE_NOOP("Messages", "Reopen Hunch to continue."),
     ),
-    Row(
+    NoticeRow(
         engine.MlxUnusable,
         QT_TRANSLATE_NOOP("Messages", "MLX cannot be loaded"),
         QT_TRANSLATE_NOOP("Messages", "Not installed; this is %1."),
@@ -636,14 +636,14 @@ TABLE = (
         values=("system",),
         when=lambda error: not error.wheel,
     ),
-    Row(
+    NoticeRow(
         engine.MlxUnusable,
         QT_TRANSLATE_NOOP("Messages", "MLX cannot be loaded"),
         QT_TRANSLATE_NOOP("Messages", "Installed for %2; this is %1."),
         QT_TRANSLATE_NOOP("Messages", "Update macOS, or reinstall Hunch."),
         values=("system", "wheel"),
     ),
-    Row(
+    NoticeRow(
         engine.InternalError,
         QT_TRANSLATE_NOOP("Messages", "Something went wrong in Hunch"),
         QT_TRANSLATE_NOOP("Messages", "This is a bug."),

@@ -119,7 +119,6 @@ class ModelSource(StrEnum):
 class ConstraintKind(StrEnum):
     JSON = "json"  # a JSON schema
     REGEX = "regex"
-    LARK = "lark"  # llguidance's dialect of it
 
 
 @dataclass(frozen=True, slots=True)

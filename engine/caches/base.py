@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import mlx.core as mx
 
 from engine.caches.kinds import leaves, require, restore, snapshot, trim, trims
-from engine.caches.replay import Call, Replay
+from engine.caches.replay import ModuleCall, Replay
 from engine.caches.window import SLACK_TOKENS
 
 
@@ -56,7 +56,7 @@ class CacheSet:
         self._replayed = [leaf for leaf in leaves(layers) if not trims(leaf)]
         self._replay = replay
         self._before: list[Any] = []
-        self._calls: list[Call] = []
+        self._calls: list[ModuleCall] = []
         self._rollback_points: dict[int, list[Any]] | None = None  # by position, None: not recorded
 
     @property

@@ -32,7 +32,7 @@ Outputs = dict[int, list[tuple[tuple[int, ...], mx.array]]]  # by id of a linear
 
 
 @dataclass(slots=True)
-class Call:
+class ModuleCall:
     """One module's call in a step."""
 
     module: Any
@@ -59,13 +59,13 @@ class Replay:
         self._linear = [] if compiles else [module for module in modules if isinstance(module, _LINEAR)]
 
     @contextmanager
-    def recording(self, watched: Sequence[Any]) -> Iterator[list[Call]]:
+    def recording(self, watched: Sequence[Any]) -> Iterator[list[ModuleCall]]:
         """The calls from which the caches `watched` can be replayed; complete at the end of the block."""
         step = _Step(set(map(id, watched)))
         with hooked(self._takers, step.on_call), hooked(self._linear, step.on_linear):
             yield step.calls
 
-    def run(self, calls: Sequence[Call], width: int, kept: int) -> None:
+    def run(self, calls: Sequence[ModuleCall], width: int, kept: int) -> None:
         """Feed the first `kept` of the step's `width` tokens to the caches of `calls`, restored to before the step."""
         for call in calls:
             linear = [module for module in self._linear if id(module) in call.outputs]
@@ -77,7 +77,7 @@ class _Step:
     """Records one step."""
 
     def __init__(self, watched: set[int]) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[ModuleCall] = []
         self._watched = watched
         self._outputs: Outputs | None = None  # of the innermost recorded call in progress
 
@@ -87,7 +87,7 @@ class _Step:
         if self._watched.isdisjoint(map(id, handed)) or not all(map(_plain, values)):
             return run(*arguments, **keywords)
         own = tuple(map(own_array, arguments)), {name: own_array(value) for name, value in keywords.items()}
-        call = Call(module, *own, handed)
+        call = ModuleCall(module, *own, handed)
         first = len(self.calls)
         before = [(leaf, slots(leaf)) for leaf in handed if id(leaf) in self._watched]
         outer = self._outputs

@@ -24,11 +24,11 @@ from engine.cluster.operations import (
     Answer,
     Approach,
     Ask,
-    Offer,
+    MemoryOffer,
     OfferFiles,
     Ping,
     Pong,
-    Refused,
+    RankRefused,
     Share,
     Start,
 )
@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Lending:
+class LentMemory:
     """What is lent now."""
 
     machine: Machine
@@ -107,7 +107,7 @@ class Lender:
         self._lock = threading.Lock()
         self._freed = threading.Condition(self._lock)  # nothing is lent any more
         self._connections: list[_Connection] = []  # the oldest first, those before their handshake included
-        self._lending: Lending | None = None
+        self._lending: LentMemory | None = None
         self.wanted: Wanted | None = None
         self._files: OfferedFiles | None = None
         self._fetches = fetches
@@ -158,7 +158,7 @@ class Lender:
         return 0.0 if self._invitation is None else self._invitation.left_s
 
     @property
-    def lending(self) -> Lending | None:
+    def lending(self) -> LentMemory | None:
         return self._lending
 
     @property
@@ -248,12 +248,12 @@ class Lender:
                             self._lend(wire, plain, relay, started[0])
                             break
                     except Declined as error:
-                        wire.send(Refused(error.why.value, error.detail))
+                        wire.send(RankRefused(error.why.value, error.detail))
                         break
         finally:
             relay.join()  # what was sent last arrives first
 
-    def _answer(self, wire: Wire, connection: _Connection) -> tuple[Lending, str] | None:
+    def _answer(self, wire: Wire, connection: _Connection) -> tuple[LentMemory, str] | None:
         """What is to be started, for which process; None: nothing."""
         machine = connection.machine
         value = wire.receive()[0]
@@ -267,11 +267,11 @@ class Lender:
                 if (other := difference(value.versions)) is not None:
                     raise Declined(*other)
                 self._look_for(value, machine)
-                wire.send(Offer(self.memory_bytes))
+                wire.send(MemoryOffer(self.memory_bytes))
             case Start(digest=digest) if machine is not None and self._is_paired(machine):
                 if not value.memory_bytes:
                     raise Declined(MachineRefusal.MISBEHAVED, "a rank that needs no memory")
-                return Lending(machine, self._folder_of(digest), value.memory_bytes), value.process
+                return LentMemory(machine, self._folder_of(digest), value.memory_bytes), value.process
             case OfferFiles() if machine is not None and self._is_paired(machine):
                 self._note_files(Wanted(machine, HubSource(value.repository, value.revision)), value.port, connection)
                 wire.send(Answer(True))
@@ -291,7 +291,9 @@ class Lender:
                 wanted = Wanted(machine, source)
             raise
         finally:
-            before, self.wanted = self.wanted, wanted  # until here what is shown stays: files may have to be read
+            # until here what is shown stays: files may have to be read
+            before = self.wanted
+            self.wanted = wanted
             if wanted != before:
                 self._on_change()
 
@@ -310,7 +312,7 @@ class Lender:
                     return str(folder)
         raise Declined(MachineRefusal.NO_MODEL)
 
-    def _reserve(self, lending: Lending, process: str, connection: _Connection) -> None:
+    def _reserve(self, lending: LentMemory, process: str, connection: _Connection) -> None:
         """Raises Declined while another process is helped; the same one has lost what it had, or wants another."""
         with self._freed:
             if time.monotonic() < self._lends_from:
@@ -327,12 +329,12 @@ class Lender:
             self._lending = lending
             self._lent_to = (process, connection)
 
-    def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: Lending) -> None:
+    def _lend(self, wire: Wire, plain: socket.socket, relay: threading.Thread, lending: LentMemory) -> None:
         process: subprocess.Popen[bytes] | None = None
         try:
             self._on_change()
             most_bytes = max(1, self.memory_bytes)
-            wire.send(Offer(most_bytes))
+            wire.send(MemoryOffer(most_bytes))
             process = start_rank(plain, lending.folder, most_bytes)
             self._lending = replace(lending, pid=process.pid)
             plain.close()  # the process has its own

@@ -27,7 +27,7 @@ from engine.cluster.operations import (
     Answer,
     Approach,
     Ask,
-    Offer,
+    MemoryOffer,
     OfferFiles,
     Ping,
     Pong,
@@ -50,7 +50,7 @@ _PINGS = 5
 _LAST_PROTOCOL = 31  # what else listens there begins with a letter or a digit
 _LATER_S = 1.5  # after one address of a machine has answered, a slower one is given so long
 _PROCESS = secrets.token_hex(16)  # this one, to the machines that it asks for ranks
-_Kind = TypeVar("_Kind", Answer, Offer, Pong)
+_Kind = TypeVar("_Kind", Answer, MemoryOffer, Pong)
 _Answers = queue.SimpleQueue[tuple[str, socket.socket | EngineError]]
 _NOWHERE = HubSource()
 
@@ -79,7 +79,7 @@ def machine_offer(helping: Helping, folder: Path | str, source: HubSource = _NOW
         wire = _asking(connected)
         taken_s = min(_trip_s(wire) for _ in range(_PINGS))
         asked = Ask(versions_here(), digest, source.repository, source.revision)
-        return MachineOffer(_answer(wire, asked, Offer).memory_bytes, taken_s)
+        return MachineOffer(_answer(wire, asked, MemoryOffer).memory_bytes, taken_s)
 
 
 def plan_with(folder: Path | str, helping: Sequence[Helping], source: HubSource = _NOWHERE) -> RankPlan:
@@ -93,7 +93,7 @@ def plan_with(folder: Path | str, helping: Sequence[Helping], source: HubSource 
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class MachineRoute:
     """To a machine: what a question and its answer take at this address, or why it does not answer there."""
 
     address: str
@@ -101,7 +101,7 @@ class Way:
     error: EngineError | None = None
 
 
-def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> list[Way]:
+def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> list[MachineRoute]:
     """To one machine, which proves itself at each address; None: to any that lends there. All are asked at once.
 
     Where one answers, the others have a little longer, and count as unreachable then. Raises InvalidRequest for what
@@ -122,7 +122,10 @@ def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> l
             else:
                 wires[address] = _asking(connected.enter_context(closing(answer)))
         trips_s = _trips_s(wires)
-    return [Way(each, trips_s[each]) if each in trips_s else Way(each, error=errors[each]) for each in asked]
+    return [
+        MachineRoute(each, trips_s[each]) if each in trips_s else MachineRoute(each, error=errors[each])
+        for each in asked
+    ]
 
 
 def _try_way(own: Identity, machine: Machine | None, address: str, answers: _Answers) -> None:
@@ -173,7 +176,7 @@ class LentRank:
         with _refusals(helping.machine.address):
             connected = _connected_to(helping)
             try:
-                _answer(_asking(connected), Start(digest, process, memory_bytes), Offer)
+                _answer(_asking(connected), Start(digest, process, memory_bytes), MemoryOffer)
             except BaseException:
                 connected.close()
                 raise

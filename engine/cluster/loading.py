@@ -26,7 +26,7 @@ from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
 from engine.cluster.stage import Stage, states_from
 from engine.models.first_use import FirstUse
-from engine.models.loading import Part, Slices, loading
+from engine.models.loading import LoadedPart, Slices, loading
 from engine.models.watch import Question, never
 
 _Result = TypeVar("_Result")
@@ -125,7 +125,7 @@ class FrontRank:
         on_forward = self._note_tokens
         return Stage(network, self._plan.folder, 0, split, self._receive, on_forward=on_forward)
 
-    def joined(self, part: Part) -> Generator[None, None, Callable[[], CacheSet]]:
+    def joined(self, part: LoadedPart) -> Generator[None, None, Callable[[], CacheSet]]:
         """Once the others have loaded, forwards run through all ranks."""
         yield from self._group.loaded(self._digest)
         self._has_joined = True
@@ -141,7 +141,7 @@ class FrontRank:
         finally:
             self._has_joined = True
 
-    def identity_of(self, part: Part) -> str:
+    def identity_of(self, part: LoadedPart) -> str:
         """Times that were measured over ranks are not those of the model on one machine."""
         return f"{part.identity}-{'-'.join(map(str, self._plan.split))}"
 

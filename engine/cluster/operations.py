@@ -22,7 +22,7 @@ _MOST = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadLayers:
     """Hold this rank's layers of the model in `folder`; `split` has the number of layers by rank."""
 
     folder: str
@@ -109,7 +109,7 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RankProgress:
     """While it loads."""
 
     done: int
@@ -143,7 +143,7 @@ class Pong:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class RankBroken:
     """The rank's last word."""
 
     error: str
@@ -197,12 +197,12 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class MemoryOffer:
     memory_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RankRefused:
     """`why` is a MachineRefusal; `detail` says who is helped instead, say."""
 
     why: str
@@ -219,10 +219,10 @@ class OfferFiles:
 
 
 Approach = Share | Proof | Ask | Start | OfferFiles | Ping
-Response = Share | Proof | Answer | Offer | Refused | Pong
+Response = Share | Proof | Answer | MemoryOffer | RankRefused | Pong
 
-Operation = Load | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
-Reply = Hello | Progress | Loaded | Stepped | Answer | Pong | Broken
+Operation = LoadLayers | Forward | Commit | CanTruncate | Truncate | MakeCheckpoint | Copy | Drop | Ping
+Reply = Hello | RankProgress | Loaded | Stepped | Answer | Pong | RankBroken
 Value = Operation | Reply | Approach | Response
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from engine.api.ranks import Machine, MachineRefusal
 from engine.cluster.identity import Identity, fingerprint_of, shown_name
-from engine.cluster.operations import Answer, Offer, Pong, Proof, Refused, Share
+from engine.cluster.operations import Answer, MemoryOffer, Pong, Proof, RankRefused, Share
 from engine.cluster.relay import SILENT_S
 from engine.cluster.wire import Wire, WireEnded
 from engine.models.watch import Question
@@ -26,7 +26,7 @@ TRIES = 5
 ANSWER_S = SILENT_S  # after which the one that is asked ends the connection
 _MAIN = b"main"
 _HELPER = b"helper"
-_Kind = TypeVar("_Kind", Answer, Offer, Pong, Proof, Share)
+_Kind = TypeVar("_Kind", Answer, MemoryOffer, Pong, Proof, Share)
 
 
 class Declined(Exception):
@@ -143,13 +143,13 @@ def expected(wire: Wire, kind: type[_Kind]) -> _Kind:
     if not wire.arrives(ANSWER_S):
         raise Declined(MachineRefusal.UNREACHABLE, "no answer")
     value = wire.receive()[0]
-    if isinstance(value, Refused):
+    if isinstance(value, RankRefused):
         raise _declined_by(value)
     if not isinstance(value, kind):
         raise Declined(MachineRefusal.MISBEHAVED, type(value).__name__)
     return value
 
 
-def _declined_by(value: Refused) -> Declined:
+def _declined_by(value: RankRefused) -> Declined:
     known = {why.value: why for why in MachineRefusal}
     return Declined(known.get(value.why, MachineRefusal.MISBEHAVED), shown_name(value.detail))

@@ -31,19 +31,18 @@ from engine.cluster.operations import (
     Copy,
     Drop,
     Forward,
-    Load,
     Loaded,
+    LoadLayers,
     MakeCheckpoint,
     Operation,
-    Progress,
+    RankProgress,
     Stepped,
     Truncate,
 )
 from engine.cluster.stage import Stage, bytes_of, states_from
 from engine.models.fit import set_aside
 from engine.models.inspect import content_digest
-from engine.models.loading import Part, checked, reading
-from engine.models.loading import Progress as Read
+from engine.models.loading import LoadedPart, LoadProgress, checked, reading
 from engine.models.memory import is_nearly, is_short, most_bytes, set_limits
 
 MOST_HELD = 4096  # sequences and checkpoints
@@ -65,7 +64,7 @@ class Rank:
         self._most_bytes = memory_bytes or most_bytes()
         set_aside(max(0, most_bytes() - self._most_bytes))
         self._rows = 0  # of the embedding
-        self._part: Part | None = None
+        self._part: LoadedPart | None = None
         self._sequences: dict[int, CacheSet] = {}
         self._checkpoints: dict[int, Checkpoint] = {}
         # The states for the present forward, and their type; None while the network is loaded.
@@ -75,7 +74,7 @@ class Rank:
     def carry_out(self, operation: Operation, data: bytearray) -> None:
         """Raises whatever went wrong: then this rank is of no further use."""
         match operation:
-            case Load():
+            case LoadLayers():
                 self._load(operation)
             case Forward():
                 self._forward(operation, data)
@@ -107,28 +106,28 @@ class Rank:
                 for number in checkpoints:
                     self._checkpoints.pop(number, None)
 
-    def _load(self, operation: Load) -> None:
+    def _load(self, operation: LoadLayers) -> None:
         require(self._part is None, "something is loaded already")
         posted_at = -inf
         for progress in self._reading(operation):
-            if isinstance(progress, Read) and time.monotonic() >= posted_at + _NEWS_S:
+            if isinstance(progress, LoadProgress) and time.monotonic() >= posted_at + _NEWS_S:
                 posted_at = time.monotonic()
-                self._post(Progress(progress.done_bytes, progress.total_bytes))
+                self._post(RankProgress(progress.done_bytes, progress.total_bytes))
         set_limits(self._loaded.need)
         digest = content_digest(Path(self._folder or operation.folder))
         self._post(Loaded(digest, needs_checkpoints(self._loaded.make_caches())))
 
-    def _reading(self, operation: Load) -> Iterator[Any]:
+    def _reading(self, operation: LoadLayers) -> Iterator[Any]:
         info = checked(Path(self._folder or operation.folder))
         self._part = yield from reading(info, cut=partial(self._cut, operation))
         self._rows = info.vocabulary_rows
 
-    def _cut(self, operation: Load, network: Any) -> Stage:
+    def _cut(self, operation: LoadLayers, network: Any) -> Stage:
         folder = self._folder or operation.folder
         return Stage(network, folder, operation.rank, operation.split, self._receive, self._send)
 
     @property
-    def _loaded(self) -> Part:
+    def _loaded(self) -> LoadedPart:
         require(self._part is not None, "nothing is loaded")
         assert self._part is not None
         return self._part

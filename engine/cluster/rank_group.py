@@ -20,20 +20,20 @@ from engine.cluster.operations import (
     ITEM_BYTES,
     PROTOCOL,
     Answer,
-    Broken,
     CanTruncate,
     Commit,
     Copy,
     Drop,
     Forward,
     Hello,
-    Load,
     Loaded,
+    LoadLayers,
     MakeCheckpoint,
     Operation,
     Ping,
     Pong,
-    Progress,
+    RankBroken,
+    RankProgress,
     Stepped,
     Truncate,
     Value,
@@ -94,7 +94,7 @@ class RankGroup:
             if hello != hello_here():
                 raise self._lose(rank, RankEnd.DIFFERS, str(hello))
         for rank in self._ranks:
-            self._send(rank, Load(folder, rank, split))
+            self._send(rank, LoadLayers(folder, rank, split))
 
     def loaded(self, digest: str) -> Generator[None, None, None]:
         """In slices, until all have loaded."""
@@ -102,7 +102,7 @@ class RankGroup:
             value: Value | None = None
             while not isinstance(value, Loaded):
                 value = yield from self._slices(rank, LOAD_STALL_S)
-                if not isinstance(value, Loaded | Progress):
+                if not isinstance(value, Loaded | RankProgress):
                     raise self._unasked(rank, value)
             if value.digest != digest:
                 raise self._lose(rank, RankEnd.DIFFERS, value.digest)
@@ -217,7 +217,7 @@ class RankGroup:
 
     def _unasked(self, rank: int, value: Value) -> RankLost:
         """The error of an answer to another question."""
-        if isinstance(value, Broken):
+        if isinstance(value, RankBroken):
             return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)
 
@@ -290,7 +290,7 @@ class RankGroup:
         wire = self._helpers[rank - 1].wire
         with suppress(WireEnded, WireBroken):
             while wire.arrives(0):
-                if isinstance(value := wire.receive()[0], Broken):
+                if isinstance(value := wire.receive()[0], RankBroken):
                     return self._unasked(rank, value)
         return self._lose(rank, RankEnd.ENDED, detail)
 

@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 
-from engine.cluster.operations import Broken, Operation, Ping, Pong
+from engine.cluster.operations import Operation, Ping, Pong, RankBroken
 from engine.cluster.rank_group import hello_here
 from engine.cluster.wire import MOST_BYTES, Wire, WireBroken, WireEnded
 from engine.models.openblas import put_in_front
@@ -57,7 +57,7 @@ def run(descriptor: str, folder: str = "", memory_bytes: str = "0") -> int:
     except (WireEnded, WireBroken):
         return 0
     except BaseException as error:  # noqa: BLE001  rank 0 reports it
-        wire.send(Broken(type(error).__name__, str(error)[:500]))
+        wire.send(RankBroken(type(error).__name__, str(error)[:500]))
         return 1
 
 

@@ -40,7 +40,7 @@ _MOST_STATES = 50_000
 _LEAD = "LEAD: /\\n{1,2}/"
 
 
-class Vocabulary:
+class GrammarVocabulary:
     """A model's tokens as llguidance reads them. Takes a second for 200,000 tokens, so it is made once a model.
 
     MEASURED: from the tokenizer's JSON it takes two to three times as long, in one call that stops all Python threads.
@@ -131,10 +131,10 @@ def _texts(backend: Any) -> list[bytes]:
     return texts
 
 
-def vocabulary_of(model: LoadedModel) -> Vocabulary:
+def vocabulary_of(model: LoadedModel) -> GrammarVocabulary:
     if not model.vocabularies:
-        model.vocabularies.append(Vocabulary(model))
-    vocabulary: Vocabulary = model.vocabularies[0]
+        model.vocabularies.append(GrammarVocabulary(model))
+    vocabulary: GrammarVocabulary = model.vocabularies[0]
     return vocabulary
 
 
@@ -145,11 +145,9 @@ GrammarPart = dict[str, Any]
 def part_of(constraint: Constraint) -> GrammarPart:
     if constraint.kind is ConstraintKind.JSON:
         return {"json_schema": strictly(constraint.text)}
-    if constraint.kind is ConstraintKind.REGEX:
-        from llguidance import regex_to_lark
+    from llguidance import regex_to_lark
 
-        return {"lark_grammar": f"start: /{regex_to_lark(constraint.text)}/"}
-    return {"lark_grammar": constraint.text}
+    return {"lark_grammar": f"start: /{regex_to_lark(constraint.text)}/"}
 
 
 def strictly(schema: str) -> dict[str, Any]:
@@ -170,7 +168,7 @@ class Grammar:
     `opener`: the token that begins it, anywhere in the answer, before which is any text; None: the answer begins it.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: GrammarVocabulary
     alone: LLMatcher
     after_thinking: LLMatcher
     opener: int | None = None
@@ -192,7 +190,7 @@ def compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | Non
     )
 
 
-def _matcher(parts: Sequence[GrammarPart], vocabulary: Vocabulary) -> LLMatcher:
+def _matcher(parts: Sequence[GrammarPart], vocabulary: GrammarVocabulary) -> LLMatcher:
     from llguidance import LLMatcher, LLParserLimits
 
     limits = LLParserLimits(

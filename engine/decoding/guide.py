@@ -17,7 +17,7 @@ import mlx.core as mx
 import numpy as np
 
 from engine.decoding.accept import Draft, integers
-from engine.decoding.constraint import Grammar, Vocabulary, check
+from engine.decoding.constraint import Grammar, GrammarVocabulary, check
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher
@@ -56,7 +56,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
+class ThinkingMarkers:
     """A model's markers. `begun`: the prompt leaves thinking open; `may_open`: the reply may open it."""
 
     opens: tuple[int, ...] = ()
@@ -75,7 +75,7 @@ class Guide:
     """
 
     grammar: Grammar | None
-    thinking: Thinking = field(default_factory=Thinking)
+    thinking: ThinkingMarkers = field(default_factory=ThinkingMarkers)
     most_thinking: int | None = None
     _place: _Place = field(init=False)
 
@@ -206,7 +206,7 @@ class Guide:
         most = self.most_thinking if self.thinking.ends and place.phase is Phase.THINKING else None
         return most is not None and place.thought >= most
 
-    def _after_answer(self, place: _Place, token: int, vocabulary: Vocabulary) -> _Place:
+    def _after_answer(self, place: _Place, token: int, vocabulary: GrammarVocabulary) -> _Place:
         goes_on = token not in vocabulary.ends and token < len(vocabulary.texts)  # beyond them a draft's only
         if goes_on and self._matcher(place).try_consume_tokens([token]):
             return replace(place, consumed=place.consumed + 1)
@@ -229,14 +229,14 @@ class Guide:
         elif place.phase is Phase.THINKING:
             _clear(row, [*vocabulary.ends, *self._beyond(place.tail, vocabulary)])
 
-    def _fill_answer(self, row: np.ndarray[Any, Any], place: _Place, vocabulary: Vocabulary) -> None:
+    def _fill_answer(self, row: np.ndarray[Any, Any], place: _Place, vocabulary: GrammarVocabulary) -> None:
         matcher = self._matcher(place)
         known = row[: vocabulary.known_words]
         row[known.size :] = 0  # the output layer's padding
         matcher.unsafe_compute_mask_ptr(known.ctypes.data, known.nbytes)
         check(matcher)
 
-    def _beyond(self, tail: bytes, vocabulary: Vocabulary) -> Iterator[int]:
+    def _beyond(self, tail: bytes, vocabulary: GrammarVocabulary) -> Iterator[int]:
         """Tokens that would end thinking and begin the answer at once: no grammar could judge their rest."""
         closes = self.thinking.closes
         for length in range(1, len(closes)):

@@ -36,7 +36,7 @@ class Widths(Protocol):
         """The width of the fastest forward of at least so many tokens."""
 
 
-class Reader(Protocol):
+class LogitsReader(Protocol):
     def read(self, logits: mx.array, position: int, following: list[int]) -> None:
         """Takes a chunk's logits, its position, and what follows each of its tokens."""
 
@@ -55,7 +55,7 @@ class Sequence:
         self.states_to = 0  # tokens the drafter has cached
         self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
         self.costs: Widths | None = None  # None: no forward is padded
-        self.scores: Reader | None = None  # of the prompt
+        self.scores: LogitsReader | None = None  # of the prompt
         self.in_flight: mx.array | None = None  # the token drawn by a step started ahead, not yet read on the host
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 

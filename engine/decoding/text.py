@@ -19,15 +19,14 @@ from engine.api.errors import (
 )
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
 from engine.decoding.constraint import Grammar, compiled, part_of, vocabulary_of
-from engine.decoding.guide import Guide, Thinking
+from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
 from engine.models.vision_config import VisionConfig, refusal_of
 from engine.models.watch import Aborted, Question, TooLong, never
-from engine.vision.values import Span as PictureSpan
-from engine.vision.values import broken_up, framed, spelled
+from engine.vision.values import PictureSpan, broken_up, framed, spelled
 
 if TYPE_CHECKING:
     from mlx_lm.tokenizer_utils import StreamingDetokenizer
@@ -259,14 +258,14 @@ def _as_dict(message: Message, reserved: Sequence[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     kind: SpanKind
     text: str
     runs: tuple[Run, ...] = field(default=(), compare=False)  # the tokens of its characters
     call: ToolCall | None = None  # set: it has no text
 
 
-class ReplyText:
+class TextDecoder:
     """Turns committed tokens into spans of text; holds back text that may still become a stop string or a marker.
 
     With `tools`, a call is held back until its end.
@@ -317,15 +316,15 @@ class ReplyText:
         opens = tuple(model.tokenizer.think_start_tokens)
         text = partial(_kept_text, model)
         may_open = may_open or grammar is None or grammar.opener is not None
-        thinking = Thinking(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
+        thinking = ThinkingMarkers(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
 
-    def push(self, token: int) -> list[Span]:
+    def push(self, token: int) -> list[TextSpan]:
         self._detokenizer.add_token(token)
         self._sources.count_token()
         return self._take(self._detokenizer.last_segment)
 
-    def finish(self) -> list[Span]:
+    def finish(self) -> list[TextSpan]:
         """The rest of the text, after the last token."""
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
@@ -333,12 +332,12 @@ class ReplyText:
             spans.extend(self._end_of_call(len(self._held)) if self._calling else self._span(len(self._held)))
         return spans
 
-    def _take(self, text: str) -> list[Span]:
+    def _take(self, text: str) -> list[TextSpan]:
         if self.stopped:
             return []
         self._held += text
         self._sources.add(len(text))
-        spans: list[Span] = []
+        spans: list[TextSpan] = []
         while (found := self._first_marker()) is not None:
             at, marker = found
             if self._calling:
@@ -362,7 +361,7 @@ class ReplyText:
         spans.extend(self._span(certain))
         return spans
 
-    def _end_of_call(self, chars: int) -> list[Span]:
+    def _end_of_call(self, chars: int) -> list[TextSpan]:
         """What the first `chars` characters of the held text are, which begin with the marker of a call."""
         self._calling = False
         if self._tools is None:
@@ -377,7 +376,7 @@ class ReplyText:
             self.stopped = True
             self._held = ""
             calls = calls[:1]
-        return [Span(SpanKind.ANSWER, "", call=call) for call in calls]
+        return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
 
     def _markers(self) -> tuple[str, ...]:
         if self._tools is not None and self._calling:
@@ -392,7 +391,7 @@ class ReplyText:
         found = [(at, marker) for marker in self._markers() if (at := self._held.find(marker, begin)) >= 0]
         return min(found, key=lambda pair: (pair[0], -len(pair[1]))) if found else None
 
-    def _span(self, chars: int) -> list[Span]:
+    def _span(self, chars: int) -> list[TextSpan]:
         """The first `chars` characters of the held text, as a span; they are held no longer."""
         if self._fresh and self._opens:
             blank = chars - len(self._held[:chars].lstrip("\n"))
@@ -402,7 +401,7 @@ class ReplyText:
             return []
         self._fresh = False
         text = self._held[:chars]
-        return [Span(self._kind, text, self._drop(chars))]
+        return [TextSpan(self._kind, text, self._drop(chars))]
 
     def _drop(self, chars: int) -> tuple[Run, ...]:
         self._held = self._held[chars:]

@@ -17,11 +17,14 @@ from operator import mul
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
 from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule, Worth
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
+from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 
 _ADVANTAGE = 1.02  # by this factor another plan must be faster
 _FIRST_TOKENS = 4  # length <= 2 * max(longest accepted run, this)
-_START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 3.0  # in plain tokens
+# in plain tokens
+_START_CREDIT = 0.8
+_CREDIT_PER_ROUND = 0.004
+_MOST_CREDIT = 3.0
 _LEAST_CREDIT = 0.0
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
 _COMPARED_ROUND = 2  # this round of a reply is plain while few plain passes are known: replies may be short
@@ -39,7 +42,7 @@ class Policy(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class PricedPlan:
     """A plan with its expected tokens and seconds."""
 
     plan: Plan
@@ -61,7 +64,7 @@ class Record:
         old_tokens, old_seconds = self._sums[policy]
         self._sums[policy] = _FADING * old_tokens + tokens, _FADING * old_seconds + seconds
 
-    def rate(self, policy: Policy, expected: Option) -> float:
+    def rate(self, policy: Policy, expected: PricedPlan) -> float:
         """(tokens + 12 * expected tokens) / (seconds + 12 * expected seconds), in tokens a second."""
         tokens, seconds = self._sums[policy]
         return (tokens + _PRIOR_ROUNDS * expected.tokens) / (seconds + _PRIOR_ROUNDS * expected.seconds)
@@ -79,19 +82,19 @@ class Choice:
         self.fixed = self.of_length(max(range(1, len(seconds)), key=lambda n: self._tokens[n] / seconds[n]))
         self.rule = StopRule((), ())
 
-    def of_length(self, length: int) -> Option:
-        return Option(replace(self._plan, length=length), self._tokens[length], self._seconds[length])
+    def of_length(self, length: int) -> PricedPlan:
+        return PricedPlan(replace(self._plan, length=length), self._tokens[length], self._seconds[length])
 
-    def stopping(self, record: Record, worth: tuple[float, ...], plain_s: float) -> Option:
+    def stopping(self, record: Record, worth: tuple[float, ...], plain_s: float) -> PricedPlan:
         """A plan that stops where another token is not expected to pay."""
         stopped = record.rate(Policy.STOPPING, self.fixed)
         rate = max(self.fixed.rate, stopped, 1 / plain_s)
         self.rule = StopRule(stop_floors(self._tokens, self._seconds, rate), worth)
         plan = replace(self._plan, length=len(self._seconds) - 1, stop=self.rule)
         lead = _STOPPING_LEAD * stopped / record.rate(Policy.FIXED, self.fixed)
-        return Option(plan, lead * self.fixed.tokens, self.fixed.seconds)
+        return PricedPlan(plan, lead * self.fixed.tokens, self.fixed.seconds)
 
-    def teach(self, record: Record, outcome: Outcome) -> None:
+    def teach(self, record: Record, outcome: RoundOutcome) -> None:
         """Add to each policy's record the tokens that a drafted round would have brought under it, and its price."""
         drafts = {Policy.FIXED: min(self.fixed.plan.length, outcome.drafted)}
         if self.rule.worth and outcome.probabilities:
@@ -182,7 +185,7 @@ class History:
             if name == source:
                 rates.doubt()
 
-    def learn(self, plan: Plan, outcome: Outcome) -> None:
+    def learn(self, plan: Plan, outcome: RoundOutcome) -> None:
         """Add the outcome of a drafted round to its source's records."""
         self.rates_of(plan.source, plan.grade).learn(outcome.drafted, outcome.accepted)
         self.longest[plan.source] = max(outcome.accepted, self.longest.get(plan.source, _FIRST_TOKENS))
@@ -230,7 +233,7 @@ class FixedController:
         length = offer.most if offer.certain else min(self._tokens, offer.most)
         return Plan(offer.source, length, offer.grade, sharpness=sharpness)
 
-    def observe(self, plan: Plan, outcome: Outcome) -> None:
+    def observe(self, plan: Plan, outcome: RoundOutcome) -> None:
         self._history.costs.context_tokens = self._context_tokens
         if outcome.seconds is not None:
             self._history.costs.observe(plan.source, outcome.checked, outcome.seconds)
@@ -320,7 +323,7 @@ class AutoController:
             chosen = self._try(options, plain_s)
         return PLAIN if chosen is None else chosen.plan
 
-    def observe(self, plan: Plan, outcome: Outcome) -> None:
+    def observe(self, plan: Plan, outcome: RoundOutcome) -> None:
         """The outcome of the planned round. If the plan was put off, it is PLAIN."""
         history = self._history
         self._costs.context_tokens = self._context_tokens  # another reply may have planned since
@@ -349,10 +352,10 @@ class AutoController:
         """Charge `cost` plain tokens; a gain is negative."""
         self._history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, self._history.credit - cost))
 
-    def _choose(self, options: Sequence[Option], plain_s: float) -> Option | None:
+    def _choose(self, options: Sequence[PricedPlan], plain_s: float) -> PricedPlan | None:
         """The fastest option if it beats plain decoding, with a margin for a change of plan."""
 
-        def lead(option: Option) -> float:
+        def lead(option: PricedPlan) -> float:
             return option.rate * (_ADVANTAGE if _kind(option.plan) == self._present else 1.0)
 
         best = max(options, key=lead, default=None)
@@ -361,7 +364,7 @@ class AutoController:
         self._present = _kind(chosen.plan) if chosen else _kind(PLAIN)
         return chosen
 
-    def _try(self, options: Sequence[Option], plain_s: float) -> Option | None:
+    def _try(self, options: Sequence[PricedPlan], plain_s: float) -> PricedPlan | None:
         """The fastest option of the sources that may be tried, if the credit covers its cost."""
         possible = [option for option in options if self._may_try(option.plan.source)]
         best = max(possible, key=lambda option: option.rate, default=None)
@@ -387,7 +390,7 @@ class AutoController:
         could = replace(offer, most=MAX_DRAFT_TOKENS, has_probabilities=False)
         return expected * max(0.0, plain_s - 1 / self._options(could)[0].rate) if plain_s else 0.0
 
-    def _options(self, offer: Offer) -> list[Option]:
+    def _options(self, offer: Offer) -> list[PricedPlan]:
         """The best fixed length; and a draft of the same source that stops by itself, if it has probabilities."""
         history = self._history
         longest = history.longest.get(offer.source, _FIRST_TOKENS)

@@ -18,7 +18,7 @@ from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.sequence import common_prefix
 from engine.drafting.controller import Controller
-from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
+from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 from engine.drafting.proposers.base import Guarded, Proposer
 
 _log = logging.getLogger(__name__)
@@ -242,12 +242,12 @@ class Drafting:
         return DraftingState.ACTIVE if draft.name in offering else DraftingState.CATCHING_UP
 
 
-def _outcome(done: Round, seconds: float) -> Outcome:
+def _outcome(done: Round, seconds: float) -> RoundOutcome:
     draft = done.draft
     drafted = done.drafted
     probabilities: list[float] = _listed(draft.probabilities)
     guesses: list[list[int]] = _listed(draft.guesses)
-    return Outcome(
+    return RoundOutcome(
         drafted,
         done.accepted,
         seconds if done.typical else None,

@@ -39,7 +39,7 @@ PLAIN = Plan()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RoundOutcome:
     """The outcome of a plan; `seconds` is None for a round that is not typical.
 
     Of the drafted tokens: `probabilities` by the draft, `guesses` of each level of sharpness, `truths` of the main

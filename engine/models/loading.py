@@ -72,7 +72,7 @@ _PARTS_BESIDE = 256
 _NEW_PART = nn.Module.__init__.__code__
 
 
-class Translation:
+class DraftTranslation:
     """A `TokenMap` for arrays: a draft's logits over the main model's vocabulary, and drafted tokens as the draft's.
 
     A token of the main model that the draft does not have gets -inf. So every drafted token is one of the main model's,
@@ -111,7 +111,7 @@ class LoadedModel:
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
     vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
-    translation: Translation | None = None  # of a draft with another vocabulary than its main model
+    translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
     sight: VisionConfig | None = None  # None: it does not see
     ranks: int = 1  # processes that hold its layers, this one included
     first_layer: int = 0  # of those that are here: the number of the first
@@ -152,7 +152,7 @@ class LoadedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LoadProgress:
     """Bytes of the weights in memory so far; the first one of a load comes before any weight is read."""
 
     done_bytes: int
@@ -176,7 +176,7 @@ def loading_draft(folder: Path | str, main: LoadedModel, aborted: Question = nev
     if draft.logit_width <= tokens.highest if tokens is not None else draft.logit_width < main.logit_width:
         tokens = token_map(Path(main.info.folder), path, draft.logit_width)
     yield
-    return draft if tokens is None else replace(draft, translation=Translation(tokens, main.logit_width))
+    return draft if tokens is None else replace(draft, translation=DraftTranslation(tokens, main.logit_width))
 
 
 def loading(
@@ -220,7 +220,7 @@ def loading(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LoadedPart:
     """A network whose weights are read, as far as they are to be."""
 
     network: Any
@@ -238,10 +238,10 @@ class Front(Protocol):
     def cut(self, network: Any) -> Any:
         """Leave out of a network, not evaluated, what others hold; returns what has `parameters` to be read here."""
 
-    def joined(self, part: Part) -> Generator[Any, None, Callable[[], CacheSet]]:
+    def joined(self, part: LoadedPart) -> Generator[Any, None, Callable[[], CacheSet]]:
         """In slices, until the others have loaded, too: from then on forwards run through all. Returns their caches."""
 
-    def identity_of(self, part: Part) -> str: ...
+    def identity_of(self, part: LoadedPart) -> str: ...
 
 
 def checked(path: Path) -> ModelInfo:
@@ -259,7 +259,7 @@ def reading(
     aborted: Question = never,
     sight: VisionConfig | None = None,
     cut: Callable[[Any], Any] | None = None,
-) -> Generator[Any, None, Part]:
+) -> Generator[Any, None, LoadedPart]:
     """The network of a checked folder, in slices as `loading`; of what is cut, the layers that are left."""
     path = Path(info.folder)
     read = partial(guarded, info.folder, ModelDamaged, aborted)
@@ -277,10 +277,10 @@ def reading(
     for weights, progress in handfuls(held):
         yield progress
         read(partial(mx.eval, weights))
-    return Part(network, make_caches, need, identity)
+    return LoadedPart(network, make_caches, need, identity)
 
 
-def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
+def handfuls(network: Any) -> Iterator[tuple[list[mx.array], LoadProgress]]:
     """The weights, not evaluated, in portions that take about as long as a round, each with the progress before it."""
     held = list[mx.array]()
     done = 0
@@ -289,10 +289,10 @@ def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
     for _, weight in weights:
         held.append(weight)
         if (size := sum(array.nbytes for array in held)) >= _HANDFUL_BYTES:
-            yield held, Progress(done, total)
+            yield held, LoadProgress(done, total)
             held = []
             done = done + size
-    yield held, Progress(done, total)
+    yield held, LoadProgress(done, total)
 
 
 def model_identity(folder: Path, info: ModelInfo) -> str:

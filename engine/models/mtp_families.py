@@ -34,7 +34,7 @@ _SPECULATORS = {  # their name for the head of any main model, in a folder of it
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class MtpFamily:
     """Where a head's tensors are, and their names.
 
     "#" is the head's number: after "layers." it continues the main model's layers, else it begins at 0.
@@ -56,7 +56,7 @@ class Family:
     factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of weights of its layer, by ends of names
 
 
-_QWEN = Family(
+_QWEN = MtpFamily(
     prefixes=("mtp.", "language_model.mtp."),
     own_prefixes=("mtp_layers.#.", "mtp.", ""),
     names={
@@ -72,7 +72,7 @@ _QWEN = Family(
     changes=lambda config: {"num_hidden_layers": 1, "full_attention_interval": 1},
     zero_centred=True,
 )
-_DEEPSEEK = Family(
+_DEEPSEEK = MtpFamily(
     prefixes=("layers.#.",),
     own_prefixes=("layers.#.", "mtp.", ""),
     names={
@@ -89,7 +89,7 @@ _DEEPSEEK = Family(
     changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0},
     mask_array=True,
 )
-_QWEN3 = Family(
+_QWEN3 = MtpFamily(
     prefixes=("mtp_layers.#.",),
     own_prefixes=("mtp_layers.#.", ""),
     names=_SPECULATORS,
@@ -109,7 +109,7 @@ def _nemotron_layers(config: Mapping[str, Any]) -> dict[str, Any]:
     return {"num_hidden_layers": 2, "hybrid_override_pattern": pattern, "layers_block_type": None, "layer_types": None}
 
 
-_NEMOTRON = Family(
+_NEMOTRON = MtpFamily(
     prefixes=("mtp.",),
     own_prefixes=("mtp.", ""),
     names={
@@ -132,7 +132,7 @@ def _exaone_layer(config: Mapping[str, Any]) -> dict[str, Any]:
 
 _EXAONE = replace(_QWEN, prefixes=("mtp.",), changes=_exaone_layer, zero_centred=False)
 # As its authors train it. vLLM feeds it normed states, and has no norm before the head.
-_ERNIE = Family(
+_ERNIE = MtpFamily(
     prefixes=("mtp_",),
     own_prefixes=("mtp_", ""),
     names={"linear_proj.0": "join", "emb_norm.0": "token_norm", "hidden_norm.0": "state_norm"},
@@ -154,7 +154,7 @@ _MELLUM = replace(
     window=lambda config: int(config["sliding_window"]) if _mellum_kind(config) == "sliding_attention" else 0,
     left_out=False,
 )
-_LING = Family(
+_LING = MtpFamily(
     prefixes=("layers.#.",),
     own_prefixes=("layers.#.", "mtp.", ""),
     names={"eh_proj": "join", "enorm": "token_norm", "hnorm": "state_norm", "final_layernorm": "norm"},
@@ -166,7 +166,7 @@ _LING_HYBRID = replace(
     changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0, "layer_group_size": 1},
     mask_array=True,
 )
-_MIMO_V2 = Family(
+_MIMO_V2 = MtpFamily(
     prefixes=("mtp.layers.#.",),
     own_prefixes=("mtp.layers.#.", ""),
     names={**_LING.names, "pre_mlp_layernorm": "layers.0.post_attention_layernorm"},
@@ -200,7 +200,7 @@ def _longcat_factors(config: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-_LONGCAT = Family(
+_LONGCAT = MtpFamily(
     prefixes=("mtp.layers.#.", "mtp."),
     own_prefixes=("mtp.layers.#.", "mtp.", ""),
     names={
@@ -234,7 +234,7 @@ def _step_window(config: Mapping[str, Any]) -> int:
     return int(config.get("sliding_window", 512)) if kinds == ["sliding_attention"] else 0
 
 
-_STEP = Family(
+_STEP = MtpFamily(
     prefixes=("layers.#.",),
     own_prefixes=("layers.#.", "mtp.", ""),
     names={
@@ -254,7 +254,7 @@ _STEP = Family(
     raw_mark=".moe.",
     window=_step_window,
 )
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, MtpFamily] = {
     "qwen3": _QWEN3,
     "qwen3_next": replace(_QWEN, left_out=False),  # those of a converted folder are not
     "qwen3_5": _QWEN,
@@ -299,7 +299,7 @@ def head_to_leave_out(config: Mapping[str, Any]) -> Callable[[str], bool] | None
     return lambda name: _head_and_name(family, name, layers, in_main=True) is not None
 
 
-def own_name(family: Family, name: str, layers: int, *, in_main: bool) -> str | None:
+def own_name(family: MtpFamily, name: str, layers: int, *, in_main: bool) -> str | None:
     """The name here of tensor `name` of a folder; None if it is not the first head's.
 
     `layers`: number of the main model's layers.
@@ -308,7 +308,7 @@ def own_name(family: Family, name: str, layers: int, *, in_main: bool) -> str | 
     return _renamed(family, found[1]) if found is not None and found[0] == 0 else None
 
 
-def _head_and_name(family: Family, name: str, layers: int, *, in_main: bool) -> tuple[int, str] | None:
+def _head_and_name(family: MtpFamily, name: str, layers: int, *, in_main: bool) -> tuple[int, str] | None:
     """The number of the head that a tensor belongs to, and its name in that head."""
     name = name.removeprefix("model.")
     for prefix in family.prefixes if in_main else family.own_prefixes:
@@ -322,7 +322,7 @@ def _head_and_name(family: Family, name: str, layers: int, *, in_main: bool) -> 
     return None
 
 
-def _renamed(family: Family, name: str) -> str:
+def _renamed(family: MtpFamily, name: str) -> str:
     part, _, kind = name.rpartition(".")
     if part in family.names:
         return f"{family.names[part]}.{kind}"

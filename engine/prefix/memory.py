@@ -36,14 +36,14 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
-class Kept:
+class KeptSequence:
     sequence: Sequence
     nbytes: int
     written: bool = False
     leaving: bool = False  # its model is no longer loaded: evicted once it is written
 
 
-class Reader(Protocol):
+class DrafterCache(Protocol):
     """The drafter's cache of a running reply, with hidden states that wait to be read."""
 
     @property
@@ -58,9 +58,9 @@ class PrefixStore:
         self._limit_sequences = sequences
         self._disk = disk
         self._may_write = disk is not None  # False after a failure, until the next `put`
-        self.readers: WeakSet[Reader] = WeakSet()  # the drafters' caches of running replies
-        self.kept: list[Kept] = []  # least recently used first
-        self._writing: tuple[Kept, Generator[None]] | None = None
+        self.readers: WeakSet[DrafterCache] = WeakSet()  # the drafters' caches of running replies
+        self.kept: list[KeptSequence] = []  # least recently used first
+        self._writing: tuple[KeptSequence, Generator[None]] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -123,7 +123,7 @@ class PrefixStore:
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
         # Of a model over several ranks nothing is written: each has only its own layers' rows.
-        self.kept.append(Kept(sequence, nbytes, written=sequence.caches.others is not None))
+        self.kept.append(KeptSequence(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
     def write_step(self) -> None:
@@ -179,7 +179,7 @@ class PrefixStore:
         self._stop_writing()
         self.kept.clear()
 
-    def _take_out(self, kept: Kept, position: int, model: LoadedModel, tokens: list[int]) -> Sequence:
+    def _take_out(self, kept: KeptSequence, position: int, model: LoadedModel, tokens: list[int]) -> Sequence:
         old = kept.sequence
         self._drop(kept)
         if kept.leaving:
@@ -199,7 +199,7 @@ class PrefixStore:
         if most and not needs_checkpoints(sequence.caches):
             copy_beginning(alike[shared.index(most)].caches, sequence.caches, most)
 
-    def _has_written(self, kept: Kept) -> None:
+    def _has_written(self, kept: KeptSequence) -> None:
         self._writing = None
         kept.written = True
         self._evict_over_limit()
@@ -222,11 +222,11 @@ class PrefixStore:
     def _is_over(self, times: float = 1.0) -> bool:
         return len(self.kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
-    def _newest(self) -> list[Kept]:
+    def _newest(self) -> list[KeptSequence]:
         """The newest of each loaded model."""
         return list({id(kept.sequence.model): kept for kept in self.kept if not kept.leaving}.values())
 
-    def _drop(self, kept: Kept) -> None:
+    def _drop(self, kept: KeptSequence) -> None:
         if self._writing is not None and self._writing[0] is kept:
             self._stop_writing()
         self.kept.remove(kept)
@@ -236,7 +236,7 @@ class PrefixStore:
             self._writing[1].close()
             self._writing = None
 
-    def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[Kept | None, int]:
+    def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[KeptSequence | None, int]:
         best = None
         most = 0
         for kept in reversed(self.kept):
@@ -246,7 +246,7 @@ class PrefixStore:
                 most = position
         return best, most
 
-    def _usable(self, kept: Kept, model: LoadedModel, tokens: list[int], least: int) -> int:
+    def _usable(self, kept: KeptSequence, model: LoadedModel, tokens: list[int], least: int) -> int:
         """The position from which a chat with `tokens` could continue; 0: leave it to its own chat.
 
         What an unloaded model has left is usable by the same files loaded again.

@@ -10,7 +10,7 @@ from engine.api.types import ModelRole
 from engine.models.watch import Aborted
 
 if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel, Progress, Slices
+    from engine.models.loading import LoadedModel, LoadProgress, Slices
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class BackgroundLoad:
         slices: Slices,
         ready: Callable[[LoadedModel], None],
         failed: Callable[[BaseException], None],
-        report: Callable[[Progress], None] = lambda _progress: None,
+        report: Callable[[LoadProgress], None] = lambda _progress: None,
     ) -> None:
         self.role = role
         self.folder = folder
@@ -41,7 +41,7 @@ class BackgroundLoad:
         if self.aborted:
             return False
         try:
-            progress: Progress | None = next(self._slices)
+            progress: LoadProgress | None = next(self._slices)
             if progress is not None:
                 self._report(progress)
         except Aborted:

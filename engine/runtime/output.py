@@ -19,7 +19,7 @@ from engine.decoding.round import Round
 from engine.decoding.scores import Score, Scores
 from engine.decoding.sequence import Sequence
 from engine.decoding.sources import Run
-from engine.decoding.text import Prompt, ReplyText, Span, goes_on
+from engine.decoding.text import Prompt, TextDecoder, TextSpan, goes_on
 from engine.decoding.tool_calls import ToolSyntax
 from engine.runtime.requests import context_limit
 
@@ -49,7 +49,7 @@ class Output:
         self._request = request
         self._ends = model.ends
         self._most = min(request.max_tokens or self.limit_tokens, self.limit_tokens - len(prompt.tokens))
-        self._spans: list[Span] = []
+        self._spans: list[TextSpan] = []
         self._marks = DraftMarks(model)
 
     @property
@@ -111,8 +111,8 @@ class Output:
             self._sink(TextDelta(self._id, kind, text, stats, marks))
 
 
-def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> ReplyText:
-    return ReplyText(
+def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> TextDecoder:
+    return TextDecoder(
         model,
         prompt.tokens,
         request.stop,
@@ -177,7 +177,7 @@ class DraftMarks:
             origin = DraftMark(0, 0, wanted, done.accepted + 1, done.drafted, number)
             self._origins[first + done.accepted] = origin
 
-    def place(self, kind: SpanKind, spans: Tokens[Span]) -> tuple[DraftMark, ...]:
+    def place(self, kind: SpanKind, spans: Tokens[TextSpan]) -> tuple[DraftMark, ...]:
         """The marks in the next text of this kind."""
         segments: list[tuple[int, int, DraftMark]] = []  # (start, end, origin)
         posted = 0

@@ -28,7 +28,7 @@ from engine.cluster.lent import plan_with
 from engine.cluster.loading import loading_over_ranks
 from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory, widens
+from engine.models.loading import LoadedModel, LoadProgress, Slices, has_room, loading, release_memory, widens
 from engine.models.watch import Question
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.commands import Load, SetDraft, Unload, refusal
@@ -194,7 +194,7 @@ class PairLoader:
             if role is ModelRole.MAIN and self._scheduler.main is not None:
                 self._refuse_next_draft(LoadAborted)  # it was for that main model, not for the one that stays
 
-        def report(progress: Progress) -> None:
+        def report(progress: LoadProgress) -> None:
             if not progress.done_bytes:
                 self._make_room(role, progress.total_bytes, sink)
                 return

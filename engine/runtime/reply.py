@@ -18,7 +18,7 @@ from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import Prompt, ReplyText, spared_tokens
+from engine.decoding.text import Prompt, TextDecoder, spared_tokens
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
@@ -244,7 +244,7 @@ class Reply:
             return RequestStats()
 
 
-def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: ReplyText) -> Sampler:
+def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: TextDecoder) -> Sampler:
     sampler = Sampler(
         request.sampling,
         seed,

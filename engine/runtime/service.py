@@ -46,7 +46,7 @@ from engine.runtime.requests import check_request, check_speculation, check_text
 from engine.runtime.state import state_after
 
 if TYPE_CHECKING:
-    from engine.runtime.worker import Worker
+    from engine.runtime.worker import EngineThread
 
 _log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class Engine:
         a GPU, drafters of 16 bits are quantized when they are loaded.
         """
         self._commands = CommandQueue()
-        self._make_worker: Callable[[], Worker] = partial(
+        self._make_worker: Callable[[], EngineThread] = partial(
             _make_worker,
             cache_folder,
             cache_memory_share,
@@ -274,7 +274,7 @@ class Engine:
             self._refuse(command, error)
             command = self._commands.get()
 
-    def _carry_out(self, worker: Worker, command: Command | None) -> None:
+    def _carry_out(self, worker: EngineThread, command: Command | None) -> None:
         """A command, or a step when there is none. No error ends the thread."""
         try:
             if command is None:
@@ -286,7 +286,7 @@ class Engine:
             if command is not None:
                 self._refuse(command, as_engine_error(error))
 
-    def _next_command(self, worker: Worker) -> Command | None:
+    def _next_command(self, worker: EngineThread) -> Command | None:
         """The next command; None if there is a step to take first."""
         if (draft := worker.take_next_draft()) is not None:
             return draft
@@ -304,7 +304,7 @@ def _make_worker(
     light_drafters: bool,
     post: Callable[[Sink | None, Event], None],
     ends: Callable[[bool], bool],
-) -> Worker:
+) -> EngineThread:
     """Imports MLX; called on the engine thread, after the window is shown."""
     from engine.models.openblas import put_in_front
 

@@ -20,7 +20,7 @@ _FADING = 0.9
 _LOOKS_KEPT = 64  # decisions after which a measurement is dropped, so that the way is tried again
 
 
-class Way(Enum):
+class BatchWay(Enum):
     SHARED = auto()  # one forward, a token each
     DRAFTED = auto()  # one forward, with drafts
     TURNS = auto()  # each reply by itself, speculating
@@ -49,19 +49,19 @@ class Sharing:
     """For one loaded pair. Engine thread only."""
 
     history: History
-    way: Way = Way.SHARED
+    way: BatchWay = BatchWay.SHARED
     _steps: int = _STEPS
     _replies: int = 0
-    _rates: dict[tuple[Way, int], _Rate] = field(default_factory=dict)  # by (way, replies); turns: replies is 1
+    _rates: dict[tuple[BatchWay, int], _Rate] = field(default_factory=dict)  # by (way, replies); turns: replies is 1
 
-    def choose(self, replies: int, ways: Collection[Way], context_tokens: int) -> Way:
+    def choose(self, replies: int, ways: Collection[BatchWay], context_tokens: int) -> BatchWay:
         """One of `ways` for so many `replies`, which have so many tokens on the average.
 
         Decides again every few steps, and when their number changes.
         """
         self._steps += 1
         if self.way not in ways:
-            self.way = Way.SHARED
+            self.way = BatchWay.SHARED
         if len(ways) > 1 and (self._steps >= _STEPS or replies != self._replies):
             for history in (self.history, self.history.shared_by(replies)):
                 history.costs.context_tokens = context_tokens
@@ -69,7 +69,7 @@ class Sharing:
         self._replies = replies
         return self.way
 
-    def _look(self, replies: int, ways: Collection[Way]) -> None:
+    def _look(self, replies: int, ways: Collection[BatchWay]) -> None:
         self._steps = 0
         for rate in self._rates.values():
             rate.looks += 1
@@ -77,33 +77,33 @@ class Sharing:
                 rate.tokens = rate.seconds = 0.0
         self.way = max(ways, key=lambda way: self._rate(way, replies) / self._lead(way))
 
-    def _lead(self, way: Way) -> float:
+    def _lead(self, way: BatchWay) -> float:
         """By what factor another way must be faster than the present one."""
         if way is self.way:
             return 1.0
-        return _LEAD if Way.TURNS in (way, self.way) else _DRAFTING_LEAD
+        return _LEAD if BatchWay.TURNS in (way, self.way) else _DRAFTING_LEAD
 
-    def observe(self, way: Way, replies: int, tokens: int, seconds: float) -> None:
+    def observe(self, way: BatchWay, replies: int, tokens: int, seconds: float) -> None:
         """A step of `replies` replies, in this way, emitted `tokens` in `seconds`."""
         self._measured(way, replies).observe(tokens, seconds)
 
-    def _measured(self, way: Way, replies: int) -> _Rate:
-        return self._rates.setdefault((way, 1 if way is Way.TURNS else replies), _Rate())
+    def _measured(self, way: BatchWay, replies: int) -> _Rate:
+        return self._rates.setdefault((way, 1 if way is BatchWay.TURNS else replies), _Rate())
 
-    def _rate(self, way: Way, replies: int) -> float:
+    def _rate(self, way: BatchWay, replies: int) -> float:
         """Tokens a second: as measured; with drafts at most as predicted by the present accept rates. 0: they do not
         pay.
         """
         measured = self._measured(way, replies)
-        if way is Way.SHARED and measured.seconds:
+        if way is BatchWay.SHARED and measured.seconds:
             return measured.value
         promised = self._promised(way, replies)
         return min(promised, measured.value) if measured.seconds else promised
 
-    def _promised(self, way: Way, replies: int) -> float:
+    def _promised(self, way: BatchWay, replies: int) -> float:
         shared = self.history.shared_by(replies)
-        if way is Way.DRAFTED:
+        if way is BatchWay.DRAFTED:
             return replies * shared.promise()
-        plain_s = shared.costs.plain_s if way is Way.SHARED else self.history.costs.plain_s
-        tokens = replies if way is Way.SHARED else self.history.draft_speed
+        plain_s = shared.costs.plain_s if way is BatchWay.SHARED else self.history.costs.plain_s
+        tokens = replies if way is BatchWay.SHARED else self.history.draft_speed
         return tokens / plain_s if plain_s else 0.0

@@ -48,13 +48,15 @@ Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 def make_worker(
     kept: Path | None, memory_share: float, disk_bytes: int, light_drafters: bool, post: Post, ends: Ends
-) -> Worker:
+) -> EngineThread:
     """`kept`: the folder of what outlives the process."""
     calibration, prefixes, tried = (
         None if kept is None else kept / name for name in ("calibration", "prefixes", "tried.json")
     )
     store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
-    return Worker(Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried), light_drafters=light_drafters)
+    return EngineThread(
+        Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried), light_drafters=light_drafters
+    )
 
 
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
@@ -65,7 +67,7 @@ def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
         return None
 
 
-class Worker:
+class EngineThread:
     def __init__(
         self, scheduler: Scheduler, post: Post, ends: Ends, first_use: FirstUse, *, light_drafters: bool = False
     ) -> None:

@@ -16,7 +16,7 @@ from engine.api.types import SpeculationMode
 from engine.runtime.batch import Batch
 from engine.runtime.pair import LoadedPair
 from engine.runtime.reply import Reply
-from engine.runtime.sharing import Way
+from engine.runtime.sharing import BatchWay
 
 
 class Writing:
@@ -57,32 +57,32 @@ class Writing:
         started = time.perf_counter()
         before = sum(len(reply.sequence.tokens) for reply in replies)
         way = self.way(replies)
-        lagging = [reply for reply in replies if reply.draft_lags] if way is Way.DRAFTED else []
+        lagging = [reply for reply in replies if reply.draft_lags] if way is BatchWay.DRAFTED else []
         if lagging or any(reply.ended for reply in replies):
             return self._without(lagging)
-        if way is Way.TURNS:
+        if way is BatchWay.TURNS:
             self._take_turns(alone=alone)
         else:
-            self._step_batch(drafts=way is Way.DRAFTED)
+            self._step_batch(drafts=way is BatchWay.DRAFTED)
         written = sum(len(reply.sequence.tokens) for reply in replies) - before
         self._pair.sharing.observe(way, len(replies), written, time.perf_counter() - started)
         return []
 
-    def way(self, replies: Sequence[Reply]) -> Way:
+    def way(self, replies: Sequence[Reply]) -> BatchWay:
         """How several replies run: with fixed drafts in a batch if it can verify them, else in turns; in auto mode the
         fastest.
         """
         pair = self._pair
         if not pair.can_batch:
-            return Way.TURNS
+            return BatchWay.TURNS
         modes = {reply.request.speculation.mode for reply in replies}
         if SpeculationMode.FIXED in modes and pair.can_draft:
-            return Way.DRAFTED
+            return BatchWay.DRAFTED
         if any(reply.rounds.drafting.insists for reply in replies):  # a batch cannot verify their drafts
-            return Way.TURNS
-        ways = [Way.SHARED]
+            return BatchWay.TURNS
+        ways = [BatchWay.SHARED]
         if modes == {SpeculationMode.AUTO} and pair.draft is not None:
-            ways += [Way.TURNS, Way.DRAFTED] if pair.can_draft else [Way.TURNS]
+            ways += [BatchWay.TURNS, BatchWay.DRAFTED] if pair.can_draft else [BatchWay.TURNS]
         tokens = sum(len(reply.sequence.tokens) for reply in replies)
         return pair.sharing.choose(len(replies), ways, tokens // len(replies))
 

@@ -33,7 +33,7 @@ from engine.server.parameters import (
 )
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
-from engine.server.replies import Outcome, SharedEngine
+from engine.server.replies import ReplyOutcome, SharedEngine
 from engine.server.tools import Tools, arguments_of, demanded, function_tool
 
 # A line of Claude Code's with a number that differs from turn to turn: what comes after it would be read again.
@@ -82,7 +82,7 @@ class AnthropicMessage(ApiCall):
         self._block = -1
         self._kind = ""  # of the block that is open
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes
         end = outcome.finished
         if end is None:
@@ -116,7 +116,7 @@ class AnthropicMessage(ApiCall):
                 yield self._delta("input_json_delta", partial_json=call.arguments)
                 yield from self._close()
 
-    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+    def closing(self, outcomes: Sequence[ReplyOutcome]) -> Iterable[bytes]:
         yield from self._close()
         (outcome,) = outcomes
         if (end := outcome.finished) is not None:

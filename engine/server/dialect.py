@@ -20,7 +20,7 @@ from engine.server.options import ServerOptions
 from engine.server.parameters import answered_name, identifier, model_name, ttl_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem
-from engine.server.replies import Outcome, SharedEngine
+from engine.server.replies import ReplyOutcome, SharedEngine
 
 CUT = frozenset({FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY})  # ends of answers that go on
 
@@ -79,7 +79,7 @@ class ApiCall(ABC):
         return model_name(fields)
 
     @abstractmethod
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         """The answer in one piece."""
 
     def without_reply(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class ApiCall(ABC):
     def pieces(self, index: int, event: Event) -> Iterable[bytes]:
         """What an event of a request adds to the stream."""
 
-    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+    def closing(self, outcomes: Sequence[ReplyOutcome]) -> Iterable[bytes]:
         return ()
 
     def alive(self, done_tokens: int, total_tokens: int) -> bytes:

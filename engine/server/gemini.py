@@ -47,7 +47,7 @@ from engine.server.parameters import (
 )
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
-from engine.server.replies import Outcome, SharedEngine
+from engine.server.replies import ReplyOutcome, SharedEngine
 from engine.server.tools import Tools, arguments_of, demanded
 
 _PATHS = ("/v1beta/models", "/v1/models")
@@ -133,7 +133,7 @@ class GenerateContent(ApiCall):
     def named_model(http: HttpRequest, fields: Fields) -> str:
         return str(http.path_params["model"])
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         candidates = []
         for index, outcome in enumerate(outcomes):
             parts = []
@@ -155,7 +155,7 @@ class GenerateContent(ApiCall):
             case ToolCalled(call=call):
                 yield self._piece(_candidate(index, [_call_part(call)]))
 
-    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+    def closing(self, outcomes: Sequence[ReplyOutcome]) -> Iterable[bytes]:
         candidates = [_candidate(index, [{"text": ""}], each.finished) for index, each in enumerate(outcomes)]
         yield self._framed(self._response(*candidates) | self._figures(outcomes)) + self._end
 
@@ -183,7 +183,7 @@ class GenerateContent(ApiCall):
     def _response(self, *candidates: dict[str, Any]) -> dict[str, Any]:
         return {"candidates": list(candidates), "modelVersion": self.model, "responseId": self._id}
 
-    def _figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def _figures(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
         thinking_tokens = sum(outcome.thinking_tokens for outcome in outcomes)
         figures = {"usageMetadata": _usage([end.stats for end in ends], thinking_tokens, self._choices)}

@@ -31,7 +31,7 @@ from engine.server.parameters import (
 )
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
-from engine.server.replies import Outcome, SharedEngine
+from engine.server.replies import ReplyOutcome, SharedEngine
 from engine.server.tools import arguments_of, openai_tools
 
 _LONGEST_DURATION = 40  # characters
@@ -96,7 +96,7 @@ class OllamaCall(ApiCall):
     def calls(self, calls: Sequence[ToolCall]) -> dict[str, Any]:
         raise NotImplementedError
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         raise NotImplementedError
 
     def pieces(self, index: int, event: Event) -> Iterable[bytes]:
@@ -150,7 +150,7 @@ class OllamaChat(OllamaCall):
         functions = [{"function": {"name": call.name, "arguments": arguments_of(call)}} for call in calls]
         return {"message": {"role": "assistant", "content": "", "tool_calls": functions}}
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes
         message = {"role": "assistant", "content": "".join(outcome.text)}
         if outcome.thinking:
@@ -176,7 +176,7 @@ class OllamaGenerate(OllamaCall):
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
         return {"response": "", "thinking": text} if kind is SpanKind.THINKING else {"response": text}
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes
         thinking = {"thinking": "".join(outcome.thinking)} if outcome.thinking else {}
         end = {} if outcome.finished is None else self.end(outcome.finished)

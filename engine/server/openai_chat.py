@@ -29,7 +29,7 @@ from engine.server.parameters import (
 )
 from engine.server.pictures import SentPictures
 from engine.server.problems import invalid
-from engine.server.replies import Outcome
+from engine.server.replies import ReplyOutcome
 from engine.server.tools import as_openai, openai_calls, openai_tools
 
 _ROLES = {
@@ -70,18 +70,18 @@ class OpenAICall(ApiCall):
     def envelope(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
         return {"id": self._id, "object": kind, "created": self._created, "model": self.model, "choices": choices}
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         choices = [self.choice(index, outcome) for index, outcome in enumerate(outcomes)]
         return self.envelope(self.whole_object, choices) | self.figures(outcomes)
 
     @abstractmethod
-    def choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+    def choice(self, index: int, outcome: ReplyOutcome) -> dict[str, Any]:
         """Of the answer in one piece."""
 
     def piece(self, *choices: dict[str, Any]) -> dict[str, Any]:
         return self.envelope(self.piece_object, list(choices))
 
-    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+    def closing(self, outcomes: Sequence[ReplyOutcome]) -> Iterable[bytes]:
         if self._usage:
             yield sse(self.piece() | self.figures(outcomes))
         yield b"data: [DONE]\n\n"
@@ -98,7 +98,7 @@ class OpenAICall(ApiCall):
             }
             yield sse(self.piece() | {"prompt_progress": read})
 
-    def figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def figures(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         """Of one reply in detail; of several, what they used."""
         ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
         thinking_tokens = sum(outcome.thinking_tokens for outcome in outcomes)
@@ -145,7 +145,7 @@ class ChatCompletion(OpenAICall):
         )
         self.requests = several(request, self.choices)
 
-    def choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+    def choice(self, index: int, outcome: ReplyOutcome) -> dict[str, Any]:
         message: dict[str, Any] = {
             "role": "assistant",
             "content": "".join(outcome.text),
@@ -219,13 +219,13 @@ class Completion(OpenAICall):
     def finish_of(self, finished: Finished, calls: int = 0) -> str:
         return "length" if self._mute else super().finish_of(finished, calls)
 
-    def figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def figures(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         figures = super().figures(outcomes)
         if self._mute:
             figures["usage"] |= {"completion_tokens": 0, "total_tokens": figures["usage"]["prompt_tokens"]}
         return figures
 
-    def choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+    def choice(self, index: int, outcome: ReplyOutcome) -> dict[str, Any]:
         finish = None if outcome.finished is None else self.finish_of(outcome.finished)
         prompt = self._echoed(index, outcome.prompt_scores) if self._echo else ""
         self._scored[index].extend([] if self._mute else outcome.scores)

@@ -18,7 +18,7 @@ from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.parameters import constraint_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
-from engine.server.replies import Outcome
+from engine.server.replies import ReplyOutcome
 from engine.server.tools import Tools, chosen_tools, function_tool
 
 _ROLES = {
@@ -61,7 +61,7 @@ class OpenAIResponse(ApiCall):
         self._items: list[dict[str, Any]] = []  # those that are complete
         self._open: _Item | None = None
 
-    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes
         for kind, text in (("reasoning", outcome.thinking), ("message", outcome.text)):
             if text:
@@ -85,7 +85,7 @@ class OpenAIResponse(ApiCall):
                 yield from self._close()
                 yield from self._call_events(call)
 
-    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+    def closing(self, outcomes: Sequence[ReplyOutcome]) -> Iterable[bytes]:
         yield from self._close()
         (outcome,) = outcomes
         response = self._response(outcome)
@@ -142,7 +142,7 @@ class OpenAIResponse(ApiCall):
         item = {"type": "function_call", "id": f"fc_{secrets.token_hex(12)}", "call_id": call.id, "status": status}
         return item | {"arguments": call.arguments} | names.get(call.name, {"name": call.name})
 
-    def _response(self, outcome: Outcome | None) -> dict[str, Any]:
+    def _response(self, outcome: ReplyOutcome | None) -> dict[str, Any]:
         """All fields that the vendor's schema requires; the usage is zero until the end."""
         end = outcome.finished if outcome is not None else None
         asked = self.fields.values

@@ -46,7 +46,7 @@ class ClientLeft(Exception):
 
 
 @dataclass(slots=True)
-class Outcome:
+class ReplyOutcome:
     """What one request has brought so far."""
 
     text: list[str] = field(default_factory=list)
@@ -245,7 +245,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._awaited = set(range(len(requests)))  # whose end `events` has not given yet
         self.ids: list[RequestId] = []
         self.model: ModelInfo | None = None  # that answers, once the turn has come
-        self.outcomes = [Outcome() for _ in requests]
+        self.outcomes = [ReplyOutcome() for _ in requests]
         self.progress = (0, 0)  # prompt tokens read, and all of them
 
     async def __aenter__(self) -> Replies:
@@ -347,7 +347,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             if found is None or not isinstance(found[1], Queued | PromptFits):
                 yield None if found is None else self._recorded(*found)
 
-    async def whole(self) -> list[Outcome]:
+    async def whole(self) -> list[ReplyOutcome]:
         async for _ in self.events(lambda: 3600.0):
             pass
         return self.outcomes

@@ -21,7 +21,7 @@ _READING = 1  # another number, other names: for changes of what a picture's row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Span:
+class PictureSpan:
     """Where a picture is in the tokens, and how it is read."""
 
     start: int
@@ -103,13 +103,16 @@ def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: VisionCon
 
 def spans_in(
     tokens: Sequence[int], pictures: Iterable[Picture], sight: VisionConfig, usual: PictureDetail
-) -> list[Span]:
+) -> list[PictureSpan]:
     """Where `pictures` are in `tokens` that `spelled` has made."""
-    side, spans, at = sight.patch * sight.merge, list[Span](), 0
+    side = sight.patch * sight.merge
+    spans = list[PictureSpan]()
+    at = 0
     for picture in pictures:
         start = next(index for index, token in enumerate(islice(tokens, at, None), at) if token >= FIRST_NAME)
         size = picture.width, picture.height, picture.detail or usual
-        (wide, high), at = sight.size(*size), start + sight.tokens(*size)
+        (wide, high) = sight.size(*size)
+        at = start + sight.tokens(*size)
         cut = sight.tiles(*size), tuple(sight.layout(*size))
-        spans.append(Span(start, at, picture, wide, high, wide // side, high // side, *cut))
+        spans.append(PictureSpan(start, at, picture, wide, high, wide // side, high // side, *cut))
     return spans

@@ -16,7 +16,7 @@ from engine.caches.base import CacheSet
 from engine.caches.merging import MergedCaches
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import ReplyText
+from engine.decoding.text import TextDecoder
 from engine.drafting.planner import Drafting
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
@@ -38,7 +38,7 @@ POINTS: dict[type, tuple[Callable[..., Any], ...]] = {  # functions, since a nam
         Sampler.noise_key,
         Sampler.draws_alike,
     ),
-    ReplyText: (ReplyText.__init__, ReplyText.push, ReplyText.finish),
+    TextDecoder: (TextDecoder.__init__, TextDecoder.push, TextDecoder.finish),
     Sequence: (
         Sequence.__init__,
         Sequence.feed,

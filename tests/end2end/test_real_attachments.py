@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.system.limited_child import CHILDREN, Limits, Stop, lines_of
+from app.system.limited_child import CHILDREN, ChildLimits, Stop, lines_of
 from tests.end2end.process import finished
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tiny_models import make_pair
@@ -74,7 +74,7 @@ def test_an_app_that_is_its_own_interpreter_reads_files_too(tmp_path: Path, monk
     program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
     (tmp_path / "a.pdf").write_bytes(pdf_bytes(["One page"]))
-    limits = Limits(60, 2 << 30, 1 << 20)
+    limits = ChildLimits(60, 2 << 30, 1 << 20)
     read = list(lines_of("--read-pdf", [str(tmp_path / "a.pdf"), "100"], limits, Stop()))
     assert [json.loads(line)["text"] for line in read] == ["One page"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Generator
@@ -13,22 +14,15 @@ import pytest
 from engine import (
     Engine,
     EngineClosed,
-    Event,
     LoadAborted,
     ModelDamaged,
     ModelFailed,
     ModelReady,
     ModelUnloaded,
-    RepliesUnderWay,
     Request,
-    RequestId,
 )
-from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, loading
 from engine.models.watch import Aborted, Question, watched
-from engine.runtime.commands import Load, SetDraft, Submit
-from engine.runtime.scheduler import Scheduler
-from engine.runtime.worker import Worker
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
 from tests.helpers.engine_client import Recorder
@@ -122,33 +116,6 @@ def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
     assert len(end.tokens) == 3
 
 
-def test_a_load_that_was_aborted_is_answered_by_a_command_that_is_refused(
-    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It goes on no more, so nothing else could answer it."""
-
-    def slices(*_: object, **__: object) -> Generator[None]:
-        yield from ()
-        raise Aborted
-
-    monkeypatch.setattr("engine.runtime.pair_loader.loading_any_draft", slices)
-    scheduler, heard = Scheduler(), list[Event]()
-    worker = Worker(scheduler, lambda _sink, event: heard.append(event), lambda *_: False, FirstUse())
-    scheduler.set_main(load_model(zoo.main))
-    scheduler.pair._tuner.stop()
-    worker.handle(SetDraft("draft", print))
-    worker.handle(Submit(RequestId(1), Request(tokens=(65, 66, 67)), print))
-    worker.step()
-    assert not scheduler.under_way
-    scheduler._start(scheduler._queue._waiting[0])
-    worker.handle(Load("other", print))
-
-    failed = [(event.folder, type(event.error)) for event in heard if isinstance(event, ModelFailed)]
-    assert failed == [("draft", LoadAborted), ("other", RepliesUnderWay)]
-    assert scheduler.load is None
-    scheduler.cancel_all()
-
-
 def copied(zoo: Zoo, folder: Path, **changes: object) -> Path:
     shutil.copytree(zoo.main, folder)
     edit_config(folder, **changes)
@@ -160,10 +127,12 @@ def test_no_network_has_many_more_parts_than_there_are_weights(zoo: Zoo, tmp_pat
         load_model(copied(zoo, tmp_path / "m", num_hidden_layers=512))
 
 
-@pytest.mark.parametrize("told", [-1, 10**6, 2**70, None, [257, -1, 10**6]])
+@pytest.mark.parametrize("told", [-1, 2**70, None, [257, -1, 10**6], [None], ["<|im_end|>"], {"a": 1}, "2"], ids=repr)
 def test_ends_that_are_no_tokens_are_not_believed(zoo: Zoo, tmp_path: Path, told: object) -> None:
-    model = load_model(copied(zoo, tmp_path / "m", eos_token_id=told))
-    assert model.ends == {257}  # the tokenizer's own
+    """In config.json and in generation_config.json, which mlx-lm reads without checks."""
+    folder = copied(zoo, tmp_path / "m", eos_token_id=told)
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": told}))
+    assert load_model(folder).ends == {257}  # the tokenizer's own
 
 
 def test_files_that_change_while_they_are_read_make_no_model(zoo: Zoo, tmp_path: Path) -> None:

@@ -35,13 +35,11 @@ from engine.models.encoding import _calls_the_library, apart, encode
 from engine.models.templates import ChatTemplate
 from engine.models.watch import Aborted, watched
 from engine.prefix.memory import PrefixStore
-from engine.runtime.commands import Cancel, Close, CommandQueue, Load, Unload
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import Recorder
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_families import save_family
 
 PATIENCE_S = 60.0
 HELLO = Request(messages=(Message(MessageRole.USER, "hello"),), sampling=Sampling(temperature=0), max_tokens=3)
@@ -169,36 +167,6 @@ def saying(text: str) -> Request:
     return replace(HELLO, messages=(Message(MessageRole.USER, text),))
 
 
-class SecondTime(Held):
-    """The second rendering of a chat is held: the one that tells where its last turn ends."""
-
-    times = 0
-
-    def python(self, *arguments: Any, **named: Any) -> Any:
-        self.times += "hold" in str(named)
-        return super().python(*arguments, **named) if self.times == 2 else self._go_on(*arguments, **named)
-
-
-@pytest.mark.parametrize("ends_replies", [True, False])
-def test_a_prompt_that_is_laid_out_the_second_time_waits_for_the_next_model(
-    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends_replies: bool
-) -> None:
-    hold_renderings(monkeypatch, step := SecondTime(ChatTemplate._render))
-    engine, events, loading = Engine(), Recorder(), Recorder()
-    engine.load(save_family("window", tmp_path / "window"), events)
-    events.until(ModelReady)
-    engine.submit(saying("hold"), events)
-    assert step.begun.wait(PATIENCE_S)
-    engine.load(zoo.main, loading, end_replies=ends_replies)
-    try:
-        loading.until(ModelReady)
-        end = events.finished()
-        assert (end.reason, len(end.tokens)) == (FinishReason.LENGTH, 3)
-    finally:
-        step.end.set()
-        assert engine.close()
-
-
 @pytest.mark.expect_log("a reply failed")
 def test_a_start_that_fails_gives_back_the_caches_that_it_took(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     model, store, events = load_model(zoo.main), PrefixStore(), list[Event]()
@@ -252,27 +220,6 @@ def test_replies_are_written_while_a_text_is_counted(engine: Engine, monkeypatch
     finally:
         step.end.set()
     assert counts.until(TokensCounted) == TokensCounted(CountId(1), 1, None)
-
-
-def test_commands_that_end_a_load() -> None:
-    commands = CommandQueue()
-    commands.put(Cancel(RequestId(1)))
-    assert not commands.ends()
-    for command in (Load("m", print, end_replies=True), Unload(print), Close()):
-        commands.put(command)
-        assert commands.ends()
-        assert commands.ends(True)
-    for _ in range(4):
-        commands.get()
-    assert not commands.ends()
-
-
-def test_a_load_that_is_refused_while_replies_are_written_ends_nothing_then() -> None:
-    commands = CommandQueue()
-    commands.put(Load("m", print))
-    assert (commands.ends(), commands.ends(True)) == (True, False)
-    commands.get()
-    assert not commands.ends()
 
 
 TEXTS = ("", "hello world", "안녕 <|im_end|>\n x" * 50, "\x00 ❤️ \r\n", "a" * 5000)

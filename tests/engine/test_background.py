@@ -6,7 +6,6 @@ A sink is called on the engine's thread between two steps. So what a sink submit
 from __future__ import annotations
 
 import queue
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,6 @@ from engine import (
     Failed,
     Finished,
     FinishReason,
-    ModelReady,
     PromptProgress,
     Queued,
     Request,
@@ -208,23 +206,6 @@ def test_its_figures_leave_the_pause_out(company: Company, monkeypatch: pytest.M
         assert stats.decode_s > 0
 
 
-def test_a_draft_may_change_while_it_is_paused(client: EngineClient, company: Company, zoo: Zoo) -> None:
-    request = asking(length=40)
-    whole = client.run(replace(request, background=False, transient=True))
-    models: queue.SimpleQueue[Event] = queue.SimpleQueue()
-
-    def submit() -> None:
-        company.submit("other", OTHER)
-        company.engine.set_draft(None, models.put)
-        company.engine.set_draft(zoo.drafts["close"], models.put)
-
-    company.submit("background", request, at(5, submit))
-    company.wait(2)
-    assert company.of("background").tokens == whole.tokens
-    heard = [models.get(timeout=PATIENCE_S) for _ in range(3)]
-    assert isinstance(heard[-1], ModelReady)
-
-
 def test_a_new_model_ends_it_also_while_it_is_paused(company: Company, zoo: Zoo) -> None:
     models: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
@@ -239,17 +220,6 @@ def test_a_new_model_ends_it_also_while_it_is_paused(company: Company, zoo: Zoo)
     company.wait(2)
     assert company.of("background").reason is FinishReason.MODEL_CHANGED
     assert company.of("other").reason is FinishReason.MODEL_CHANGED
-
-
-def test_it_ends_with_the_engine(zoo: Zoo) -> None:
-    company = Company(Engine())
-    EngineClient(company.engine).load(zoo.main)
-    other = replace(OTHER, tokens=LONG_PROMPT)
-    closer = threading.Thread(target=company.engine.close)
-    company.submit("background", asking(), at(4, lambda: company.submit("other", other, at(1, closer.start))))
-    company.wait(2)
-    closer.join(PATIENCE_S)
-    assert company.of("background").reason is FinishReason.CANCELLED
 
 
 @pytest.mark.costly

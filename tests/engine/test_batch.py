@@ -32,7 +32,7 @@ from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
-from engine.runtime.sharing import Sharing, Way
+from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
     GREEDY,
@@ -87,13 +87,6 @@ def test_what_the_store_takes_to_give_is_of_reading_not_of_the_line(monkeypatch:
     heard = harness.submit(asking(prompt(9), 4, speculation=Speculation.off()))
     harness.run_dry()
     assert (heard.finished.stats.queued_s, heard.finished.stats.prefill_s) == (0, 5)
-
-
-def test_each_main_model_is_asked_whether_it_can_batch() -> None:
-    pair = Harness(model("qwen3")).scheduler.pair
-    assert (pair.can_batch, pair.can_draft) == (True, True)
-    pair.set_main(model(UNMERGED_FAMILY))
-    assert (pair.can_batch, pair.can_draft) == (False, False)
 
 
 @pytest.mark.parametrize("family", fair(EVERY_FAMILY, "gemma3_text"))
@@ -344,42 +337,9 @@ def assert_matches_a_fresh_prefill(sequence: Sequence) -> None:
     sequence.caches.commit(0)
 
 
-def raising_once(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, when: Callable[[], bool]) -> None:
-    """The next call of a method after `when` holds raises; the ones after it are as ever."""
-    whole, left = getattr(owner, name), iter([True])
-
-    def act(*arguments: object, **named: object) -> object:
-        if when() and next(left, False):
-            raise RuntimeError("[METAL] the device is gone")
-        return whole(*arguments, **named)
-
-    monkeypatch.setattr(owner, name, act)
-
-
-@pytest.mark.parametrize(("part", "second"), [("text", "extract"), ("sampler", "keep")])
-@pytest.mark.expect_log("a reply failed")
-def test_a_second_fault_in_the_same_step_neither_loses_nor_doubles_the_first(
-    monkeypatch: pytest.MonkeyPatch, part: str, second: str
-) -> None:
-    """One row's own fault, then the merged caches break while another row leaves: one last event for everybody."""
-    harness = Harness(model("qwen3"))
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 16, replace(SAMPLED, seed=salt))) for salt in range(3)]
-    harness.until_written(heard[2], 5)
-    assert harness.batched == 3
-    broken, leaving = heard[1].reply, heard[0].reply
-    place, name = {"text": (broken.output.text, "push"), "sampler": (broken.sampler, "draw")}[part]
-    setattr(place, name, raising(ValueError("broken")))
-    leaving.output._most = len(leaving.output.tokens) + 1  # its next token is its last one
-    raising_once(monkeypatch, MergedCaches, second, lambda: True)
-    harness.run_dry()
-
-    assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]
-    assert isinstance(heard[1].failed.error, InternalError)
-
-
-@pytest.mark.parametrize(("family", "way"), [("qwen3", Way.SHARED), (UNMERGED_FAMILY, Way.TURNS)])
+@pytest.mark.parametrize(("family", "way"), [("qwen3", BatchWay.SHARED), (UNMERGED_FAMILY, BatchWay.TURNS)])
 def test_a_step_of_several_is_measured_by_its_tokens_and_seconds(
-    monkeypatch: pytest.MonkeyPatch, family: str, way: Way
+    monkeypatch: pytest.MonkeyPatch, family: str, way: BatchWay
 ) -> None:
     """By a clock of the test, on which a second goes by in each step."""
     seen, seconds = list[tuple[object, ...]](), iter(range(1000))
@@ -391,7 +351,7 @@ def test_a_step_of_several_is_measured_by_its_tokens_and_seconds(
     harness.run_dry()
 
     assert len(seen) > 6
-    assert set(seen) <= {(way, replies, replies if way is Way.SHARED else 1, 1) for replies in (2, 3)}
+    assert set(seen) <= {(way, replies, replies if way is BatchWay.SHARED else 1, 1) for replies in (2, 3)}
 
 
 @pytest.mark.expect_log("a reply failed")
@@ -441,12 +401,3 @@ def test_merged_caches_that_stay_broken_end_every_reply_in_them(monkeypatch: pyt
 
     assert not harness.scheduler.busy
     assert [len(recorder.terminal) for recorder in heard] == [1, 1, 1]
-
-
-@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(3), Speculation.auto()])
-def test_a_first_round_is_one_behind_the_whole_prompt(speculation: Speculation) -> None:
-    """Nothing is planned for it, but prices are learnt from it."""
-    harness = Harness(model("qwen3"), draft())
-    harness.submit(asking(prompt(40), 1, speculation=speculation))
-    harness.run_dry()
-    assert harness.scheduler.pair.history.costs.context_tokens == 40

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Sequence as Tokens
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import mlx.core as mx
 import pytest
 
-from engine import DraftingState, FinishReason, InternalError, Sampling, Speculation
+from engine import DraftingState, FinishReason, Sampling, Speculation
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.runtime.batch import Batch
-from engine.runtime.reply import Reply
-from engine.runtime.rounds import Rounds
-from engine.runtime.sharing import Sharing, Way
+from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
     GREEDY,
@@ -266,7 +262,7 @@ def biased(tokens: tuple[int, ...]) -> tuple[tuple[int, float], ...]:
     return tuple((token, 11.0) for token in sorted(set(tokens)))
 
 
-def forced(monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
+def forced(monkeypatch: pytest.MonkeyPatch, way: BatchWay) -> None:
     monkeypatch.setattr(Sharing, "choose", lambda *_: way)
 
 
@@ -282,7 +278,7 @@ def written(harness: Harness, calibration: Calibration) -> Recorder:
 @pytest.mark.slow
 def test_left_to_itself_a_reply_drafts_in_company_what_pays_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wide forwards cost nothing, then so much that nothing is drafted after a few tries."""
-    forced(monkeypatch, Way.DRAFTED)
+    forced(monkeypatch, BatchWay.DRAFTED)
     free = written(Harness(model("qwen3"), draft()), Calibration({1: 1.0, 33: 1.1}, {"draft": 1e-6}))
     assert free.finished.stats.drafted > 40
     assert free.finished.stats.drafting is DraftingState.ACTIVE
@@ -292,7 +288,7 @@ def test_left_to_itself_a_reply_drafts_in_company_what_pays_there(monkeypatch: p
 
 def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Alone it would bring something else, or nothing was tried."""
-    forced(monkeypatch, Way.DRAFTED)
+    forced(monkeypatch, BatchWay.DRAFTED)
     harness = Harness(model("qwen3"), draft())
     known = harness.scheduler.pair.history
     known.costs.calibration = Calibration({1: 1.0, 2: 1.0, 3: 9.0, 33: 99.0}, {"draft": 1e-6})
@@ -309,20 +305,20 @@ def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch
 @pytest.mark.parametrize(
     ("modes", "ways"),
     [
-        ([Speculation.auto()] * 2, {Way.SHARED, Way.TURNS, Way.DRAFTED}),
-        ([Speculation.auto(), Speculation.off()], {Way.SHARED}),
+        ([Speculation.auto()] * 2, {BatchWay.SHARED, BatchWay.TURNS, BatchWay.DRAFTED}),
+        ([Speculation.auto(), Speculation.off()], {BatchWay.SHARED}),
         ([Speculation.fixed(2), Speculation.off()], None),
     ],
 )
 def test_what_was_asked_is_done_and_the_rest_is_chosen(
-    modes: list[Speculation], ways: set[Way] | None, monkeypatch: pytest.MonkeyPatch
+    modes: list[Speculation], ways: set[BatchWay] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offered, contexts = list[set[Way]](), list[int]()
+    offered, contexts = list[set[BatchWay]](), list[int]()
 
-    def choose(_: Sharing, __: int, among: list[Way], context_tokens: int) -> Way:
+    def choose(_: Sharing, __: int, among: list[BatchWay], context_tokens: int) -> BatchWay:
         offered.append(set(among))
         contexts.append(context_tokens)
-        return Way.SHARED
+        return BatchWay.SHARED
 
     monkeypatch.setattr(Sharing, "choose", choose)
     harness = Harness(model("qwen3"), draft())
@@ -330,14 +326,14 @@ def test_what_was_asked_is_done_and_the_rest_is_chosen(
     harness.until_written(heard[1], 3)
     way = harness.scheduler.writing.way([reply.reply for reply in heard])
 
-    assert way is (Way.SHARED if ways else Way.DRAFTED)
+    assert way is (BatchWay.SHARED if ways else BatchWay.DRAFTED)
     assert not ways or contexts[-1] == sum(5 + reply.written for reply in heard) // 2
     assert {frozenset(seen) for seen in offered} == ({frozenset(ways)} if ways else set())
 
 
 def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else all of it would be neither the draft's nor the main model's. A row without a draft has none of it."""
-    forced(monkeypatch, Way.DRAFTED)
+    forced(monkeypatch, BatchWay.DRAFTED)
     harness = Harness(model("qwen3"), draft())
     modes = (Speculation.fixed(3), Speculation.fixed(3), Speculation.off())
     heard = [harness.submit(asking(prompt(9, salt), 30, speculation=mode)) for salt, mode in enumerate(modes)]
@@ -411,7 +407,7 @@ def test_a_reply_whose_draft_lags_can_be_meddled_with(meddling: str) -> None:
     other, long = heard = [harness.submit(one) for one in asked]
     harness.until_written(long, 1)
     harness.scheduler.step()
-    assert long.reply in harness.scheduler._reading
+    assert long.reply.draft_lags
     if meddling == "cancel":
         harness.scheduler.cancel(long.queued.id)
     elif meddling == "off":
@@ -423,53 +419,3 @@ def test_a_reply_whose_draft_lags_can_be_meddled_with(meddling: str) -> None:
         whole = alone("qwen3", one).tokens
         assert reply.tokens == (whole[:1] if meddling == "cancel" and reply is long else whole)
     assert other.finished.reason is FinishReason.LENGTH
-
-
-@pytest.mark.expect_log("a reply failed")
-def test_a_batch_that_breaks_where_a_lagging_reply_leaves_it_ends_those_in_it_and_no_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(length, salt), 30)) for salt, length in enumerate((20, 150))]
-    harness.until_written(heard[1], 1)
-    with monkeypatch.context() as patch:
-        patch.setattr(Batch, "release", lambda *_: 1 // 0)
-        while not all(reply.ended for reply in heard):
-            harness.scheduler.step()
-    assert {type(reply.failed.error) for reply in heard} == {InternalError}
-    later = harness.submit(asking(prompt(5), 4))
-    harness.run_dry()
-    assert later.tokens == alone("qwen3", asking(prompt(5), 4)).tokens
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("asked_when", [1, 2, 4])
-@pytest.mark.expect_log("a reply failed")
-def test_a_reply_of_which_nobody_can_tell_whether_its_draft_lags_ends_alone(
-    monkeypatch: pytest.MonkeyPatch, asked_when: int
-) -> None:
-    """As it is lined up, and later in company."""
-    requests = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 150))]
-    harness = Harness(model("qwen3"), draft())
-    other, broken = [harness.submit(one) for one in requests]
-    asked = iter(range(1, 1000))
-    tell: Callable[[Rounds], bool] = vars(Rounds)["lags"].fget
-
-    def lags(rounds: Rounds) -> bool:
-        if rounds is broken.reply.rounds and broken.written and next(asked) >= asked_when:
-            raise SystemExit("here")
-        return tell(rounds)
-
-    fed, step = list[Reply](), Batch.step
-
-    def stepping(batch: Batch, *arguments: Any, **options: Any) -> None:
-        fed.extend(reply for reply in batch.replies if reply.ended)
-        step(batch, *arguments, **options)
-
-    monkeypatch.setattr(Rounds, "lags", property(lags))
-    monkeypatch.setattr(Batch, "step", stepping)
-    harness.run_dry()
-    assert fed == [], "its caches may be wrong"
-    assert isinstance(broken.failed.error, InternalError)
-    assert len(broken.terminal) == 1
-    assert other.tokens == alone("qwen3", requests[0]).tokens

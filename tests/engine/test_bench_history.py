@@ -18,9 +18,3 @@ def test_a_row_that_halves_is_named_whichever_way_is_better(tmp_path: Path) -> N
     assert worse_rows(tmp_path, _rows(1.0, 5)) == ["ratio"]
     assert worse_rows(tmp_path, _rows(4.0, 20)) == ["time"]
     assert worse_rows(tmp_path, [Row("new", 1, "ratio", "", "")]) == []
-
-
-def test_the_last_thirty_runs_are_kept(tmp_path: Path) -> None:
-    for _ in range(35):
-        worse_rows(tmp_path, _rows(1, 1))
-    assert [path.stem for path in sorted(tmp_path.iterdir())] == [f"{number:06}" for number in range(6, 36)]

@@ -18,13 +18,12 @@ from mlx_lm.models.cache import (
 )
 
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import append_rows, arrays_in, make_checkpoint, truncate
+from engine.caches.checkpoints import append_rows, make_checkpoint, truncate
 from engine.caches.kinds import CacheMisuse, exact, leaves, restore, slots, snapshot, trim, trims
 from engine.caches.making import CacheMaker
 from engine.caches.window import SLACK_TOKENS, WindowCache
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel
-from tests.helpers import tiny_heads as heads
 from tests.helpers.tiny_models import build, qwen3_config
 
 
@@ -100,35 +99,12 @@ def network() -> Any:
     return build(qwen3_config())
 
 
-def test_each_conversation_has_caches_of_its_own(network: Any) -> None:
-    make = CacheMaker(network)
-    first, second = make(), make()
-    feed(first.layers[0], 3)
-    assert [leaf.offset for leaf in leaves(second.layers)] == [0] * len(network.layers)
-    assert first.can_roll_back
-    assert first.position == 0
-
-
 @pytest.mark.parametrize(("model_type", "can"), [("phi3small", False), ("qwen3", True), (None, True)])
 def test_where_a_wide_forward_is_another_function_no_step_is_rolled_back(
     network: Any, monkeypatch: pytest.MonkeyPatch, model_type: str | None, can: bool
 ) -> None:
     monkeypatch.setattr(network, "model_type", model_type)
     assert CacheMaker(network)().can_roll_back is can
-
-
-def test_states_that_fold_all_tokens_into_one_can_be_put_back_to_part_of_a_step() -> None:
-    """By computing that part again, which caches of tokens do not need."""
-    network = heads.build_main("qwen3_next")
-    tokens = mx.array([[1, 2, 3, 4, 5]])
-    states = []
-    for width in (5, 2):
-        caches = CacheMaker(network)()
-        caches.forward(width, lambda: network(tokens[:, :width], cache=caches.layers))  # noqa: B023  called at once
-        caches.commit(2)
-        states.append(list(arrays_in([leaf.state for leaf in leaves(caches.layers) if not trims(leaf)])))
-    assert states[0]
-    assert all(mx.allclose(one, other, atol=1e-4) for one, other in zip(*states, strict=True))
 
 
 # What the contract of a cache does not allow is an error, whatever the interpreter's options.

@@ -15,7 +15,7 @@ from tokenizers import models as models_of
 from engine import Acceptance, Constraint, ConstraintKind, FinishReason, InvalidRequest, Request, Sampling, Speculation
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import _texts, _Tokens, compiled, part_of
-from engine.decoding.guide import Guide, Thinking
+from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import GREEDY, written
 from tests.engine.conftest import WIDTH
@@ -33,7 +33,6 @@ PERSON = {
 }
 JSON = Constraint(ConstraintKind.JSON, json.dumps(PERSON))
 REGEX = Constraint(ConstraintKind.REGEX, r"(ab|cd){3,5}/[0-9]{2}")
-LARK = Constraint(ConstraintKind.LARK, 'start: pair{2,4}\npair: "(" pair? ")" | /[xyz]/')
 SAMPLED = Sampling(temperature=0.8, seed=5, top_p=0.9, repetition_penalty=1.2)
 NONE = "no draft"
 
@@ -69,7 +68,7 @@ def is_person(text: str) -> bool:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
-@pytest.mark.parametrize("constraint", [JSON, REGEX, LARK], ids=["json", "regex", "lark"])
+@pytest.mark.parametrize("constraint", [JSON, REGEX], ids=["json", "regex"])
 def test_text_never_depends_on_the_proposer(
     models: dict[str, LoadedModel], constraint: Constraint, sampling: Sampling
 ) -> None:
@@ -180,8 +179,6 @@ def test_reply_may_open_thinking_first(models: dict[str, LoadedModel]) -> None:
         Constraint(ConstraintKind.JSON, '{"type": "array", "uniqueItems": true}'),
         Constraint(ConstraintKind.JSON, '{"type": "string", "x-guidance": {"lenient": true}, "dependentSchemas": {}}'),
         Constraint(ConstraintKind.REGEX, "(a"),
-        Constraint(ConstraintKind.LARK, "start: nothing"),
-        Constraint(ConstraintKind.LARK, ""),
     ],
     ids=lambda each: each.text[:30],
 )
@@ -199,7 +196,7 @@ def letters(model: LoadedModel, text: str) -> list[int]:
 
 def guide_of(model: LoadedModel, *, begun: bool = False, may_open: bool = False) -> Guide:
     tokenizer = model.tokenizer
-    thinking = Thinking(tuple(tokenizer.think_start_tokens), tokenizer.think_end.encode(), begun, may_open)
+    thinking = ThinkingMarkers(tuple(tokenizer.think_start_tokens), tokenizer.think_end.encode(), begun, may_open)
     return Guide(compiled([part_of(JSON)], model), thinking)
 
 

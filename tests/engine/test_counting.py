@@ -75,15 +75,6 @@ def stuck() -> Iterator[_Stuck]:
     tokenizer.free.set()
 
 
-def test_each_is_told_to_who_asked_one_after_another(counting: Counting, heard: Heard, model: LoadedModel) -> None:
-    sinks = [ask(counting, 7, "one"), ask(counting, 8, "two")]
-    counting.step(model)
-    assert heard.answers == [TokensCounted(CountId(7), tokens_of(model, "one"), None)]
-    counting.step(model)
-    assert heard.answers[1:] == [TokensCounted(CountId(8), tokens_of(model, "two"), None)]
-    assert heard.sinks == sinks
-
-
 def test_another_model_counts_from_the_start(
     counting: Counting, heard: Heard, model: LoadedModel, stuck: _Stuck
 ) -> None:

@@ -12,7 +12,7 @@ from mlx_lm.tokenizer_utils import TokenizerWrapper
 from transformers.utils.chat_parsing import parse_response
 
 from engine import SpanKind
-from engine.decoding.text import ReplyText, encode
+from engine.decoding.text import TextDecoder, encode
 from engine.decoding.tool_calls import ToolSyntax
 from engine.models.declared import adopt_declared
 from engine.models.loading import LoadedModel
@@ -91,7 +91,7 @@ def declaring(model: LoadedModel, declared: dict[str, Any]) -> LoadedModel:
 
 def read(model: LoadedModel, text: str) -> dict[str, Any]:
     """As the message of transformers' parser."""
-    reply = ReplyText(model, [], (), tools=ToolSyntax(model, [TOOL]))
+    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
     spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish()
     said = {kind: "".join(span.text for span in spans if span.kind is kind).strip() for kind in SpanKind}
     calls = [{"name": span.call.name, "arguments": json.loads(span.call.arguments)} for span in spans if span.call]

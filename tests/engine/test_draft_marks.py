@@ -15,7 +15,7 @@ from engine.api.stats import StatsRecorder
 from engine.decoding.accept import Draft
 from engine.decoding.round import Round
 from engine.decoding.sources import Sources
-from engine.decoding.text import Span
+from engine.decoding.text import TextSpan
 from engine.runtime.output import DraftMarks
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient, Outcome
@@ -121,7 +121,7 @@ def test_each_character_is_marked_by_the_tokens_that_made_it(seed: int) -> None:
         if number < 59 and coin.random() < 0.6:
             continue  # the text of some rounds is held back
         cut = coin.randint(0, made)
-        placed = marks.place(kind, [Span(kind, "x" * chars, sources.take(chars)) for chars in (cut, made - cut)])
+        placed = marks.place(kind, [TextSpan(kind, "x" * chars, sources.take(chars)) for chars in (cut, made - cut)])
         assert not [1 for a, b in pairwise(placed) if a.end == b.start and origin_of(a) == origin_of(b)]
         for mark in placed:
             assert len(told[kind]) <= mark.start < mark.end
@@ -137,7 +137,7 @@ def overruled_by(wanted: int, marks: DraftMarks) -> str | None:
     sources.count_token()
     sources.add(1)
     marks.note(Round((4,), 1.0, 1, 0, draft=Draft(mx.array([wanted]))), 0, 1, 3)
-    (mark,) = marks.place(SpanKind.ANSWER, [Span(SpanKind.ANSWER, "x", sources.take(1))])
+    (mark,) = marks.place(SpanKind.ANSWER, [TextSpan(SpanKind.ANSWER, "x", sources.take(1))])
     return mark.wanted
 
 

@@ -17,7 +17,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, Translation
+from engine.models.loading import DraftTranslation, LoadedModel
 from engine.models.token_map import TokenMap
 from engine.models.vocabulary import Spelling, TokenTable
 from engine.prefix.memory import PrefixStore
@@ -81,7 +81,7 @@ def in_other_tokens(model: LoadedModel) -> LoadedModel:
     main = {token: letters[token] if token % 10 else letters[token - 1] + letters[token - 2] for token in ids}
     shifted = {token: letters[token - 7] for token in ids}
     ours, its = (TokenTable(texts, {}, Spelling.PLAIN, ()) for texts in (main, shifted))
-    return replace(model, translation=Translation(TokenMap(ours, its, model.logit_width), model.logit_width))
+    return replace(model, translation=DraftTranslation(TokenMap(ours, its, model.logit_width), model.logit_width))
 
 
 @pytest.mark.parametrize("changed", [lambda model: model, in_other_tokens], ids=["same tokens", "other tokens"])
@@ -171,34 +171,6 @@ def test_a_token_costs_one_forward_and_nothing_is_read_twice(
     assert counted.network.widths == [lacks]
     proposer.propose(tokens, Plan("draft", 3), sampler)
     assert counted.network.widths == [lacks, 1, 1]
-
-
-def test_little_is_drafted_behind_an_end_before_it_is_seen(model: LoadedModel) -> None:
-    free = drafted(model)
-    end = next(token for at, token in enumerate(free) if at >= 3 and token not in free[:at])
-    ending = replace(model, network=Counting(model.network), tokenizer=SimpleNamespace(eos_token_ids={end}))
-    for stop, ahead in ((None, 2), (stop_below(1e-30), 1), (StopRule((0.9,) * LIMIT, Worth().by_grade), 0)):
-        proposer = reading(ending)
-        ending.network.widths.clear()
-        proposer.propose(
-            PROMPT, Plan("draft", LIMIT, stop=stop), Sampler(Sampling(temperature=0), 0, model.logit_width, PROMPT)
-        )
-        assert len(ending.network.widths) <= free.index(end) + 1 + ahead
-
-
-def test_a_draft_that_may_stop_waits_for_each_token_and_one_that_will_not_for_the_one_before(
-    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """How many tokens it drafts behind the one at which its rule stops: none where it had doubts, one where none."""
-    monkeypatch.setattr(mx, "default_device", lambda: mx.cpu)
-    sure, unsure = (0.9,) * len(Worth().by_grade), (0.5,) * len(Worth().by_grade)
-    for worth, floors, length in (
-        (sure, (0.0, 0.0, 0.75, 0.75, 0.75), 4),
-        (sure, (0.0, 0.0, 0.85, 0.85, 0.85), 3),  # known already from the second
-        (unsure, (0.0, 0.0, 0.2, 0.2, 0.2), 3),
-        (unsure, (1.1,), 1),
-    ):
-        assert len(drafted(model, StopRule(floors, worth))) == length
 
 
 @pytest.mark.parametrize("stop", [None, StopRule((0.0,) * LIMIT, Worth().by_grade)])

@@ -44,7 +44,7 @@ from engine.models.drafter_kinds import KINDS
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_draft
-from engine.runtime.sharing import Way
+from engine.runtime.sharing import BatchWay
 from engine.runtime.writing import Writing
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
@@ -371,17 +371,17 @@ def test_sharing_and_taking_turns_may_alternate_at_any_step(
 ) -> None:
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
     plain = [client.run(asked(prompt, GREEDY, 28, drafts=False)).finished.tokens for prompt in prompts]
-    coin, gone = Random(4), set[Way]()
+    coin, gone = Random(4), set[BatchWay]()
 
-    def way(writing: Writing, _: object) -> Way:
-        chosen = coin.choice([way for way in Way if way is not Way.DRAFTED or writing._pair.can_draft])
+    def way(writing: Writing, _: object) -> BatchWay:
+        chosen = coin.choice([way for way in BatchWay if way is not BatchWay.DRAFTED or writing._pair.can_draft])
         gone.add(chosen)
         return chosen
 
     monkeypatch.setattr(Writing, "way", way)
     replies = client.run_all([asked(prompt, GREEDY, 28) for prompt in prompts])
 
-    assert Way.DRAFTED in gone or pair.main.name != "dense"
+    assert BatchWay.DRAFTED in gone or pair.main.name != "dense"
     assert [reply.tokens for reply in replies] == plain
     assert any(reply.stats.shared_rounds and reply.stats.draft_rounds for reply in replies)
     whole(pair, drafts)

@@ -223,12 +223,6 @@ def test_answer_now_where_nothing_thinks_changes_nothing(harness: Harness) -> No
     assert recorder.finished().tokens == left_alone.finished().tokens
 
 
-def test_requests_of_several_chats_all_end(harness: Harness) -> None:
-    harness.load()
-    recorders = [harness.ask() for _ in range(3)]
-    assert len({recorder.finished().request for recorder in recorders}) == 3
-
-
 def test_a_background_request_is_paused_for_others_and_goes_on(harness: Harness) -> None:
     """Nothing is heard of it between the other one's start and its end."""
     harness.load()

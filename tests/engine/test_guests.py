@@ -69,21 +69,6 @@ def test_a_background_request_waits_for_guests(company: Company) -> None:
     assert whose == sorted(whose, reverse=True)
 
 
-def test_a_guest_that_is_paused_can_be_cancelled(company: Company) -> None:
-    def interrupt(event: Event) -> None:
-        if isinstance(event, TextDelta) and "user" not in company.ids:
-            company.submit("user", USERS, cancel)
-
-    def cancel(event: Event) -> None:
-        if isinstance(event, TextDelta):
-            company.engine.cancel(company.ids["guest"])
-
-    company.submit("guest", GUESTS[0], interrupt)
-    company.wait(ends=2)
-    assert end_of(company, "guest").reason is FinishReason.CANCELLED
-    assert end_of(company, "user").reason is FinishReason.LENGTH
-
-
 def test_another_main_model_ends_guests_without_asking(client: EngineClient, company: Company, zoo: Zoo) -> None:
     def load(event: Event) -> None:
         if isinstance(event, TextDelta) and "loading" not in company.ids:

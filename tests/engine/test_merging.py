@@ -113,16 +113,6 @@ class Batch:
                 assert unfilled == [None]
 
 
-@pytest.mark.parametrize("lengths", [(5,), (3, 3), (1, 20), (30, 2, 7), (12, 9, 1, 40)])
-def test_rows_of_any_lengths_are_held_apart(lengths: tuple[int, ...]) -> None:
-    batch = Batch()
-    batch.append(*lengths)
-    batch.check()
-    for _ in range(12):
-        batch.step()
-    batch.check()
-
-
 @pytest.mark.costly
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_come_and_go_in_any_order(seed: int) -> None:

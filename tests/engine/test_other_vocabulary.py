@@ -22,7 +22,7 @@ from engine import (
     Sampling,
     Speculation,
 )
-from engine.models.loading import Translation
+from engine.models.loading import DraftTranslation
 from engine.models.token_map import TokenMap
 from tests.engine.test_exactness import SAMPLINGS
 from tests.helpers.engine_client import EngineClient
@@ -93,20 +93,6 @@ def test_a_draft_in_another_vocabulary_is_accepted_as_often(client: EngineClient
         assert seen["lacking", temperature][2] > seen["same", temperature][2] / 3
 
 
-def test_it_goes_on_from_what_it_read(client: EngineClient, folders: dict[str, Path]) -> None:
-    """A next turn is drafted for as if all had been read afresh."""
-    client.set_draft(folders["shuffled"])
-    sampling, speculation = Sampling(temperature=0), Speculation.fixed(4)
-    first = client.run(request(PROMPTS[0], sampling, speculation))
-    following = (*PROMPTS[0], *first.tokens, *range(100, 120))
-    second = client.run(request(following, sampling, speculation))
-    client.set_draft(None)
-    client.set_draft(folders["shuffled"])
-    afresh = client.run(request(following, sampling, speculation))
-    assert second.tokens == afresh.tokens
-    assert second.stats.accepted >= afresh.stats.accepted > 0  # which reads the chat first
-
-
 def test_rejection_keeps_its_distribution(client: EngineClient, folders: dict[str, Path]) -> None:
     """The draft's distribution is over the main model's tokens, without those that it lacks."""
     client.set_draft(folders["lacking"])
@@ -138,8 +124,8 @@ MAIN = ("a", "b", "ab", "c")
 DRAFT = ("c", "x", "a", "b", "y")
 
 
-def translation(main_rows: int) -> Translation:
-    return Translation(TokenMap(table(*MAIN), table(*DRAFT), len(DRAFT)), main_rows)
+def translation(main_rows: int) -> DraftTranslation:
+    return DraftTranslation(TokenMap(table(*MAIN), table(*DRAFT), len(DRAFT)), main_rows)
 
 
 @pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])

@@ -18,7 +18,6 @@ import pytest
 
 from engine import (
     CannotSee,
-    DraftingState,
     Engine,
     Event,
     Finished,
@@ -43,7 +42,6 @@ from engine import (
 from engine.decoding import sequence as sequences
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
-from engine.drafting.costs import Calibration
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from engine.models.vision_config import Tower
@@ -55,7 +53,7 @@ from engine.vision.values import FIRST_NAME, spans_in, without_names
 from tests.engine.batch_harness import Harness, Recorder
 from tests.helpers import tiny_assistants, tiny_drafters
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
-from tests.helpers.loading import load_draft, load_model
+from tests.helpers.loading import load_model
 from tests.helpers.tiny_eyes import (
     CONFIGS,
     PLACEHOLDER,
@@ -237,19 +235,6 @@ def alone(harness: Harness, request: Request) -> Recorder:
     return recorder
 
 
-def test_a_draft_that_guesses_badly_behind_a_picture_is_parked(main: Path, drafters: dict[str, Path]) -> None:
-    """Prices are given, so it does not depend on this machine."""
-    model = load_model(main)
-    harness = Harness(model, load_draft(drafters["draft"], model))
-    harness.scheduler.pair.history.costs.calibration = Calibration({1: 1.0, 33: 2.0}, {"draft": 0.3})
-    request = asking(SHORT, Speculation.auto(), tokens=60)
-    reply, plain = (alone(harness, each) for each in (request, replace(request, speculation=PLAIN)))
-    rounds = reply.finished.rounds
-    assert 0 < sum(each.source == "draft" for each in rounds) < len(rounds) / 4  # it is tried again now and then
-    assert reply.finished.stats.drafting is DraftingState.PARKED
-    assert reply.tokens == plain.tokens
-
-
 def skip_without(drafters: dict[str, Path], kind: str) -> None:
     if kind not in (*drafters, "lookup"):
         pytest.skip("this family has no such drafter")
@@ -309,15 +294,6 @@ def prefilled(model: LoadedModel, tokens: list[int], ends: list[int]) -> mx.arra
         logits.append(sequence.feed(mx.array(tokens[start:end])))
         sequence.close_step(end - start)
     return mx.concatenate(logits)
-
-
-def test_chunks_may_cut_a_picture(
-    client: EngineClient, plain: dict[tuple[str, str], Outcome], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sequences, "PREFILL_CHUNK_TOKENS", 16)
-    for (chat, sampling), expected in plain.items():
-        request = replace(asking(CHATS[chat], sampling=SAMPLINGS[sampling]), transient=True)
-        assert client.run(request).tokens == expected.tokens
 
 
 @pytest.fixture
@@ -625,21 +601,6 @@ def test_a_picture_is_the_same_in_however_many_steps(
     monkeypatch.setattr(steps, "queries_at_once", lambda patches: 4)
     cut = rows_of(load_model(seeing[kind]))
     assert mx.array_equal(whole, cut)
-
-
-@pytest.mark.skipif(mx.default_device() != mx.cpu, reason="a GPU does more in a step")
-def test_a_step_on_a_processor_takes_few_rows_of_a_large_tower(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundred million operations take a hundredth of a second there, and some more where others use it as well."""
-    width, patches, counts = 256, 640, list[int]()
-
-    def rest(at: slice, seen: mx.array) -> mx.array:
-        counts.append(seen.shape[0] * (18 * width**2 + 4 * patches * width))
-        return seen
-
-    work = steps.block(mx.ones((patches, width)), lambda at: [mx.ones((at.stop - at.start, 4, 64))] * 3, rest)
-    assert sum(1 for _ in work) >= len(counts) > 1
-    assert sum(counts) == patches * (18 * width**2 + 4 * patches * width)
-    assert max(counts) <= 250_000_000
 
 
 def test_a_look_begins_no_step_that_would_make_it_too_long(main: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,12 +54,24 @@ def test_the_chat_that_shares_most_is_taken_and_the_others_stay(dense: LoadedMod
     assert {id(left.sequence) for left in store.kept} == {id(kept[0]), id(kept[2])}
 
 
-@pytest.mark.parametrize(("own_tokens", "position"), [(40, 40), (41, 0)])
-def test_a_chat_that_shares_less_than_half_keeps_its_cache(dense: LoadedModel, own_tokens: int, position: int) -> None:
-    """Only the system prompt is the same: reading that again is cheaper than what the other chat would lose."""
-    store = store_of(read(dense, [*SYSTEM, *chat(200, own_tokens)]))
-    taken = store.take(dense, [*SYSTEM, *chat(10)])
-    assert taken.caches.position == position
+@pytest.mark.parametrize(
+    ("kept", "asked", "least", "position"),
+    [
+        ([*SYSTEM, *chat(200, 40)], [*SYSTEM, *chat(10)], 0, 40),  # at least half is shared
+        ([*SYSTEM, *chat(200, 41)], [*SYSTEM, *chat(10)], 0, 0),  # the other chat would lose more
+        (chat(10, 300), chat(10, 30), 0, 29),  # the last token is fed, to draw what follows
+        (chat(10, 300), [*chat(10, 30), 3, 4], 0, 0),
+        (chat(10, 300), [*chat(10, 30), 3, 4], 1, 30),
+        (chat(10, 300), [*chat(10, 30), 3, 4], 30, 30),
+        (chat(10, 300), [*chat(10, 30), 3, 4], 31, 0),
+        ([9, 8], [9, 3], 0, 1),
+    ],
+)
+def test_how_much_of_a_chat_another_takes(
+    dense: LoadedModel, kept: list[int], asked: list[int], least: int, position: int
+) -> None:
+    store = store_of(read(dense, kept))
+    assert store.take(dense, asked, least).caches.position == position
     assert len(store.kept) == (position == 0)
 
 
@@ -96,20 +108,6 @@ def test_a_reply_that_is_written_anew_takes_the_cache_of_the_old_one(
     store = store_of(sequence)
     position = store.take(dense, [*turn[:parts_at], *chat(10, 30)[::-1]]).caches.position
     assert position == (parts_at if taken else 0)
-
-
-def test_a_shorter_prompt_that_a_chat_begins_with_takes_its_cache(dense: LoadedModel) -> None:
-    """All but the last token of it is taken: that one has to be fed to draw what follows."""
-    store = store_of(read(dense, chat(10, 300)))
-    assert store.take(dense, chat(10, 30)).caches.position == 29
-
-
-@pytest.mark.parametrize(("least", "position"), [(0, 0), (1, 30), (30, 30), (31, 0)])
-def test_of_a_chat_that_shares_little_so_much_as_is_needed_is_taken(
-    dense: LoadedModel, least: int, position: int
-) -> None:
-    store = store_of(read(dense, chat(10, 300)))
-    assert store.take(dense, [*chat(10, 30), 3, 4], least).caches.position == position
 
 
 def test_tokens_that_were_never_read_are_not_taken_for_read(dense: LoadedModel) -> None:
@@ -171,16 +169,6 @@ def test_the_checkpoint_up_to_which_a_drafter_has_read_stays_until_it_has_read_o
     again = Sequence(models["hybrid"], chat(10, 80), sequence.caches)
     again.go_on_from(sequence)
     assert (list(again.checkpoints), again.states_to) == ([40, 50, 60], 45)
-
-
-def test_prefill_stops_at_the_end_of_the_turn_for_a_state_only(models: dict[str, LoadedModel]) -> None:
-    turn_end = 20
-    for kind, first_chunk in (("hybrid", 20), ("dense", 39)):
-        sequence = Sequence(models[kind], chat(10))
-        sequence.turn_end = turn_end
-        sequence.prefill_chunk()
-        assert sequence.caches.position == first_chunk
-        assert list(sequence.checkpoints) == ([20] if kind == "hybrid" else [])
 
 
 def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, LoadedModel]) -> None:
@@ -264,19 +252,6 @@ def test_no_more_goes_than_has_to(dense: LoadedModel, above: int, gone: int) -> 
     assert [kept.sequence for kept in store.kept] == sequences[gone:]
     assert store.nbytes == (3 - gone) * one
     assert not store.over_limit
-
-
-def test_what_has_to_be_written_first_may_wait_half_above_the_limit(dense: LoadedModel, tmp_path: Path) -> None:
-    sequences = [read(dense, chat(first)) for first in (10, 70, 130, 190)]
-    one = sequences[0].caches.nbytes
-    store = PrefixStore(limit_bytes=2 * one, disk=PrefixDisk(tmp_path))
-    for at, left in enumerate((1, 2, 3, 3)):
-        store.put(sequences[at])
-        assert len(store.kept) == left
-    assert store.over_limit
-    while store.has_unwritten:
-        store.write_step()
-    assert [kept.sequence for kept in store.kept] == sequences[2:]
 
 
 def test_checkpoints_count_as_memory(models: dict[str, LoadedModel]) -> None:
@@ -493,7 +468,7 @@ def test_a_folder_that_cannot_be_listed_keeps_no_chat_from_being_forgotten(
 def test_caches_that_no_file_can_hold_stay_in_memory(
     dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are tried once, and the others are written all the same."""
+    """As after any error of a device: they are tried once, and the others are written all the same."""
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     for start in (10, 100):
         store.put(read(dense, chat(start)))
@@ -509,8 +484,3 @@ def test_caches_that_no_file_can_hold_stay_in_memory(
     assert len(store.kept) == 2
     other = PrefixStore(disk=PrefixDisk(tmp_path))
     assert [other.take(dense, [*chat(start), 3]).caches.position for start in (10, 100)] == [0, 40]
-
-
-def test_a_single_token_that_is_shared_is_gone_on_from(dense: LoadedModel) -> None:
-    sequence = read(dense, [9, 8])
-    assert store_of(sequence).take(dense, [9, 3]).caches.position == 1

@@ -67,15 +67,6 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*/*.safetensors"), key=lambda path: int(path.stem.rpartition("-")[2]))
 
 
-def test_the_parts_of_a_chat_are_found_again(model: LoadedModel, tmp_path: Path) -> None:
-    write(model, PrefixDisk(tmp_path))
-
-    assert [path.stem.rpartition("-")[2] for path in files(tmp_path)] == ["0", str(len(CHAT) // 2)]
-    assert cached(model, tmp_path) == len(CHAT) - 1
-    assert cached(model, tmp_path, CHAT[: len(CHAT) // 2 + 20]) == len(CHAT) // 2
-    assert cached(model, tmp_path, (7, *CHAT)) == 0
-
-
 def starts(folder: Path) -> list[int]:
     return [int(path.stem.rpartition("-")[2]) for path in files(folder)]
 
@@ -173,14 +164,6 @@ def test_of_a_stretch_where_two_chats_part_only_the_rows_before_that_are_taken(
     assert all(mx.allclose(one, other) for one, other in zip(arrays_in(there), arrays_in(here), strict=True))
 
 
-def test_a_beginning_of_a_single_token_is_used_with_what_follows_on_it(dense: LoadedModel, tmp_path: Path) -> None:
-    """Else it would go before the rest, which is worth nothing without it."""
-    for end in (2, 60):
-        write(dense, PrefixDisk(tmp_path), CHAT[:end], 0)
-    assert starts(tmp_path) == [0, 1]
-    assert len({path.stat().st_mtime for path in files(tmp_path)}) == 1
-
-
 @pytest.mark.expect_log("dropping a kept cache", "a kept cache does not fit")
 def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel, tmp_path: Path) -> None:
     """Whole in itself, of this model by its name, and yet of no use: as after an update that forgot to say so."""
@@ -197,26 +180,6 @@ def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel
     assert not rest.exists()
     assert sequence.caches.position == 0
     assert mx.array_equal(sequence.feed(mx.array(CHAT)), Sequence(dense, list(CHAT)).feed(mx.array(CHAT)))
-
-
-@pytest.mark.expect_log("are not kept on disk: the device")
-def test_a_device_that_fails_while_a_cache_is_written_harms_no_reply(
-    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = PrefixStore(disk=PrefixDisk(tmp_path))
-    sequence = Sequence(dense, list(CHAT))
-    sequence.prefill_chunk()
-    store.put(sequence)
-
-    def refuse(*arguments: object) -> memoryview:
-        raise RuntimeError("the device is gone")
-
-    monkeypatch.setattr("engine.prefix.file._bytes", refuse)
-    while store.has_unwritten:
-        store.write_step()
-
-    assert not list(tmp_path.glob("*/*/*"))
-    assert store.take(dense, list(CHAT)).caches.position == 299
 
 
 def test_what_memory_holds_is_not_read(model: LoadedModel, tmp_path: Path) -> None:
@@ -291,30 +254,33 @@ def test_of_a_chat_the_end_goes_first_and_no_more_than_has_to(
     assert cached(model, tmp_path / "some", CHATS[1]) == 99
 
 
-@pytest.mark.parametrize(("process", "stays"), [("own", True), ("0x", False), ("9" * 30, False), ("99999999", False)])
-def test_a_half_file_stays_as_long_as_its_process(tmp_path: Path, process: str, stays: bool) -> None:
+@pytest.mark.parametrize(
+    ("process", "is_others", "stays"),
+    [
+        ("own", False, True),
+        ("12", True, True),
+        ("0x", False, False),
+        ("9" * 30, False, False),
+        ("99999999", False, False),
+    ],
+)
+def test_a_half_file_stays_as_long_as_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, process: str, is_others: bool, stays: bool
+) -> None:
+    """Whichever user's it is."""
     PrefixDisk(tmp_path)
     (version,) = tmp_path.glob("*")
     half = version / "model" / f"a-0.{process.replace('own', str(os.getpid()))}.part"
-    half.parent.mkdir()
-    half.write_bytes(b"x")
-    PrefixDisk(tmp_path)
-    assert half.exists() is stays
-
-
-def test_a_half_file_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    PrefixDisk(tmp_path)
-    (version,) = tmp_path.glob("*")
-    half = version / "model" / "a-0.12.part"
     half.parent.mkdir()
     half.write_bytes(b"x")
 
     def refuse(*arguments: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr("engine.prefix.disk.os.kill", refuse)
+    if is_others:
+        monkeypatch.setattr("engine.prefix.disk.os.kill", refuse)
     PrefixDisk(tmp_path)
-    assert half.exists()
+    assert half.exists() is stays
 
 
 def test_nobody_else_may_read_it(model: LoadedModel, tmp_path: Path) -> None:

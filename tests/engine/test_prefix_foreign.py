@@ -147,14 +147,3 @@ def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
     assert not old.exists()
     assert link.exists()  # what cannot be deleted keeps nobody from using the rest
     assert (stranger / "file").exists()
-
-
-def test_files_of_earlier_formats_are_deleted_and_not_read(model: LoadedModel, tmp_path: Path) -> None:
-    write(model, PrefixDisk(tmp_path))
-    assert cached(model, tmp_path) > 0
-    (now,) = tmp_path.iterdir()
-    assert now.name.startswith("hunch-4-")
-    old = now.rename(tmp_path / now.name.replace("hunch-4-", "hunch-3-"))
-
-    assert cached(model, tmp_path) == 0
-    assert not old.exists()

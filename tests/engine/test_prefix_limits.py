@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
-from engine.prefix.memory import PrefixStore
 from tests.engine.test_prefix_disk import CHAT, cached, files, write
 
 
@@ -44,20 +42,6 @@ def test_a_chat_of_many_turns_is_one_conversation(model: LoadedModel, tmp_path: 
     assert len(files(tmp_path)) > 7
     assert cached(model, tmp_path, CHAT[:140]) == 139
     assert cached(model, tmp_path, small_chat(1)) > 0
-
-
-def test_a_chat_that_is_read_again_stays_and_what_another_process_used_before_goes(
-    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engine.prefix.disk.time.time", count(1_000).__next__)
-    one = PrefixDisk(tmp_path, conversations=2)
-    write(model, one, small_chat(0))
-    other = PrefixDisk(tmp_path, conversations=2)
-    write(model, other, small_chat(1))
-    PrefixStore(disk=one).take(model, list(small_chat(0)))
-    write(model, other, small_chat(2))
-
-    assert [cached(model, tmp_path, small_chat(number)) > 0 for number in range(3)] == [True, False, True]
 
 
 def test_no_more_is_kept_than_a_share_of_what_the_disk_has_free(

@@ -69,7 +69,7 @@ from engine.cluster.operations import (
     Copy,
     Drop,
     Forward,
-    Load,
+    LoadLayers,
     MakeCheckpoint,
     Operation,
     Stepped,
@@ -79,7 +79,7 @@ from engine.cluster.rank import Rank
 from engine.cluster.rank_group import RankGroup
 from engine.drafting.drafters import loading_any_draft
 from engine.models import fit
-from engine.models.loading import Part, Progress, Slices
+from engine.models.loading import LoadedPart, LoadProgress, Slices
 from engine.models.memory import MemoryNeed, available_bytes
 from engine.runtime import pair_loader
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
@@ -429,12 +429,12 @@ def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch
     posted: list[object] = []
     loads = Rank(posted.append)
 
-    def reading(_operation: Load) -> Iterator[Progress]:
-        yield from (Progress(done, 10_000) for done in range(10_000))
-        loads._part = Part(None, lambda: CacheSet([]), MemoryNeed(0, 0, 0), "files")
+    def reading(_operation: LoadLayers) -> Iterator[LoadProgress]:
+        yield from (LoadProgress(done, 10_000) for done in range(10_000))
+        loads._part = LoadedPart(None, lambda: CacheSet([]), MemoryNeed(0, 0, 0), "files")
 
     monkeypatch.setattr(loads, "_reading", reading)
-    loads.carry_out(Load(str(STARTER), 1, (2, 2)), bytearray())
+    loads.carry_out(LoadLayers(str(STARTER), 1, (2, 2)), bytearray())
     assert len(posted) == 2
 
 
@@ -445,7 +445,7 @@ def test_a_rank_says_when_its_memory_is_short_and_takes_no_more_than_is_lent(
     main, _ = rank_folder("qwen2", tmp_path)
     heard: list[object] = []
     holds = Rank(lambda value, _data=b"": heard.append(value), memory_bytes=GB)
-    holds.carry_out(Load(str(main), 1, (2, 2)), bytearray())
+    holds.carry_out(LoadLayers(str(main), 1, (2, 2)), bytearray())
     assert available_bytes() <= GB
     holds.carry_out(Forward(1, 0, (1, 2)), bytearray())
     holds.carry_out(Commit(1, 2), bytearray())
@@ -472,7 +472,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Rank, int, list[tupl
     split = plan_ranks(main, SIZES).split
     heard: list[tuple[object, int]] = []
     holds = Rank(lambda value, data=b"": heard.append((value, len(data))))
-    holds.carry_out(Load(str(main), 1, split), bytearray())
+    holds.carry_out(LoadLayers(str(main), 1, split), bytearray())
     return holds, json.loads((main / "config.json").read_text())["hidden_size"], heard
 
 
@@ -485,7 +485,7 @@ OPERATIONS = st.one_of(
     st.builds(MakeCheckpoint, SMALL, SMALL),
     st.builds(Copy, SMALL, SMALL, SMALL),
     st.builds(Drop, st.tuples(SMALL), st.tuples(SMALL)),
-    st.builds(Load, st.just("elsewhere"), SMALL, st.tuples(SMALL, SMALL)),
+    st.builds(LoadLayers, st.just("elsewhere"), SMALL, st.tuples(SMALL, SMALL)),
 )
 
 

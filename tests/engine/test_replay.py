@@ -134,17 +134,6 @@ def run(network: Network, caches: list[Any], fed: mx.array) -> list[Any]:
     return calls
 
 
-def test_only_who_is_given_a_watched_cache_is_recorded() -> None:
-    network = Network(Mixer(), Block(Mixer()), Mixer())
-    caches = caches_for(network)
-    replay = Replay(network)
-    with replay.recording(caches[1:2]) as calls:
-        network(states(), caches)
-    assert [call.module for call in calls] == [network.layers[1].mixer]
-    assert [call.handed for call in calls] == [[caches[1]]]
-    assert [call.changed for call in calls] == [{(id(caches[1]), 0)}]
-
-
 def test_a_bundle_of_caches_is_seen_through() -> None:
     class Both(Module):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:
@@ -242,13 +231,6 @@ def test_a_family_that_compiles_its_modules_is_asked_for_its_maps_again() -> Non
         network.model_type = kind
         (call,) = run(network, caches_for(network), states())
         assert len(call.outputs) == outputs
-
-
-def test_a_map_outside_of_what_is_recorded_is_not_kept() -> None:
-    """Its output would stay in memory as long as the step for nothing."""
-    network = Network(Block(Mixer()))
-    (call,) = run(network, caches_for(network), states())
-    assert list(call.outputs) == [id(network.layers[0].mixer.project)]
 
 
 @pytest.mark.parametrize(("width", "partly"), [(2, True), (33, True), (34, False)])

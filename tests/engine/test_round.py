@@ -102,18 +102,6 @@ def test_a_round_that_reads_the_end_of_the_prompt_is_not_typical(look_ahead: boo
     assert not done.typical
 
 
-def test_the_end_of_a_reply_is_asked_for_in_a_plain_round_too() -> None:
-    asked: list[list[int]] = []
-
-    def ending(emitted: list[int]) -> int:
-        asked.append(emitted)
-        return len(emitted)
-
-    sequence, sampler = begun("qwen3")
-    plain_round(sequence, sampler, ending)
-    assert asked == [plain("qwen3", 1)]
-
-
 @pytest.mark.parametrize(
     ("drawn", "stands"), [([4, 5], [4, 5]), ([4, NO_TOKEN, 6], [4]), ([4, 5, 6, NO_TOKEN], [4, 5, 6])]
 )
@@ -124,26 +112,6 @@ def test_what_comes_before_the_first_token_that_could_not_be_drawn_stands(drawn:
 def test_a_round_without_any_token_breaks_the_reply() -> None:
     with pytest.raises(LogitsBroken):
         valid_tokens([NO_TOKEN, 4], begun("qwen3")[0])
-
-
-def test_penalties_see_what_a_round_has_emitted() -> None:
-    """The sampler is told. Without a penalty this chat says one token over and over; with it none comes twice."""
-    said = []
-    for penalty in (0.0, 1e6):
-        sequence = Sequence(model("qwen3"), list(prompt(24, 1)))
-        sequence.prefill_chunk()
-        sampling = Sampling(temperature=0, presence_penalty=penalty)
-        sampler = Sampler(sampling, 0, model("qwen3").logit_width, prompt(24, 1))
-        for length in (0, 2, 3, 0, 1):
-            tokens = mx.array([7] * length, dtype=mx.uint32)
-            if length:
-                timed_round(sequence, sampler, lambda tokens=tokens: Draft(tokens), whole)  # type: ignore[misc]
-            else:
-                plain_round(sequence, sampler, whole)
-        said.append(sequence.tokens[24:])
-    assert len(set(said[0])) < len(said[0])
-    assert len(set(said[1])) == len(said[1]) >= 5
-    assert not set(said[1]) & set(prompt(24, 1))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -9,10 +9,8 @@ import pytest
 
 from engine import Speculation
 from engine.api.stats import StatsRecorder
-from engine.decoding.accept import NO_DRAFT
-from engine.decoding.round import Round, Times
+from engine.decoding.round import Round
 from engine.drafting.controller import FixedController, History
-from engine.drafting.costs import ReplyTime, TimeInPlainRounds
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.forced import ForcedProposer
@@ -51,21 +49,22 @@ def test_the_first_round_is_not_priced(counted: Counted) -> None:
     assert (counted.stats.first_token_at, counted.stats.shared_s, counted.passes) == (102.0, 0.0, [])
 
 
-def test_a_round_takes_from_the_token_before_to_its_own(counted: Counted) -> None:
-    counted.take(0.0)
-    assert (counted.stats.shared_s, counted.passes) == (0.0, [(102.0, 104.0)])
-
-
-def test_what_others_steps_and_reading_took_is_left_out(counted: Counted) -> None:
-    counted.take(0.75, read_s=0.25)
-    assert (counted.stats.shared_s, counted.passes) == (0.75, [(103.0, 104.0)])
+@pytest.mark.parametrize(
+    ("others_s", "read_s", "shared_s", "begins"),
+    [
+        (0.0, 0.0, 0.0, 102.0),  # from the token before
+        (0.75, 0.25, 0.75, 103.0),
+        (1.9, 0.0, 1.9, 103.5),  # no less than the round itself
+        (-0.5, -0.25, 0.0, 102.0),  # of clocks that disagree
+    ],
+)
+def test_what_others_steps_and_reading_took_is_left_out(
+    counted: Counted, others_s: float, read_s: float, shared_s: float, begins: float
+) -> None:
+    counted.take(others_s, read_s=read_s)
+    assert (counted.stats.shared_s, counted.passes) == (shared_s, [(begins, 104.0)])
     counted.take(0.0)  # what was read before is not left out again
     assert counted.passes[1:] == [(104.0, 106.0)]
-
-
-def test_no_more_than_the_round_itself_is_kept(counted: Counted) -> None:
-    counted.take(1.9)
-    assert counted.passes == [(103.5, 104.0)]
 
 
 def test_another_draft_has_read_nothing_yet(counted: Counted) -> None:
@@ -82,15 +81,6 @@ def test_a_round_that_says_nothing_about_others_is_not_priced(counted: Counted, 
     assert counted.passes == []
 
 
-def test_what_the_rounds_would_have_taken_without_a_draft_is_kept(
-    counted: Counted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ReplyTime, "total", lambda _account, _reading_s: TimeInPlainRounds(3.0, 0.1, 6.6))
-    counted.take(0.0)
-    stats = counted.stats
-    assert (stats.plain_rounds, stats.plain_rounds_error, stats.plain_passes) == (3.0, 0.1, 7)
-
-
 def test_only_what_a_grammar_forces_counts_as_forced(counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
     done = replace(DONE, drafted=2, accepted=1)
     counted.take(0.0, done=done)
@@ -100,23 +90,10 @@ def test_only_what_a_grammar_forces_counts_as_forced(counted: Counted, monkeypat
     assert (counted.stats.accepted, counted.stats.forced, counted.stats.proposer) == (2, 1, ForcedProposer.name)
 
 
-def test_clocks_that_disagree_take_nothing_away(counted: Counted) -> None:
-    counted.take(-0.5, read_s=-0.25)
-    assert (counted.stats.shared_s, counted.passes) == (0.0, [(102.0, 104.0)])
-
-
 def test_a_shared_round_is_counted_and_not_priced(counted: Counted) -> None:
     counted.take(None)
     assert (counted.stats.shared_rounds, counted.stats.shared_gained, counted.stats.shared_s) == (1, 1, 2.0)
     assert counted.passes == []
-
-
-def test_a_round_of_a_batch_in_which_a_reply_drafts_nothing_has_no_time_for_drafting() -> None:
-    harness = Harness(model("qwen3"), draft())
-    recorder = harness.submit(asking(prompt(9), 20, speculation=Speculation.off()))
-    harness.until_written(recorder, 3)
-    done = recorder.reply.rounds.receive(NO_DRAFT, [7], Times(1.0, 0.5, 0.25))
-    assert (done.seconds, done.draft_s, done.verify_s, done.typical) == (1.0, 0.0, 0.0, False)
 
 
 def test_a_drafter_reads_on_except_beside_others_before_a_timed_round_and_after_the_last(

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.caches.kinds import CacheMisuse
 from engine.decoding.sequence import Sequence, common_prefix, within_vocabulary
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import model, prompt
@@ -66,19 +65,6 @@ def test_a_step_in_flight_is_taken_back_as_if_it_had_never_been(family: str) -> 
     second = sequence.feed(mx.array([11]))
     logits = other.feed(mx.array([other.tokens[-1], 11]))
     assert mx.allclose(mx.concatenate([first, second]), logits, atol=1e-3)
-
-
-def test_between_rounds_one_token_is_unread() -> None:
-    sequence = read(model("qwen3"))
-    assert sequence.uncached == 1
-    sequence.feed(mx.array([sequence.tokens[-1], 5, 6]))
-    sequence.commit([5, 7])
-    assert (sequence.tokens, sequence.caches.position) == ([*PROMPT, 5, 7], len(PROMPT) + 1)
-    sequence.feed(mx.array([7]))
-    sequence.close_step(1)
-    sequence.in_flight = mx.array([3])
-    with pytest.raises(CacheMisuse, match="uncached"):
-        sequence.commit([4, 5])
 
 
 def test_the_newest_token_is_read_again_where_the_caches_can_forget_it() -> None:

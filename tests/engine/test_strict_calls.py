@@ -16,7 +16,7 @@ from tokenizers import AddedToken
 from engine import InvalidRequest, Request, Sampling, Speculation, ToolCalled
 from engine.decoding.accept import Draft
 from engine.decoding.guide import Guide
-from engine.decoding.text import ReplyText, grammar_of
+from engine.decoding.text import TextDecoder, grammar_of
 from engine.models.loading import LoadedModel
 from tests.engine.batch_harness import Recorder, written
 from tests.engine.conftest import WIDTH
@@ -120,7 +120,7 @@ def test_the_marker_restricts_what_follows_it_but_not_in_thinking(
 
 def guide_of(model: LoadedModel) -> Guide:
     request = replace(asking(Speculation.off()), thinking=True)
-    guide = ReplyText(model, [65], ()).guide(grammar_of(request, model), may_open=True)
+    guide = TextDecoder(model, [65], ()).guide(grammar_of(request, model), may_open=True)
     assert guide is not None
     return guide
 

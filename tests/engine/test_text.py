@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,7 @@ from mlx_lm.tokenizer_utils import SPMStreamingDetokenizer
 from tokenizers import AddedToken, Tokenizer, decoders, models
 
 from engine import Message, MessageRole, Request, Sampling, SpanKind, TextDelta
-from engine.decoding.text import ReplyText, encode
+from engine.decoding.text import TextDecoder, encode
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.engine.batch_harness import Harness
@@ -31,7 +30,7 @@ def thinker(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 
 
 def spans(model: LoadedModel, text: str, stops: tuple[str, ...] = (), prompt: str = "") -> dict[SpanKind, str]:
-    reply = ReplyText(model, encode(prompt, model) if prompt else [], stops)
+    reply = TextDecoder(model, encode(prompt, model) if prompt else [], stops)
     found = {SpanKind.ANSWER: "", SpanKind.THINKING: ""}
     for token in encode(text, model):
         for span in reply.push(token):
@@ -45,7 +44,7 @@ def spans(model: LoadedModel, text: str, stops: tuple[str, ...] = (), prompt: st
 
 
 def test_a_reply_that_goes_on_keeps_its_blank_lines(thinker: LoadedModel) -> None:
-    reply = ReplyText(thinker, encode("one:", thinker), (), within=True)
+    reply = TextDecoder(thinker, encode("one:", thinker), (), within=True)
     said = [span for token in encode("\n\n- two", thinker) for span in reply.push(token)] + reply.finish()
     assert "".join(span.text for span in said) == "\n\n- two"
 
@@ -53,32 +52,6 @@ def test_a_reply_that_goes_on_keeps_its_blank_lines(thinker: LoadedModel) -> Non
 def test_the_earliest_stop_string_wins(thinker: LoadedModel) -> None:
     assert spans(thinker, "one two three", stops=("three", "wo t", "two thr"))[SpanKind.ANSWER] == "one t"
     assert spans(thinker, "one zbc", stops=("c", "zbc"))[SpanKind.ANSWER] == "one "  # both end with the same letter
-
-
-class Counted:
-    """A tokenizer that notes what it decodes."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self.decoded: list[list[int]] = []
-
-    def decode(self, tokens: list[int]) -> str:
-        self.decoded.append(tokens)
-        return str(self.tokenizer.decode(tokens))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.tokenizer, name)
-
-
-def test_a_token_of_thinking_is_decoded_once_for_all_replies(thinker: LoadedModel) -> None:
-    counted = Counted(thinker.tokenizer)
-    model = replace(thinker, tokenizer=counted, beside={})
-    tokens = encode("again and again", thinker)
-    for _ in range(2):
-        guide = ReplyText(model, encode("<think>", thinker), ()).guide(None, may_open=True)
-        assert guide is not None
-        guide.commit(tokens)
-    assert sorted(counted.decoded) == [[token] for token in sorted(set(tokens))]
 
 
 OPENS, CLOSES = "<think>", "</think>"
@@ -128,7 +101,7 @@ def test_only_what_may_become_a_marker_is_held_back(
     thinker: LoadedModel, pieces: list[str], stops: tuple[str, ...]
 ) -> None:
     """After each token everything is out but the longest end of the text that a stop string starts with."""
-    reply, said, out = ReplyText(thinker, [], stops), "", ""
+    reply, said, out = TextDecoder(thinker, [], stops), "", ""
     for letter in "".join(pieces):
         (token,) = encode(letter, thinker)
         out += "".join(span.text for span in reply.push(token))
@@ -204,7 +177,7 @@ def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
     model = load_model(save(build(config), config, tmp_path, tokenizer))
     assert type(model.tokenizer.detokenizer) is SPMStreamingDetokenizer
 
-    reply = ReplyText(model, [], ())
+    reply = TextDecoder(model, [], ())
     first, second = pieces.index("▁a"), pieces.index("b")
     told = [span.text for token in (first, model.logit_width - 1, second) for span in reply.push(token)]
     assert told == ["a", "b"]
@@ -212,7 +185,7 @@ def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
 
 def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: LoadedModel) -> None:
     """It waits for its other bytes as long as tokens come, and behind it nothing is lost."""
-    reply = ReplyText(thinker, [], ())
+    reply = TextDecoder(thinker, [], ())
     whole, half = encode("a가", thinker), encode("나", thinker)[:2]
     out = [span.text for token in (*whole, *half) for span in reply.push(token)]
     assert "".join(out) == "a가"

@@ -13,12 +13,11 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from engine import InvalidRequest, Request, Sampling, SpanKind, Speculation, TextDelta
+from engine import Request, Sampling, SpanKind, Speculation, TextDelta
 from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.constraint import compiled, part_of
-from engine.decoding.guide import Guide, Thinking
+from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.models.loading import LoadedModel
-from engine.runtime.requests import check_request
 from tests.engine.batch_harness import GREEDY, Harness, Recorder, written
 from tests.engine.conftest import WIDTH
 from tests.engine.test_constraints import JSON, is_person
@@ -172,29 +171,11 @@ def test_answer_on_command_before_it_begins_and_after_it_thought(models: dict[st
     assert late.tokens == written(models, NONE, asked)[0].tokens
 
 
-def test_reply_that_was_cancelled_thinks_again_within_the_same_limit(models: dict[str, LoadedModel]) -> None:
-    harness = Harness(models["main"], models["close"])
-    asked = asking(12, SAMPLED, Speculation.fixed(4))
-    first = harness.submit(asked)
-    harness.until_written(first, 5)
-    harness.scheduler.cancel(first.queued.id)
-    again = harness.submit(asked)
-    harness.run_dry()
-    assert again.tokens == written(models, NONE, asked)[0].tokens
-
-
 def test_thinking_whose_end_ends_the_reply_has_no_limit(models: dict[str, LoadedModel], tmp_path: Path) -> None:
     folder = shutil.copytree(models["main"].info.folder, tmp_path / "ends")
     config = json.loads((folder / "config.json").read_text()) | {"eos_token_id": [257, CLOSES]}
     (folder / "config.json").write_text(json.dumps(config))
     assert not load_model(folder).info.ends_thinking
-
-
-def test_limits_that_are_no_numbers_are_refused() -> None:
-    for wrong in (-1, True, 2.0, "9"):
-        with pytest.raises(InvalidRequest) as refused:
-            check_request(replace(asking(0), thinking_tokens=wrong))  # type: ignore[arg-type]
-        assert refused.value.field == "thinking_tokens"
 
 
 # The guide itself, with markers of several tokens.
@@ -203,14 +184,16 @@ def test_limits_that_are_no_numbers_are_refused() -> None:
 def guide(most: int | None, *, begun: bool = True) -> Guide:
     """Of a model whose markers are spelled out."""
     opens, ends = (tuple(map(ord, marker)) for marker in ("<think>", "</think>"))
-    thinking = Thinking(opens, b"</think>", begun, True, ends, lambda token: bytes([token]) if token < 256 else b"")
+    thinking = ThinkingMarkers(
+        opens, b"</think>", begun, True, ends, lambda token: bytes([token]) if token < 256 else b""
+    )
     return Guide(None, thinking, most)
 
 
 def test_grammar_begins_where_thinking_was_ended(models: dict[str, LoadedModel]) -> None:
     main = models["main"]
     closes = main.tokenizer.think_end.encode()
-    follower = Guide(compiled([part_of(JSON)], main), Thinking((OPENS,), closes, begun=True, ends=(CLOSES,)), 2)
+    follower = Guide(compiled([part_of(JSON)], main), ThinkingMarkers((OPENS,), closes, begun=True, ends=(CLOSES,)), 2)
     brace, *rest = (main.tokenizer.encode(letter)[0] for letter in '{"n')
     draft = Draft(mx.array([70, 71, CLOSES, brace, *rest], dtype=mx.uint32))
     rows = [set(np.flatnonzero(row == 0).tolist()) for row in np.array(follower.masked(mx.zeros((7, WIDTH)), draft))]

@@ -24,7 +24,7 @@ from engine import (
     ToolCall,
     ToolCalled,
 )
-from engine.decoding.text import ReplyText, encode, grammar_of, prompt_tokens
+from engine.decoding.text import TextDecoder, encode, grammar_of, prompt_tokens
 from engine.decoding.tool_calls import ToolSyntax
 from engine.models.loading import LoadedModel
 from tests.helpers.engine_client import EngineClient
@@ -64,7 +64,7 @@ def caller(caller_folder: Path) -> LoadedModel:
 
 def read(model: LoadedModel, text: str, *, several: bool = True) -> tuple[str, list[tuple[str, str]]]:
     """The answer's text, and the calls with their places marked by "|" in it."""
-    reply = ReplyText(model, [], (), tools=ToolSyntax(model, [TOOL]), several_calls=several)
+    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]), several_calls=several)
     spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish()
     said = "".join("|" if span.call else span.text for span in spans if span.kind is SpanKind.ANSWER)
     return said, [(span.call.name, span.call.arguments) for span in spans if span.call]
@@ -101,7 +101,7 @@ def test_one_call_may_be_the_last(caller: LoadedModel) -> None:
 
 
 def test_without_tools_a_call_is_text(caller: LoadedModel) -> None:
-    reply = ReplyText(caller, [], ())
+    reply = TextDecoder(caller, [], ())
     spans = [span for token in encode(SAID, caller) for span in reply.push(token)] + reply.finish()
     assert "".join(span.text for span in spans) == SAID
 

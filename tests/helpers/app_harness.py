@@ -16,7 +16,7 @@ from app.application import Application
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import Settings
-from app.system.energy import Machine
+from app.system.energy import EnergySource
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.views.models.view import ModelsView
@@ -43,7 +43,7 @@ class AppHarness:
         installed: Sequence[InstalledModel] | None = None,
         put_settings: Mapping[str, object] | None = None,
         with_starter: bool = False,
-        machine: Machine | None = None,
+        machine: EnergySource | None = None,
     ) -> None:
         self.paths = Paths.for_user(folder)
         starter = folder / "starter"

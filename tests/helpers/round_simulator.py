@@ -14,7 +14,7 @@ from itertools import accumulate, product
 
 from engine.drafting.controller import AutoController, History
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
-from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
+from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 
 SOURCE = "draft"
 FIXED = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 15, 16)
@@ -171,7 +171,7 @@ class Run:
         wanted = self._controller.wants(SOURCE)
         return self._controller.plan([Offer(SOURCE, MAX_WIDTH - 1, has_probabilities=True)] if wanted else [])
 
-    def _round(self, plan: Plan, at: int) -> Outcome:
+    def _round(self, plan: Plan, at: int) -> RoundOutcome:
         said: list[float] = []
         while len(said) < plan.length and (plan.stop is None or not said or plan.stop.goes_on(said)):
             said.append(self.text.said[at + len(said)])
@@ -179,7 +179,7 @@ class Run:
         seconds = self.machine.rounds[drafted] * math.exp(self._noise.gauss(0, _NOISE))
         if drafted and not any(self.lengths):
             seconds *= self.first_draft
-        return Outcome(drafted, self.text.accepted(at, drafted), seconds, said if plan.stop is not None else ())
+        return RoundOutcome(drafted, self.text.accepted(at, drafted), seconds, said if plan.stop is not None else ())
 
 
 @dataclass(frozen=True)

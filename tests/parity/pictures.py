@@ -27,7 +27,7 @@ from engine.models.vision_config import VisionConfig, read_vision_config
 from engine.vision.pixels import patches_of
 from engine.vision.seeing import Eyes, View
 from engine.vision.towers import siglip2
-from engine.vision.values import FIRST_NAME, Span, spans_in
+from engine.vision.values import FIRST_NAME, PictureSpan, spans_in
 from tests.helpers.loading import load_model
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
@@ -62,7 +62,7 @@ def picture_cases() -> Iterator[Case]:
         yield _preprocessing(Path(folder), "gemma4")
 
 
-def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.array, list[int]]:
+def _ours(model: LoadedModel, tokens: list[int], spans: list[PictureSpan]) -> tuple[mx.array, list[int]]:
     sequence = Sequence(model, [*tokens, 0])
     sequence.pictures = view = View(Eyes.of(model), spans)
     while not view.sees(0, len(tokens)):
@@ -93,7 +93,9 @@ def their_network(kind: str, folder: Path) -> Any:
 
 
 class _Theirs:
-    def __init__(self, kind: str, folder: Path, model: LoadedModel, tokens: list[int], spans: list[Span]) -> None:
+    def __init__(
+        self, kind: str, folder: Path, model: LoadedModel, tokens: list[int], spans: list[PictureSpan]
+    ) -> None:
         self._model = their_network(kind, folder)
         assert model.sight is not None
         self._ids = mx.array([_their_tokens(model, tokens, spans)])
@@ -156,19 +158,19 @@ def _generating_masks(network: Any, count: int, kinds: Any) -> Any:
     return network.create_masks_for_generate(network.config, rows, None, None, places, mm_token_type_ids=kinds)
 
 
-def _square(spans: list[Span], sight: VisionConfig) -> dict[str, list[Any]]:
+def _square(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
     side, patch = sight.square // sight.patch, sight.patch
     parts = (patches_of(span, sight).reshape(side, side, 3, patch, patch) for span in spans)
     return {"pixel_values": [part.transpose(2, 0, 3, 1, 4).reshape(3, side * patch, -1) for part in parts]}
 
 
-def _with_grids(spans: list[Span], sight: VisionConfig) -> dict[str, mx.array]:
+def _with_grids(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, mx.array]:
     grid = [[1, span.rows * sight.merge, span.columns * sight.merge] for span in spans]
     patches = np.concatenate([patches_of(span, sight) for span in spans])
     return {"pixel_values": mx.array(patches), "image_grid_thw": mx.array(grid)}
 
 
-def _in_views(spans: list[Span], sight: VisionConfig) -> dict[str, mx.array]:
+def _in_views(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, mx.array]:
     """Padded to the most patches, channels pixel by pixel."""
     views, shapes = list[Any](), list[tuple[int, int]]()
     for span in spans:
@@ -187,7 +189,7 @@ def _in_views(spans: list[Span], sight: VisionConfig) -> dict[str, mx.array]:
     }
 
 
-def _their_tokens(model: LoadedModel, tokens: list[int], spans: list[Span]) -> list[int]:
+def _their_tokens(model: LoadedModel, tokens: list[int], spans: list[PictureSpan]) -> list[int]:
     """The placeholder for a picture's rows, and the tokens of words among them."""
     assert model.sight is not None
     ids = [model.sight.placeholder if token >= FIRST_NAME else token for token in tokens]
@@ -200,7 +202,7 @@ def _their_tokens(model: LoadedModel, tokens: list[int], spans: list[Span]) -> l
     return ids
 
 
-def _whole(spans: list[Span], sight: VisionConfig) -> dict[str, list[Any]]:
+def _whole(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
     """Padded to the largest."""
     patch, pictures = sight.patch, list[Any]()
     for span in spans:
@@ -211,12 +213,12 @@ def _whole(spans: list[Span], sight: VisionConfig) -> dict[str, list[Any]]:
     return {"pixel_values": padded, "image_sizes": [(span.height, span.width) for span in spans]}
 
 
-def _in_large_patches(spans: list[Span], sight: VisionConfig) -> dict[str, list[Any]]:
+def _in_large_patches(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
     levels = replace(sight, mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))  # which `_in_patches` undoes
     return _in_patches(spans, levels)
 
 
-def _in_patches(spans: list[Span], sight: VisionConfig) -> dict[str, list[Any]]:
+def _in_patches(spans: list[PictureSpan], sight: VisionConfig) -> dict[str, list[Any]]:
     """Padded to the most patches, channels pixel by pixel."""
     most = sight.most_pixels // sight.patch**2
     pixels, places = [], []
@@ -320,14 +322,14 @@ def _preprocessing(folder: Path, kind: str) -> Case:
         wide, high = sight.size(width, height, PictureDetail.NORMAL)
         side = sight.patch * sight.merge
         tiles = sight.tiles(width, height, PictureDetail.NORMAL)
-        span = Span(0, 0, given, wide, high, wide // side, high // side, tiles)
+        span = PictureSpan(0, 0, given, wide, high, wide // side, high // side, tiles)
         levels = prepared(span, sight, Image.frombytes("RGB", (width, height), given.rgb)) * 255
         beyond += int((levels > 1.5).sum())
         worst = max(worst, float((levels > 0.5).mean()))
     return f"pictures, patches of {kind} ({worst:.2%} of samples a level apart)", len(sizes), beyond, 0.0
 
 
-def _qwens(span: Span, sight: VisionConfig, image: Any) -> Any:
+def _qwens(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
     pil = importlib.import_module("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl").Qwen2VLImageProcessorPil
     theirs = pil(
         patch_size=sight.patch, merge_size=sight.merge, image_mean=sight.mean, image_std=sight.std,
@@ -336,7 +338,7 @@ def _qwens(span: Span, sight: VisionConfig, image: Any) -> Any:
     return np.abs(patches_of(span, sight) - np.asarray(theirs)) * np.repeat(sight.std, sight.frames * sight.patch**2)
 
 
-def _mistrals(span: Span, sight: VisionConfig, image: Any) -> Any:
+def _mistrals(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
     pil = importlib.import_module("transformers.models.pixtral.image_processing_pil_pixtral").PixtralImageProcessorPil
     side = sight.patch * sight.merge
     theirs = pil(
@@ -346,7 +348,7 @@ def _mistrals(span: Span, sight: VisionConfig, image: Any) -> Any:
     return np.abs(_whole([span], sight)["pixel_values"][0] - theirs) * np.array(sight.std)[:, None, None]
 
 
-def _lfm2s(span: Span, sight: VisionConfig, image: Any) -> Any:
+def _lfm2s(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
     """Beside mlx-vlm's: transformers' needs torchvision."""
     module = importlib.import_module("mlx_vlm.models.lfm2_vl.processing_lfm2_vl")
     assert sight.tiling is not None
@@ -362,7 +364,7 @@ def _lfm2s(span: Span, sight: VisionConfig, image: Any) -> Any:
     return np.abs(ours - patches) * np.tile(sight.std, sight.patch**2)
 
 
-def _gemmas(span: Span, sight: VisionConfig, image: Any) -> Any:
+def _gemmas(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
     pil = importlib.import_module("transformers.models.gemma3.image_processing_pil_gemma3").Gemma3ImageProcessorPil
     theirs = pil(
         size={"height": sight.square, "width": sight.square}, image_mean=sight.mean, image_std=sight.std,
@@ -370,7 +372,7 @@ def _gemmas(span: Span, sight: VisionConfig, image: Any) -> Any:
     return np.abs(_square([span], sight)["pixel_values"][0] - theirs) * np.array(sight.std)[:, None, None]
 
 
-def _gemma4s(span: Span, sight: VisionConfig, image: Any) -> Any:
+def _gemma4s(span: PictureSpan, sight: VisionConfig, image: Any) -> Any:
     module: Any = importlib.import_module("transformers.models.gemma4.image_processing_pil_gemma4")
     most = sight.most_pixels // (sight.patch * sight.merge) ** 2
     module._SUPPORTED_SOFT_TOKENS = (most,)

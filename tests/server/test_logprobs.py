@@ -16,7 +16,7 @@ from engine.server.fields import Fields
 from engine.server.openai import OPENAI
 from engine.server.openai_chat import Completion, chat_logprobs, completion_logprobs
 from engine.server.pictures import SentPictures
-from engine.server.replies import Outcome as Brought
+from engine.server.replies import ReplyOutcome as Brought
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.served import Served, chat_body
 
@@ -40,10 +40,6 @@ def test_a_chats_answer_is_the_text_of_its_tokens(house: Served) -> None:
     streamed = [token for told in chunks if told is not None for token in told["content"]]
     assert [token["token"] for token in streamed] == [token["token"] for token in content]
     assert [t["logprob"] for t in streamed] == pytest.approx([t["logprob"] for t in content], abs=CLOSE)
-
-
-def test_without_being_asked_for_there_are_none(house: Served) -> None:
-    assert house.chat("x", max_tokens=2)["choices"][0]["logprobs"] is None
 
 
 @pytest.mark.costly

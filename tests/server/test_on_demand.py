@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from engine import (
     EngineError,
     EngineState,
     Event,
-    LoadAborted,
     ModelFailed,
     ModelReady,
     ModelRole,
@@ -248,24 +246,6 @@ def test_a_draft_that_is_on_its_way_is_not_begun_again(two: FakeEngine, monkeypa
     assert two.drafts.count(LESSER.folder) == 1
 
 
-def test_a_draft_is_asked_for_again_where_its_main_model_came_with_another(
-    two: FakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where the user has asked for that one meanwhile."""
-    two.models[LESSER.folder] = LESSER
-    shelf = Late(two)
-    shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
-    with serving(two, shelf=shelf, retry_s=0.01) as served, ThreadPoolExecutor(1) as asking:
-        asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
-        shelf.calls.get(timeout=PATIENCE_S)
-        monkeypatch.setattr(shelf, "bring", lambda model, refuse: refuse(LoadAborted(OTHER.folder)))
-        two.tell(lambda event: None, ModelFailed(ModelRole.MAIN, OTHER.folder, LoadAborted(OTHER.folder)))
-        EngineClient(two).load(Path(OTHER.folder))
-        states_of(served)  # by now that was heard
-        monkeypatch.setattr(shelf, "bring", partial(EngineShelf.bring, shelf))
-        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
-
-
 def test_who_waits_for_another_model_is_told_so_and_has_its_turn(two: FakeEngine) -> None:
     two.gate.hold()
     with until_none_is_loaded(two), serving(two, shelf=shelf_of(two), silence_s=0.05, begin_s=0.05) as served:
@@ -425,30 +405,6 @@ def test_who_waits_for_another_model_keeps_none_from_the_one_that_has_to_stay(tw
         served.wait_for_requests(1)
         assert served.chat("x", model="Main-8B")["model"] == "Main-8B"
     assert "shutting_down" in rest(waits)
-
-
-def test_a_model_is_not_asked_for_twice_after_one_that_came_by_itself(two: FakeEngine) -> None:
-    shelf = Late(two)
-    refusals = [RepliesUnderWay(OTHER.folder)]
-    late = shelf.bring
-
-    def bring(model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
-        refuse(refusals.pop()) if refusals else late(model, refuse)
-
-    shelf.bring = bring  # type: ignore[method-assign]
-    with serving(two, shelf=shelf, retry_s=0.2) as served:
-        first = begin(served, "Other-4B", stream=False)
-        served.wait_for_requests(1)
-        while refusals:
-            time.sleep(0.001)
-        EngineClient(two).load(Path(OTHER.folder))
-        assert "200 OK" in rest(first)
-        second = begin(served, "Main-8B", stream=False)
-        come = shelf.calls.get(timeout=PATIENCE_S)
-        with pytest.raises(queue.Empty):
-            shelf.calls.get(timeout=0.3)
-        come()
-        assert "200 OK" in rest(second)
 
 
 def test_folders_of_models_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,14 +157,6 @@ def test_the_text_is_the_engines_own_with_the_same_picture(house: Served, engine
         assert text_in(answer.json()) == expected, dialect
 
 
-def test_a_second_turn_reads_only_what_is_new(house: Served) -> None:
-    path, asked = chat(url(packed(OTHER)))
-    first = house.post(path, COMMON | asked).json()
-    turns = [*asked["messages"], first["choices"][0]["message"], {"role": "user", "content": "And now?"}]
-    usage = house.post(path, COMMON | asked | {"messages": turns}).json()["usage"]
-    assert usage["prompt_tokens_details"]["cached_tokens"] >= first["usage"]["prompt_tokens"]
-
-
 @pytest.fixture
 def seeing() -> Iterator[FakeEngine]:
     engine = FakeEngine({MAIN.folder: replace(MAIN, sees=True)})

@@ -21,7 +21,7 @@ from app.theme import Theme
 from app.view_models.model_list import DraftGroup, DraftState, PairState
 from app.views.shell.picker import Picker
 from app.views.shell.shell_window import ShellWindow
-from app.views.widgets.option_list import Option, OptionList
+from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.notices_for_errors import notice_for
 from app.words.pairs import draft_details
 from engine import (
@@ -233,7 +233,7 @@ def test_a_drafter_comes_with_its_main_model_and_a_poor_one_is_told(with_drafter
     assert "Only 1.0 tokens" in with_drafter.notices[0].sentence
 
 
-def options_of(shown: OptionList) -> list[Option]:
+def options_of(shown: OptionList) -> list[ListedOption]:
     model = shown.model()
     return [model.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(model.rowCount())]
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.views.link_dialog import ask_to_open
 from app.views.shell.help_menu import show_about
 from app.views.shell.shortcuts import show_shortcuts
-from app.views.widgets.fields import Segment
+from app.views.widgets.fields import SegmentButton
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.window_pages import SETTINGS_PAGES, activity
 
@@ -31,7 +31,7 @@ def focusable(window: QWidget) -> list[QWidget]:
 def _takes_tab(widget: QWidget, window: QWidget) -> bool:
     if not widget.isVisibleTo(window) or not widget.isEnabled() or widget.window() is not window:
         return False
-    if isinstance(widget, Segment) and not widget.isChecked():
+    if isinstance(widget, SegmentButton) and not widget.isChecked():
         return False
     if widget.focusProxy() is not None or not widget.isVisible():
         return False

@@ -16,8 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftState
 from app.views.shell.picker import found_among
-from app.views.widgets.labels import details_in_lines
-from app.views.widgets.option_list import Option, OptionList
+from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.formats import size
 from app.words.notices_for_errors import notice_for
 from engine import (
@@ -57,7 +56,7 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         harness.window.picker.close()
 
 
-def options(listed: OptionList) -> list[Option]:
+def options(listed: OptionList) -> list[ListedOption]:
     model = listed.model()
     return [model.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(model.rowCount())]
 
@@ -203,23 +202,6 @@ def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_make
     assert asked
 
 
-def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBot) -> None:
-    """Below it a line appears once the pair has been compared."""
-    listed = OptionList(Theme())
-    qtbot.addWidget(listed)
-    listed.resize(500, 300)
-    listed.set_options([Option(f"Model {number}", str(number), "4.3 MB") for number in range(12)], "6")
-    listed.show()
-    listed.show_checked()
-
-    def is_whole() -> None:
-        assert listed.viewport().rect().contains(listed.visualRect(listed.currentIndex()))
-
-    qtbot.waitUntil(is_whole)
-    listed.resize(500, 200)
-    qtbot.waitUntil(is_whole)
-
-
 @pytest.mark.parametrize(("then", "chosen"), [(["A", "B"], ["A"]), (["B", "A"], [])], ids=["stays", "moves"])
 def test_rows_that_are_made_anew_under_a_click_lose_it_only_where_another_lies_there(
     qtbot: QtBot, then: list[str], chosen: list[str]
@@ -228,12 +210,12 @@ def test_rows_that_are_made_anew_under_a_click_lose_it_only_where_another_lies_t
     listed, heard = OptionList(Theme()), list[str]()
     qtbot.addWidget(listed)
     listed.chosen.connect(heard.append)
-    listed.set_options([Option("A", "A"), Option("B", "B")], "")
+    listed.set_options([ListedOption("A", "A"), ListedOption("B", "B")], "")
     listed.show()
     place = listed.visualRect(listed.model().index(0, 0)).center()
 
     QTest.mousePress(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    listed.set_options([Option(name, name, detail="compared") for name in then], "")
+    listed.set_options([ListedOption(name, name, detail="compared") for name in then], "")
     QTest.mouseRelease(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert heard == chosen
 
@@ -260,7 +242,7 @@ def drafts(qtbot: QtBot) -> OptionList:
 def test_a_long_list_of_refused_models_is_read_by_key(drafts: OptionList) -> None:
     """Its reasons are scrolled to, also a page at a time; a screen reader is told them."""
     why = "Its tokens are others, so it cannot guess a single one."
-    refused = [(Option(f"Group {at}"), Option(f"M{at}", f"/m/{at}", "", why)) for at in range(40)]
+    refused = [(ListedOption(f"Group {at}"), ListedOption(f"M{at}", f"/m/{at}", "", why)) for at in range(40)]
     drafts.set_options([option for both in refused for option in both], "")
     drafts.setFocus()
     assert press(drafts, Qt.Key.Key_Down) == "M0"
@@ -306,7 +288,7 @@ def test_letters_find_models_return_chooses_the_first_and_none_that_cannot_be_ch
 
 
 def test_korean_initials_find_a_model() -> None:
-    named = [Option("모델"), Option("Main", "/m"), Option("한국어 모델", "/k")]
+    named = [ListedOption("모델"), ListedOption("Main", "/m"), ListedOption("한국어 모델", "/k")]
     assert found_among(named, "ㅎㄱㅇ") == [named[0], named[2]]
     assert found_among(named, "zzz") == []
 
@@ -337,14 +319,14 @@ def test_many_models_have_a_line_each_with_the_latest_first(harness: AppHarness,
 
 
 def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(drafts: OptionList) -> None:
-    drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "a")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("B", "b", "", "no"), ListedOption("C", "c")], "a")
     assert drafts.current_value == "a"
-    drafts.set_options([Option("A", "a"), Option("B", "b"), Option("C", "c")], "c")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("B", "b"), ListedOption("C", "c")], "c")
     assert drafts.current_value == "c"  # what was checked is left for what is
     QTest.keyClick(drafts, Qt.Key.Key_Up)
-    drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "c")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("B", "b", "", "no"), ListedOption("C", "c")], "c")
     assert drafts.current_value == "b"
-    drafts.set_options([Option("A", "a"), Option("C", "c")], "c")
+    drafts.set_options([ListedOption("A", "a"), ListedOption("C", "c")], "c")
     assert drafts.current_value == "c"
 
 
@@ -510,17 +492,6 @@ def test_a_model_that_waits_for_a_reply_says_so_is_given_up_by_a_click_on_the_pr
     harness.models.switch_now()
     qtbot.waitUntil(lambda: pair.pair.main_name == "Main-4B" and pair.pair.state == "ready")
     harness.engine.gate.open()
-
-
-def test_no_dot_stands_where_a_line_of_details_ends(qtbot: QtBot) -> None:
-    metrics = QFontMetrics(Theme().ui_font())
-    parts = ["DFlash drafter", "1.2 GB more memory", "about 1.6× in chats (estimate)", "4-bit"]
-    text = " · ".join(parts)
-    for width in range(40, 900, 20):
-        lines = details_in_lines(text, metrics, width).split("\n")
-        assert " · ".join(lines) == text
-        assert all(metrics.horizontalAdvance(line) <= width or line in parts for line in lines)
-    assert details_in_lines(text, metrics, 2000) == text
 
 
 @pytest.mark.parametrize("part", ["main", "draft"])

@@ -15,7 +15,7 @@ from app.bridge import GuiCalls
 from app.controllers.updates import Updates
 from app.settings import Settings
 from app.system import updates
-from app.system.updates import Channel, Notice
+from app.system.updates import Channel, UpdateNotice
 from app.views.shell import update_offer
 from app.views.widgets.dialog import Dialog
 from tests.helpers.app_harness import AppHarness
@@ -42,13 +42,13 @@ class Asked:
     """The question, and what came of it; `settle` waits for its end."""
 
     def __init__(self, folder: Path, channel: Channel | None, qtbot: QtBot) -> None:
-        self.clock, self.found = Clock(), list[Notice]()
+        self.clock, self.found = Clock(), list[UpdateNotice]()
         self._qtbot, self._calls = qtbot, GuiCalls()
         self.settings = Settings(folder / "settings.json", folder / "token")
         self.updates = Updates(channel, self.settings, self._calls.post, self.clock, "0.1")
         self.updates.found.connect(self.found.append)
 
-    def look(self) -> list[Notice]:
+    def look(self) -> list[UpdateNotice]:
         self.updates.look()
         self._qtbot.waitUntil(lambda: not self.updates.is_asking)
         return self.found

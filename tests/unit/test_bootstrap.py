@@ -167,43 +167,32 @@ def test_a_mac_with_an_intel_processor_is_refused(machine: Machine) -> None:
     assert not (machine.root / "calls").exists()
 
 
-def test_python_without_venv_is_refused_with_the_package_to_install(machine: Machine) -> None:
+def test_name_on_path_that_does_not_run_is_passed_over(machine: Machine) -> None:
+    machine.has("python3.13", "#!/bin/sh\necho 'python3.13: not chosen' >&2\nexit 127\n")
+    machine.has("python3", _interpreter("pass"))
+    machine.has("uv", _UV.format(fails="venv"))
+    machine.bootstrap()
+    assert "--python python3 .venv" in machine.calls()[0]
+    assert machine.calls()[-1] == "-m venv --clear .venv", "pip takes over where uv finds no way"
     machine.has("python3", _interpreter(_WITHOUT_VENV))
+    (machine.path / "uv").unlink()
     done = machine.bootstrap()
     assert done.returncode != 0
     assert f"sudo apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv" in done.stderr
 
 
-def test_name_on_path_that_does_not_run_is_passed_over(machine: Machine) -> None:
-    machine.has("python3.13", "#!/bin/sh\necho 'python3.13: not chosen' >&2\nexit 127\n")
-    machine.has("python3", _interpreter("pass"))
-    machine.has("uv", _UV.format(fails="nothing"))
-    assert machine.bootstrap().returncode == 0
-    assert "--python python3 .venv" in machine.calls()[0]
-
-
 def test_uv_makes_and_fills_the_venv_where_there_is_one(machine: Machine) -> None:
+    machine.has("uv", _UV.format(fails="pip"))
+    assert machine.bootstrap().returncode != 0
+    assert not machine.installed.exists()
     machine.has("uv", _UV.format(fails="nothing"))
     assert machine.bootstrap().returncode == 0
-    made, filled, openblas = machine.calls()
+    made, *_, filled, openblas = machine.calls()
     assert made.startswith("venv")
     assert "--require-hashes" in filled
     assert filled.endswith(f"-r packaging/{_LOCK}")
     assert openblas == "packaging/openblas.py"
     assert machine.installed.read_bytes() == (ROOT / "packaging" / "requirements.lock").read_bytes()
-
-
-def test_pip_takes_over_where_uv_finds_no_way(machine: Machine) -> None:
-    machine.has("uv", _UV.format(fails="venv"))
-    machine.has("python3", _interpreter("pass"))
-    machine.bootstrap()
-    assert machine.calls()[-1] == "-m venv --clear .venv"
-
-
-def test_install_that_failed_is_tried_again(machine: Machine) -> None:
-    machine.has("uv", _UV.format(fails="pip"))
-    assert machine.bootstrap().returncode != 0
-    assert not machine.installed.exists()
 
 
 def test_developers_get_their_tools_on_top(machine: Machine) -> None:

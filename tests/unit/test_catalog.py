@@ -159,29 +159,9 @@ def test_a_picture_is_offered_the_first_of_the_recommended_that_see(catalog: Cat
     assert fit_together((offered.info(),), PAIR_CONTEXT_TOKENS, memory).level is FitLevel.FITS
 
 
-def test_a_model_that_sees_is_offered_where_none_of_the_recommended_does(catalog: Catalog) -> None:
-    memory = memory_share(8 * GIB, is_mac=True)
-    assert not any(pair.main.sees for pair in catalog.pairs_for(memory, "en"))
-    offered = catalog.best_that_sees(memory, "en")
-    assert offered is not None
-    assert fit_together((offered.info(),), PAIR_CONTEXT_TOKENS, memory).level is FitLevel.FITS
-
-
 def test_every_line_of_models_has_a_drafter(catalog: Catalog) -> None:
     mains = {main for draft in catalog.drafts for main in draft.mains}
     assert {model.family for model in catalog.models if model.repository in mains} >= COVERED
-
-
-def test_losses_are_told_and_not_recommended(catalog: Catalog) -> None:
-    """A drafter that was measured to cost time stays in the list; another one is recommended."""
-    main = "mlx-community/Meta-Llama-3.1-8B-Instruct-4bit"
-    drafts = catalog.drafts_for(main)
-    losing = drafts[-1]
-    gain = losing.gain_for(main)
-    assert gain is not None
-    assert gain.times < 1
-    pairs = catalog.pairs_for(memory_share(16 * GIB, is_mac=True), "en")
-    assert losing.repository not in {pair.draft.repository for pair in pairs}
 
 
 def published_config(draft: CatalogDraft) -> dict[str, Any]:

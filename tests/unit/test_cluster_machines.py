@@ -48,7 +48,7 @@ from engine.cluster.operations import (
     Ping,
     Pong,
     Proof,
-    Refused,
+    RankRefused,
     Response,
     Share,
     Start,
@@ -300,7 +300,7 @@ def test_a_machine_that_was_removed_is_a_stranger_on_an_open_connection_too(lend
 
         wire.send(Ask(versions_here(), content_digest(STARTER_MAIN)))
 
-        assert wire.receive()[0] == Refused(MachineRefusal.STRANGER.value, "")
+        assert wire.receive()[0] == RankRefused(MachineRefusal.STRANGER.value, "")
 
 
 def test_strangers_who_keep_quiet_keep_out_none_that_is_paired(lending: Lending) -> None:
@@ -613,7 +613,7 @@ def test_no_words_of_a_stranger_pair_it_or_have_anything_lent(said: list[Approac
         exchange = pairing._exchange("SPAKE2_A", "0" * 8, *ids).start().hex()
         for value in [*[Share("x", stranger.certificate, exchange)] * own, *said]:
             wire.send(value)
-            while not isinstance(wire.receive()[0], Pong | Share | Refused):
+            while not isinstance(wire.receive()[0], Pong | Share | RankRefused):
                 pass
 
     assert shared.identity.machines() == before

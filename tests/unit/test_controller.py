@@ -15,13 +15,13 @@ from engine.drafting.controller import (
     AutoController,
     FixedController,
     History,
-    Option,
     Policy,
+    PricedPlan,
     make_controller,
     stop_floors,
 )
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
+from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 
 FIXED_ONLY = Offer("draft", 16)
 DRAFT = Offer("draft", 16, has_probabilities=True)
@@ -34,7 +34,7 @@ def history(verify: dict[int, float], draft: float = 0.05, *, rates: list[tuple[
     """`rates` are rounds of the draft seen before, as (drafted, accepted)."""
     made = History(RoundCosts(Calibration(verify, {"draft": draft})))
     for drafted, accepted in rates or []:
-        made.learn(Plan("draft", drafted), Outcome(drafted, accepted))
+        made.learn(Plan("draft", drafted), RoundOutcome(drafted, accepted))
     return made
 
 
@@ -78,14 +78,20 @@ def test_the_length_with_the_most_tokens_per_second_is_chosen(
     assert AutoController(known).plan([FIXED_ONLY]).length in lengths
 
 
-def test_nothing_is_drafted_before_a_plain_round_has_a_price() -> None:
-    assert AutoController(History()).plan([DRAFT]) == PLAIN
+def test_before_a_plain_round_has_a_price_a_draft_reads_once_and_nothing_is_drafted() -> None:
+    known = History()
+    controller = AutoController(known)
+    assert controller.plan([DRAFT]) == PLAIN
+    assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=5_000))
+    assert not controller.parked
+    known.costs.observe_reading("draft", 512, 0.5)
+    assert not controller.may_read(Offer("draft", 0, behind=512))
 
 
 def test_a_draft_is_at_most_twice_its_longest_run() -> None:
     known = history(FLAT, rates=[(4, 4)] * 50)
     assert AutoController(known).plan([FIXED_ONLY]).length == 8
-    known.learn(Plan("draft", 8), Outcome(8, 8))
+    known.learn(Plan("draft", 8), RoundOutcome(8, 8))
     assert AutoController(known).plan([FIXED_ONLY]).length == 16
 
 
@@ -99,7 +105,7 @@ def test_no_more_is_planned_than_is_offered() -> None:
 
 def test_the_sharpness_learnt_is_a_part_of_the_plan() -> None:
     known = history(FLAT, rates=rounds(0.9))
-    known.learn(Plan("draft", 1), Outcome(1, 1, guesses=[[1, 2, 3, 4]] * 1, truths=[3]))
+    known.learn(Plan("draft", 1), RoundOutcome(1, 1, guesses=[[1, 2, 3, 4]] * 1, truths=[3]))
 
     assert AutoController(known).plan([DRAFT]).sharpness == 2
     assert FixedController(3, known).plan([DRAFT]).sharpness == 2
@@ -111,7 +117,7 @@ def test_fixed_lengths_are_kept(speculation: Speculation, length: int) -> None:
     controller = make_controller(speculation, history(STEEP, rates=rounds(0.02)))
     for _ in range(50):
         plan = controller.plan([Offer("lookup", 0, free=True), DRAFT])
-        controller.observe(plan, Outcome(plan.length, 0, 10.0))
+        controller.observe(plan, RoundOutcome(plan.length, 0, 10.0))
 
     assert controller.plan([DRAFT]) == (Plan("draft", 5) if length else PLAIN)
     assert controller.wants("draft") == (length > 0)
@@ -127,7 +133,7 @@ def test_a_guarded_length_is_kept_or_paused(verify: dict[int, float], share: flo
     for _ in range(200):
         plan = controller.plan([FIXED_ONLY])
         accepted = next((at for at in range(plan.length) if generator.random() > share), plan.length)
-        controller.observe(plan, Outcome(plan.length, accepted, verify[1] if not plan.length else None))
+        controller.observe(plan, RoundOutcome(plan.length, accepted, verify[1] if not plan.length else None))
         lengths.append(plan.length)
 
     assert set(lengths) <= {0, 5}
@@ -140,9 +146,9 @@ def test_a_fixed_length_teaches_what_it_shows() -> None:
     controller = FixedController(3, known)
     before = known.costs.price_s("draft", 3)
     for _ in range(30):
-        controller.observe(PLAIN, Outcome(seconds=1.0))
-        controller.observe(Plan("draft", 3), Outcome(3, 3, seconds=3.0))
-        controller.observe(Plan("draft", 3), Outcome(3, 3, seconds=None))
+        controller.observe(PLAIN, RoundOutcome(seconds=1.0))
+        controller.observe(Plan("draft", 3), RoundOutcome(3, 3, seconds=3.0))
+        controller.observe(Plan("draft", 3), RoundOutcome(3, 3, seconds=None))
 
     assert known.costs.price_s("draft", 3) > 2 * before
     assert known.rates_of("draft", 0).by_position(hopeful=False)[0] > 0.9
@@ -174,9 +180,9 @@ def test_every_controller_learns_what_reading_takes_and_what_was_not_used(specul
 
 def test_a_draft_longer_or_shorter_than_what_was_emitted_teaches_as_far_as_both_go() -> None:
     known = History()
-    known.learn(Plan("draft", 3), Outcome(3, 0, guesses=[[1, 2, 3, 4]] * 3, truths=[4]))
+    known.learn(Plan("draft", 3), RoundOutcome(3, 0, guesses=[[1, 2, 3, 4]] * 3, truths=[4]))
     assert known.sharpness["draft"].level == 3
-    known.learn(Plan("draft", 1), Outcome(1, 1, guesses=[[4, 3, 2, 1]], truths=[1, 4, 4]))
+    known.learn(Plan("draft", 1), RoundOutcome(1, 1, guesses=[[4, 3, 2, 1]], truths=[1, 4, 4]))
     assert known.sharpness["draft"].level == 3
 
 
@@ -185,10 +191,10 @@ def test_what_a_draft_said_of_its_tokens_is_weighed_by_what_came_of_them() -> No
     known = history(FLAT, rates=rounds(0.8))
     before = AutoController(known).plan([DRAFT]).stop
     assert before is not None
-    known.learn(Plan("draft", 1), Outcome(1, 1))
+    known.learn(Plan("draft", 1), RoundOutcome(1, 1))
     assert known.worth["draft"].by_grade == before.worth
     for _ in range(20):
-        known.learn(Plan("draft", 1), Outcome(1, 0, probabilities=[0.9]))
+        known.learn(Plan("draft", 1), RoundOutcome(1, 0, probabilities=[0.9]))
     after = AutoController(known).plan([DRAFT]).stop
 
     assert after is not None
@@ -201,7 +207,7 @@ def test_no_draft_is_planned_for_two_rounds_of_nothing_but_drafts_too_many() -> 
     lengths = []
     for _ in range(250):
         plan = controller.plan([FIXED_ONLY])
-        controller.observe(plan, Outcome(plan.length, plan.length, 1.0 + 0.02 * plan.length))
+        controller.observe(plan, RoundOutcome(plan.length, plan.length, 1.0 + 0.02 * plan.length))
         lengths.append(plan.length)
     plain_at = [at for at, length in enumerate(lengths) if not length]
 
@@ -257,15 +263,15 @@ def test_stopping_by_itself_and_a_fixed_length_are_compared(tokens: float, stops
 def test_a_fixed_length_shows_what_stopping_would_have_brought() -> None:
     """The draft doubts its second token, rightly: stopping there costs less and brings as much."""
     known = history(FLAT, rates=[(4, 1)] * 200)
-    known.learn(Plan("draft", 2), Outcome(2, 1, probabilities=[0.99, 0.05]))
+    known.learn(Plan("draft", 2), RoundOutcome(2, 1, probabilities=[0.99, 0.05]))
     controller = AutoController(known)
     controller.plan([DRAFT])
     for _ in range(60):
         controller.observe(
-            Plan("draft", 4, stop=StopRule((), ())), Outcome(4, 1, 1.3, probabilities=[0.99, 0.05, 0.5, 0.5])
+            Plan("draft", 4, stop=StopRule((), ())), RoundOutcome(4, 1, 1.3, probabilities=[0.99, 0.05, 0.5, 0.5])
         )
 
-    brought = known.record_of("draft").rate(Policy.STOPPING, Option(PLAIN, 0.0, 0.0))
+    brought = known.record_of("draft").rate(Policy.STOPPING, PricedPlan(PLAIN, 0.0, 0.0))
     assert brought > 2 / known.costs.price_s("draft", 2) * 0.98
 
 
@@ -274,61 +280,25 @@ def test_a_fixed_length_shows_what_stopping_would_have_brought() -> None:
 
 def plain(controller: AutoController, count: int, seconds: float = 1.0) -> None:
     for _ in range(count):
-        controller.observe(PLAIN, Outcome(seconds=seconds))
-
-
-def test_a_useless_draft_is_parked_and_not_asked() -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    known.credit = 0.0
-    controller = AutoController(known)
-
-    assert controller.plan([DRAFT]) == PLAIN
-    assert controller.parked
-    assert not controller.wants("draft")
-    assert 0 < known.draft_speed < 1
-
-
-def test_drafting_begins_with_a_lead_of_two_per_cent_and_goes_on_without() -> None:
-    """Of a token that always stands; going on, it may cost as much as it brings, or a little more."""
-    always = [(1, 1)] * 3000
-    for price, begins in ((0.985, False), (0.95, True)):
-        controller = AutoController(history({1: 1.0, 33: 1.0}, price, rates=always))
-        assert bool(controller.plan([Offer("draft", 1)]).length) == begins
-    known = history({1: 1.0, 33: 1.0}, 0.95, rates=always)
-    controller = AutoController(known)
-    assert controller.plan([Offer("draft", 1)]).length == 1
-    for price in (0.985, 1.01):
-        known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": price})
-        assert controller.plan([Offer("draft", 1)]).length == 1
-    known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": 1.1})
-    assert controller.plan([Offer("draft", 1)]) == PLAIN
-
-
-def test_a_parked_draft_is_tried_when_the_credit_allows() -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    controller = AutoController(known)
-    controller.plan([FIXED_ONLY])
-    known.credit = 0.9
-    assert controller.plan([FIXED_ONLY]) == PLAIN  # a second token costs a whole round
-    known.credit = 1.2
-    assert controller.plan([FIXED_ONLY]).length == 1
-    assert controller.parked
-    controller.observe(Plan("draft", 1), Outcome(1, 0, 2.05))
-    assert known.credit == pytest.approx(1.2 + 0.004 + 1 - 2.05, abs=0.05)
+        controller.observe(PLAIN, RoundOutcome(seconds=seconds))
 
 
 def test_a_try_may_cost_all_of_the_credit_and_no_more() -> None:
     """A draft of one token takes two rounds here, so it needs a credit of one; a second source is tried for less."""
     known = history({1: 1.0, 33: 33.0}, 0.0, rates=rounds(0.05))
     for _ in range(100):
-        known.learn(Plan("other", 1), Outcome(1, 0))
+        known.learn(Plan("other", 1), RoundOutcome(1, 0))
     controller = AutoController(known)
     controller.plan([FIXED_ONLY])
     plain(controller, 20)
     known.credit = 1 - 1e-6
     assert controller.plan([FIXED_ONLY]) == PLAIN
     known.credit = 1 + 1e-6
-    assert controller.plan([Offer("other", 1), FIXED_ONLY]).source == "draft"  # the better of the two
+    plan = controller.plan([Offer("other", 1), FIXED_ONLY])
+    assert plan == Plan("draft", 1)  # the better of the two
+    assert controller.parked
+    controller.observe(plan, RoundOutcome(1, 0, 2.05))
+    assert known.credit == pytest.approx(1 + 0.004 + 1 - 2.05, abs=0.05)
 
 
 def test_a_draft_that_could_not_be_measured_is_not_asked_but_where_drafts_were_asked_for() -> None:
@@ -346,24 +316,25 @@ def test_a_draft_that_could_not_be_measured_is_not_asked_but_where_drafts_were_a
 
 
 def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
-    """Parked where it does not pay, and back where it promises two per cent more; between the two it stays as it is."""
+    """Two per cent, of a token that always stands; between the two it stays as it is."""
     known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
+    known.credit = 0.0
     controller = AutoController(known)
-    parked = []
-    for price in (0.5, 0.985, 1.1, 0.985, 0.5):
+    drafts = []
+    for price in (0.985, 0.95, 0.985, 1.1, 0.985, 0.95):
         known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": price})
-        controller.plan([Offer("draft", 1)])
-        parked.append(controller.parked)
+        drafts.append((bool(controller.plan([Offer("draft", 1)]).length), controller.parked))
 
-    assert parked == [False, False, True, True, False]
-    assert known.draft_speed == pytest.approx(2 / 1.5, rel=0.01)
+    on, rests = (True, False), (False, True)
+    assert drafts == [(False, False), on, on, rests, rests, on]
+    assert known.draft_speed == pytest.approx(2 / 1.95, rel=0.01)
 
 
 def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
     """A change promises two per cent or is not made, whichever of the two comes first."""
     known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
     for _ in range(3000):
-        known.learn(Plan("lookup", 1), Outcome(1, 1))
+        known.learn(Plan("lookup", 1), RoundOutcome(1, 1))
     controller = AutoController(known)
     offers = [Offer("draft", 1), Offer("lookup", 1, free=True)]
     chosen = []
@@ -380,12 +351,12 @@ def test_credit_grows_slowly_with_time_and_with_what_drafting_gains() -> None:
     controller = AutoController(known)
     plain(controller, 100)
     assert known.credit == pytest.approx(0.4)
-    controller.observe(Plan("draft", 1), Outcome(1, 1, 1.06))
+    controller.observe(Plan("draft", 1), RoundOutcome(1, 1, 1.06))
     assert known.credit == pytest.approx(0.4 + 0.004 + 2 - 1.06, abs=0.02)
-    controller.observe(Plan("draft", 8), Outcome(8, 8, 1.5))
+    controller.observe(Plan("draft", 8), RoundOutcome(8, 8, 1.5))
     assert known.credit == 3.0  # no more than this is saved up
     for _ in range(9):
-        controller.observe(Plan("draft", 8), Outcome(8, 0, 1.5))
+        controller.observe(Plan("draft", 8), RoundOutcome(8, 0, 1.5))
     assert known.credit == 0.0  # what is lost is lost
 
 
@@ -395,7 +366,7 @@ def test_credit_is_counted_in_plain_rounds_however_long_those_are(plain_s: float
     known.costs.observe_reading("draft", 512, 512 * plain_s / 1000)
     known.credit = 1.5
     controller = AutoController(known)
-    controller.observe(Plan("draft", 4), Outcome(4, 1, 2 * plain_s))
+    controller.observe(Plan("draft", 4), RoundOutcome(4, 1, 2 * plain_s))
     assert known.credit == pytest.approx(1.5 + 0.004 + 2 - 2)
     controller.plan([FIXED_ONLY])
     plain(controller, 10, plain_s)
@@ -404,27 +375,16 @@ def test_credit_is_counted_in_plain_rounds_however_long_those_are(plain_s: float
     assert not controller.may_read(Offer("draft", 0, behind=800))
 
 
-def test_who_does_not_say_that_it_is_behind_has_nothing_to_read() -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    known.costs.observe_reading("draft", 512, 512.0)
-    controller = AutoController(known)
-    controller.plan([FIXED_ONLY])
-    plain(controller, 10)
-    known.credit = 0.5
-
-    assert controller.wants("draft")
-
-
 def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
     known = history(FLAT)
     controller = AutoController(known)
     plain(controller, 9, 2.0)
     for _ in range(9):
-        controller.observe(PLAIN, Outcome(seconds=None))
+        controller.observe(PLAIN, RoundOutcome(seconds=None))
     assert known.costs.plain_s == pytest.approx(2.0)
     for _ in range(99):
-        controller.observe(PLAIN, Outcome(seconds=2.0))
-        controller.observe(Plan("draft", 3), Outcome(3, 0, 5.0))
+        controller.observe(PLAIN, RoundOutcome(seconds=2.0))
+        controller.observe(Plan("draft", 3), RoundOutcome(3, 0, 5.0))
 
     assert known.costs.price_s("draft", 3) / known.costs.plain_s == pytest.approx(2.5, rel=0.05)
 
@@ -442,7 +402,7 @@ def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before
         plan = controller.plan([offer] if controller.wants("draft") else [])
         drafted = plan.length
         seconds = 1.0 + 0.06 * drafted
-        controller.observe(plan, Outcome(drafted, drafted, seconds, probabilities=[0.99] * drafted))
+        controller.observe(plan, RoundOutcome(drafted, drafted, seconds, probabilities=[0.99] * drafted))
         plans.append(drafted)
 
     assert plans[0] == 0
@@ -450,14 +410,17 @@ def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before
     assert not controller.parked
 
 
-def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
+def test_a_useless_draft_is_parked_and_the_next_reply_knows_it() -> None:
     known = history(STEEP, rates=rounds(0.05))
-    AutoController(known).plan([DRAFT])
-    second = AutoController(known)
-
-    assert second.parked
-    assert not second.may_read(Offer("draft", 0, has_probabilities=True, behind=100))
-    assert second.plan([DRAFT]) == PLAIN
+    known.credit = 0.0
+    first = AutoController(known)
+    assert first.plan([DRAFT]) == PLAIN
+    assert 0 < known.draft_speed < 1
+    for controller in (first, AutoController(known)):
+        assert controller.parked
+        assert not controller.wants("draft")
+        assert not controller.may_read(Offer("draft", 0, has_probabilities=True, behind=100))
+        assert controller.plan([DRAFT]) == PLAIN
     good = history(FLAT, rates=rounds(0.9))
     AutoController(good).plan([DRAFT])
     assert not AutoController(good).parked
@@ -469,8 +432,8 @@ def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
 def test_the_better_of_two_sources_is_chosen_each_round() -> None:
     known = history(FLAT, 0.2, rates=rounds(0.7))
     for _ in range(200):
-        known.learn(Plan("lookup", 8, 4), Outcome(8, 8))
-        known.learn(Plan("lookup", 3, 1), Outcome(3, 0))
+        known.learn(Plan("lookup", 8, 4), RoundOutcome(8, 8))
+        known.learn(Plan("lookup", 3, 1), RoundOutcome(3, 0))
     known.credit = 0.0
     controller = AutoController(known)
 
@@ -489,18 +452,6 @@ def test_a_lookup_that_does_not_pay_parks_no_draft() -> None:
     assert known.draft_speed == 0
 
 
-def test_an_offer_not_taken_up_teaches_all_the_same() -> None:
-    known = history(FLAT)
-    known.credit = 0.0
-    controller = AutoController(known)
-    for _ in range(200):
-        controller.learn_unused(Offer("lookup", 4, 2, free=True), 4, 0)
-
-    assert controller.plan([Offer("lookup", 4, 2, free=True)]) == PLAIN
-    known.credit = 1e-9
-    assert controller.plan([Offer("lookup", 4, 3, free=True)]).length > 0
-
-
 # Reading.
 
 
@@ -515,13 +466,6 @@ def test_a_draft_reads_a_chat_only_if_that_saves_time(behind: int, reads: bool) 
     controller = AutoController(known)
 
     assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=behind)) is reads
-
-
-def test_before_anything_is_known_a_draft_reads() -> None:
-    controller = AutoController(History())
-
-    assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=5_000))
-    assert not controller.parked
 
 
 @pytest.mark.parametrize(("share", "behind", "parked"), [(0.02, 512, True), (0.8, 200_000, False)])
@@ -546,7 +490,7 @@ def test_every_token_of_a_long_reply_counts_for_reading() -> None:
     known.costs.observe_reading("draft", 512, 0.512)
     controller = AutoController(known)
     for _ in range(400):
-        controller.observe(Plan("draft", 4), Outcome(4, 4, 0.07))
+        controller.observe(Plan("draft", 4), RoundOutcome(4, 4, 0.07))
 
     assert controller.may_read(Offer("draft", 0, behind=40_000))
     assert not controller.may_read(Offer("draft", 0, behind=90_000))
@@ -561,7 +505,7 @@ def test_one_round_of_a_reply_is_plain_while_few_plain_ones_are_known() -> None:
         planned = []
         for _ in range(5):
             planned.append(controller.plan([FIXED_ONLY]).length)
-            controller.observe(PLAIN, Outcome(0, 0))
+            controller.observe(PLAIN, RoundOutcome(0, 0))
         return planned
 
     assert 0 not in lengths()  # nothing was drafted yet that could be compared
@@ -584,7 +528,7 @@ def forward_history() -> History:
     return History(RoundCosts(Calibration(FORWARD, {"draft": 0.05})))
 
 
-def spent(outcome: Outcome) -> float:
+def spent(outcome: RoundOutcome) -> float:
     """Of the credit, in plain rounds, beside what a round gives back."""
     known = forward_history()
     known.credit = 2.0
@@ -592,19 +536,19 @@ def spent(outcome: Outcome) -> float:
     controller.observe(PLAN, outcome)
     given = forward_history()
     given.credit = 2.0
-    AutoController(given).observe(PLAIN, Outcome())
+    AutoController(given).observe(PLAIN, RoundOutcome())
     return given.credit - known.credit
 
 
 @pytest.mark.parametrize(
     ("outcome", "cost"),
     [
-        (Outcome(4, 0, proposed=4), 1.6 - 1),
-        (Outcome(4, 2, proposed=4), 1.6 - 3),
-        (Outcome(2, 2, proposed=4), 1.6 - 3),  # the reply ended within the draft
+        (RoundOutcome(4, 0, proposed=4), 1.6 - 1),
+        (RoundOutcome(4, 2, proposed=4), 1.6 - 3),
+        (RoundOutcome(2, 2, proposed=4), 1.6 - 3),  # the reply ended within the draft
     ],
 )
-def test_a_round_is_charged_all_that_it_checked(outcome: Outcome, cost: float) -> None:
+def test_a_round_is_charged_all_that_it_checked(outcome: RoundOutcome, cost: float) -> None:
     assert spent(outcome) == pytest.approx(max(-1.0, cost), abs=0.02)  # there is no room for a larger credit
 
 
@@ -612,23 +556,11 @@ def test_the_time_of_a_round_is_that_of_all_that_it_checked() -> None:
     known, seen = forward_history(), []
     known.costs.observe = lambda source, drafted, seconds: seen.append((source, drafted, seconds))  # type: ignore[method-assign]
     for controller in (FixedController(4, known), AutoController(known)):
-        controller.observe(PLAN, Outcome(2, 2, seconds=1.6, proposed=4))
+        controller.observe(PLAN, RoundOutcome(2, 2, seconds=1.6, proposed=4))
     assert seen == [("draft", 4, 1.6)] * 2
 
 
 # What tries are paid from: what a parked draft reads, and drafts that lose all that they had gained.
-
-
-def test_a_parked_draft_does_not_read_where_no_try_could_follow() -> None:
-    """Reading 200 tokens takes a fifth of a plain round, and a token after that more than a whole one."""
-    known = history(STEEP, rates=rounds(0.05))
-    known.costs.observe_reading("draft", 512, 0.512)
-    controller = AutoController(known)
-    controller.plan([DRAFT])
-    plain(controller, 10)
-    for credit, reads in ((0.3, False), (1.2, False), (1.3, True)):
-        known.credit = credit
-        assert controller.may_read(Offer("draft", 0, behind=200)) is reads
 
 
 def test_what_a_parked_draft_reads_is_paid_from_the_credit() -> None:
@@ -666,7 +598,7 @@ def test_drafts_that_gain_all_of_the_credit_and_lose_it_are_doubted_once() -> No
     """Of that source, whatever the grade; not where a plain round finds the credit gone."""
     known = history(FLAT, rates=rounds(0.9))
     for _ in range(100):
-        known.learn(Plan("lookup", 4, 2), Outcome(4, 4))
+        known.learn(Plan("lookup", 4, 2), RoundOutcome(4, 4))
 
     def rate(source: str, grade: int = 0) -> float:
         return known.rates_of(source, grade).by_position(hopeful=False)[0]
@@ -675,7 +607,7 @@ def test_drafts_that_gain_all_of_the_credit_and_lose_it_are_doubted_once() -> No
         """How far the rate falls in a round of this credit."""
         known.credit = credit
         before = rate("draft")
-        AutoController(known).observe(Plan("draft", 16), Outcome(16, accepted, 1.9))
+        AutoController(known).observe(Plan("draft", 16), RoundOutcome(16, accepted, 1.9))
         return before - rate("draft")
 
     assert play(0.5) < 0.01  # nothing had been gained
@@ -702,13 +634,6 @@ def test_a_try_may_cost_the_credit_in_plain_rounds(credit: float, tried: bool) -
     assert bool(controller.plan([FIXED_ONLY]).length) is tried
 
 
-def test_while_no_plain_round_has_a_price_nothing_more_is_read() -> None:
-    known = History()
-    known.costs.observe_reading("draft", 512, 0.5)
-
-    assert not AutoController(known).may_read(Offer("draft", 0, behind=512))
-
-
 def test_replies_with_contexts_of_their_own_are_priced_by_them() -> None:
     """What others plan between a reply's plan and its round changes nothing."""
     known = History(RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.01}, draft_deep_s={"draft": 0.001})))
@@ -720,7 +645,37 @@ def test_replies_with_contexts_of_their_own_are_priced_by_them() -> None:
         long.share(1, 10_000)
         assert long.plan([offer]) == PLAIN, "each of its tokens costs ten plain rounds"
         assert plan.length >= 1
-        short.observe(plan, Outcome(plan.length, plan.length, 1 + 0.01 * plan.length))
-        long.observe(PLAIN, Outcome(seconds=1.0))
+        short.observe(plan, RoundOutcome(plan.length, plan.length, 1 + 0.01 * plan.length))
+        long.observe(PLAIN, RoundOutcome(seconds=1.0))
     known.costs.context_tokens = 0
     assert known.costs.price_s("draft", 4) == pytest.approx(1.04)
+
+
+# Rounds that several replies share: prices and rests of their own, and what fades by the step.
+
+
+@pytest.mark.parametrize(("speed", "parked"), [(0.0, False), (0.5, True), (1.0, False), (2.0, False)])
+def test_a_draft_rests_as_it_last_did_in_that_company(speed: float, parked: bool) -> None:
+    known = history(FLAT)
+    known.shared_by(2).draft_speed = speed
+    controller = AutoController(known)
+    controller.share(2, 0)
+    assert controller.parked == parked
+    controller.share(1, 0)
+    assert not controller.parked
+
+
+@pytest.mark.parametrize("replies", [1, 2, 5])
+def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: int) -> None:
+    """What was seen of a draft says as little after so many steps as after so many rounds of one reply."""
+    known, alone = (history(FLAT, rates=rounds(0.3)) for _ in range(2))
+    company = [AutoController(known) for _ in range(replies)]
+    for controller in company:
+        controller.share(replies, 0)
+    for _ in range(30):
+        for controller in company:
+            controller.observe(PLAIN, RoundOutcome(0, 0, None))
+    plain(AutoController(alone), 30)
+    assert known.rates_of("draft", 0).by_position(hopeful=True) == pytest.approx(
+        alone.rates_of("draft", 0).by_position(hopeful=True)
+    )

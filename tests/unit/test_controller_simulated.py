@@ -81,19 +81,6 @@ def test_a_first_drafted_round_that_takes_long_parks_no_good_draft(
         assert history.draft_speed > 1, (seed, run.lengths)
 
 
-@pytest.mark.parametrize("machine", ["saw", "metal_4bit", "flat"])
-def test_a_fresh_pair_is_near_its_best_in_its_second_reply(machine: str) -> None:
-    shares = []
-    for seed in range(4):
-        history = make_history(MACHINES[machine])
-        for reply in range(2):
-            text = make_text("steady", 0.8, informative=False, tokens=200, seed=10 * seed + reply)
-            run = Run(MACHINES[machine], text, history, seed).write(200)
-        shares.append(run.speed() / best_fixed_speed(MACHINES[machine], text, 200))
-
-    assert statistics.mean(shares) > 0.93
-
-
 def test_a_draft_that_becomes_good_within_a_reply_is_used() -> None:
     hard = make_text("steady", 0.02, informative=False, tokens=400, seed=1)
     easy = make_text("steady", 0.95, informative=False, tokens=400, seed=2)

@@ -24,17 +24,13 @@ def test_a_forward_is_padded_to_a_cheaper_width(width: int, padded: int) -> None
     assert costs().padded(width) == padded
 
 
-def test_padding_must_gain_more_than_noise() -> None:
+def test_padding_must_gain_more_than_noise_and_its_rollback() -> None:
+    """Three tokens as four: 46 + 14 instead of 60.9 is not worth it, 46 + 13 is."""
+    assert [costs(rollback=seconds).padded(3) for seconds in (14.0, 13.0)] == [3, 4]
     assert costs({1: 10.0, 2: 9.75, 33: 100.0}).padded(1) == 1
     assert costs({1: 10.0, 2: 9.65, 33: 100.0}).padded(1) == 2
     for gained, padded in ((8.8, 1), (8.6, 2)):
         assert RoundCosts(Calibration({1: 10.0, 2: gained, 33: 100.0}, error=0.05)).padded(1) == padded
-
-
-def test_padding_pays_for_its_rollback() -> None:
-    """Three tokens as four: 46 + 14 instead of 60.9 is not worth it, 46 + 13 is."""
-    assert costs(rollback=14.0).padded(3) == 3
-    assert costs(rollback=13.0).padded(3) == 4
 
 
 @pytest.mark.parametrize(
@@ -81,50 +77,22 @@ def test_beyond_the_widest_measured_forward_none_is_cheaper(widest: float) -> No
     assert prices[15:] == sorted(prices[15:])
 
 
-def test_a_slow_machine_raises_every_price_alike() -> None:
+@pytest.mark.parametrize(
+    ("plain_rounds", "plain"),
+    [
+        ([92.0] * 7, 92.0),
+        ([46.0, 46.0, 460.0, 46.0], 46.0),  # one slow round changes nothing
+        ([46.0, 0.0, 46.0], 46.0),  # by a coarse clock
+        ([46.0] * 50 + [60.0] * 4, 60.0),  # a chat that grows long is followed within a few rounds
+    ],
+)
+def test_plain_rounds_raise_or_lower_every_price_alike(plain_rounds: list[float], plain: float) -> None:
     priced = costs()
-    for _ in range(7):
-        priced.observe("", 0, 92.0)
-
-    assert priced.plain_s == pytest.approx(92.0)
-    assert priced.price_s("draft", 3) == pytest.approx(104.0)
-
-
-def test_one_slow_round_changes_nothing() -> None:
-    priced = costs()
-    for seconds in (46.0, 46.0, 460.0, 46.0):
+    for seconds in plain_rounds:
         priced.observe("", 0, seconds)
 
-    assert priced.plain_s == pytest.approx(46.0)
-
-
-def test_a_round_that_took_no_time_by_a_coarse_clock_breaks_nothing() -> None:
-    priced = costs()
-    for seconds in (46.0, 0.0, 46.0):
-        priced.observe("", 0, seconds)
-
-    assert priced.plain_s == pytest.approx(46.0)
-
-
-def test_a_chat_that_grows_long_is_followed_within_a_few_rounds() -> None:
-    priced = costs()
-    for seconds in [46.0] * 50 + [60.0] * 4:
-        priced.observe("", 0, seconds)
-
-    assert priced.plain_s == pytest.approx(60.0)
-
-
-def test_load_during_drafted_rounds_is_not_held_against_drafting() -> None:
-    """Everything takes twice as long while drafts run: what they cost beside a plain round stays nearly as it was."""
-    priced = costs()
-    for _ in range(20):
-        priced.observe("", 0, 46.0)
-    before = priced.price_s("draft", 3) / priced.plain_s
-    for _ in range(200):
-        priced.observe("draft", 3, 104.0)
-
-    assert priced.plain_s == pytest.approx(92.0, rel=0.3)
-    assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(before, rel=0.4)
+    assert priced.plain_s == pytest.approx(plain)
+    assert priced.price_s("draft", 3) == pytest.approx(plain * 52 / 46)
 
 
 def test_rounds_of_a_length_that_take_longer_than_calibrated_cost_more() -> None:
@@ -170,6 +138,7 @@ def test_drafted_rounds_far_from_plain_ones_change_no_price() -> None:
         priced.observe("draft", 3, 99.0)
 
     assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(before)
+    assert priced.plain_s == pytest.approx(46.0 * 99 / 52, rel=0.3)  # load is not held against drafting
 
 
 def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None:
@@ -186,33 +155,24 @@ def test_without_a_calibration_tokens_cost_what_they_were_seen_to_cost() -> None
     assert priced.price_s("draft", 4) / priced.plain_s == pytest.approx(1 + 4 * 1.2, rel=0.05)
 
 
-def test_without_a_calibration_a_draft_is_not_priced_by_its_very_first_round() -> None:
-    """That one also pays for what is done once: three times as long as those after it."""
+@pytest.mark.parametrize(
+    ("drafted", "rounds", "least", "most"),
+    [
+        (1, [36.0], 1.0, 1.7),  # the very first one also pays for what is done once
+        (2, [3.0], 1.0, 1.1),  # a plain round that was slow by chance makes no drafted one cheaper than itself
+        (1, [12.0] * 100 + [15.0] * 60, 1.4, 1.51),  # what a token costs is followed, however many have been seen
+    ],
+)
+def test_without_a_calibration_a_draft_is_priced_by_its_rounds(
+    drafted: int, rounds: list[float], least: float, most: float
+) -> None:
     priced = RoundCosts()
     priced.observe("", 0, 10.0)
-    priced.observe("draft", 1, 36.0)
-    priced.observe("", 0, 10.0)
-
-    assert priced.price_s("draft", 1) / priced.plain_s < 1.7
-
-
-def test_without_a_calibration_no_token_is_free_of_charge_below_nothing() -> None:
-    """A plain round that was slow by chance makes no drafted one cheaper than itself."""
-    priced = RoundCosts()
-    priced.observe("", 0, 10.0)
-    priced.observe("draft", 2, 3.0)
-
-    assert priced.plain_s <= priced.price_s("draft", 2) < 1.1 * priced.plain_s
-
-
-def test_without_a_calibration_what_a_token_costs_is_followed() -> None:
-    """However many have been seen: 100 tokens at a fifth of a plain round, then 60 at half of one."""
-    priced = RoundCosts()
-    for seconds in [12.0] * 100 + [15.0] * 60:
+    for seconds in rounds:
+        priced.observe("draft", drafted, seconds)
         priced.observe("", 0, 10.0)
-        priced.observe("draft", 1, seconds)
 
-    assert 1.4 < priced.price_s("draft", 1) / priced.plain_s < 1.51
+    assert least <= priced.price_s("draft", drafted) / priced.plain_s < most
 
 
 def test_without_a_calibration_longer_drafts_come_step_by_step() -> None:

@@ -20,7 +20,7 @@ from app.documents.reading import MOST_FILE_BYTES, name_of, read_file
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_name, as_title
 from app.storage.parts import attachments_from_json, parts_to_json
-from app.system.limited_child import Limits, Stop, Stopped
+from app.system.limited_child import ChildLimits, ChildStopped, Stop
 from tests.helpers.pdf_files import pdf_bytes, with_password
 from tests.helpers.picture_files import rgb_png
 
@@ -195,14 +195,14 @@ def test_a_pdf_that_takes_too_much_is_given_up(tmp_path: Path, monkeypatch: pyte
     path = write(tmp_path, "bomb.pdf", bomb)
     assert path.stat().st_size < 300_000
     assert refusal(path) in (WhyNot.TOO_COMPLEX, WhyNot.DAMAGED, WhyNot.TOO_LONG)
-    monkeypatch.setattr(pdf, "LIMITS", Limits(cpu_s=1, memory_bytes=1, output_bytes=20))
+    monkeypatch.setattr(pdf, "LIMITS", ChildLimits(cpu_s=1, memory_bytes=1, output_bytes=20))
     assert refusal(write(tmp_path, "two.pdf", pdf_bytes(["The first page"]))) is WhyNot.TOO_COMPLEX
 
 
 def test_reading_a_pdf_can_be_stopped(tmp_path: Path) -> None:
     path = write(tmp_path, "many.pdf", pdf_bytes([f"Page {number}" for number in range(300)]))
     stop = Stop()
-    with pytest.raises(Stopped):
+    with pytest.raises(ChildStopped):
         read_file(path, stop, lambda _share: stop.ask(), lambda _picture: "")
 
 

@@ -36,11 +36,6 @@ def test_stored_and_read_again() -> None:
         assert list(again.marks(thinking=thinking)) == list(drafted.marks(thinking=thinking))
 
 
-def test_nothing_drafted_is_nothing_stored() -> None:
-    assert DraftedText().to_json() is None
-    assert not DraftedText()
-
-
 def test_a_long_reply_stays_small() -> None:
     """20,000 tokens of three letters, seven in ten of them foreseen."""
     chance, drafted, at = random.Random(1), DraftedText(), 0
@@ -88,3 +83,4 @@ def test_a_cut_text_loses_the_marks_behind_the_cut() -> None:
 )
 def test_damaged_marks_are_no_marks(stored: str) -> None:
     assert not DraftedText(stored)
+    assert DraftedText(stored).to_json() is None

@@ -27,12 +27,6 @@ def on_the_screen(language: str) -> frozenset[tuple[str, str]]:
     return frozenset((english.rstrip("…"), text.rstrip("…")) for english, text in texts)
 
 
-def keys_of(answer: str) -> list[str]:
-    found: list[str] = []
-    with_keys(answer, lambda key: found.append(key) or key)  # type: ignore[func-returns-value]
-    return found
-
-
 def names(section: HelpSection) -> set[str]:
     """What is bold, a route by its parts."""
     return {name.rstrip("…") for bold in _BOLD.findall(section.answer) for name in bold.split(" → ")}
@@ -82,10 +76,7 @@ def test_a_language_without_pages_has_the_english_ones() -> None:
 )
 def test_the_nearest_comes_first(language: str, query: str, page: str) -> None:
     assert search(query, help_pages(language))[0][0].name == page
-
-
-def test_what_is_nowhere_is_not_found() -> None:
-    assert search("qqqq", help_pages("en")) == []
+    assert search("qqqq", help_pages(language)) == []
 
 
 def test_keys_take_the_place_of_their_names() -> None:

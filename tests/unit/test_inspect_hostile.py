@@ -46,7 +46,6 @@ def one(**changes: object) -> bytes:
         GOOD + b"\0",
         GOOD[:20],
         struct.pack("<Q", 2**62) + GOOD[8:],
-        struct.pack("<Q", 10**9) + GOOD[8:],
         struct.pack("<Q", 0) + GOOD[8:],
         struct.pack("<Q", 4) + b"null",
         struct.pack("<Q", 100_000) + b"[" * 100_000,
@@ -60,16 +59,13 @@ def one(**changes: object) -> bytes:
         one(shape=[2.0]),
         one(shape=[True, 2]),
         one(shape=[1] * 1000 + [2]),
-        one(shape="2"),
-        one(shape=None),
         one(data_offsets=[8, 0]),
         one(data_offsets=[-8, 0]),
         one(data_offsets=[0]),
-        one(data_offsets=[0, 2**63]),
         one(data_offsets=[0, 10**30]),
         one(data_offsets=["0", "8"]),
     ],
-    ids=range(28),
+    ids=range(24),
 )
 def test_bad_safetensors_are_damage(tmp_path: Path, weights: bytes) -> None:
     folder = write_folder(tmp_path / "m", model_files() | {"model.safetensors": weights})
@@ -181,12 +177,9 @@ def test_files_that_are_missing_or_no_files(
         inspect_model(folder)
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_and_a_path_that_no_disk_accepts(tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound):
         inspect_model(tmp_path / "gone")
-
-
-def test_a_path_that_no_disk_accepts(tmp_path: Path) -> None:
     with pytest.raises(ModelError):
         inspect_model(tmp_path / ("a" * 300))
 

@@ -83,13 +83,10 @@ def test_alone_it_lists_what_it_can_start_and_how_the_rest_is_installed(capsys: 
     assert lines["codex"].endswith("Codex  (not installed: npm install -g @openai/codex)")
 
 
-def test_a_program_that_is_not_there_is_said_with_how_it_is_installed(
+def test_without_the_program_or_a_server_it_says_how_one_gets_it(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refusal(capsys, home, "codex") == "Codex is not installed: npm install -g @openai/codex"
-
-
-def test_without_a_server_it_says_how_one_is_turned_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with answering(200, {"data": []}) as port:
         pass  # nobody listens there any more
     assert refusal(capsys, home, "--port", port, "claude").startswith(

@@ -68,14 +68,10 @@ def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
         *("Previous 7 days", "Days ago"),
         *("September 2020", "Long ago", "Longer ago"),
     ]
-
-
-def test_headings_cannot_be_selected(model: ConversationListModel) -> None:
     heading, chat = model.index(0), model.index(1)
     assert (heading.data(ROW).group, chat.data(ROW).group) == (ChatGroup.PINNED, None)
     assert not model.flags(heading) & Qt.ItemFlag.ItemIsSelectable
     assert model.flags(chat) & Qt.ItemFlag.ItemIsSelectable
-    assert (chat.data(), chat.data(ROW).chat_id, chat.data(ROW).pinned) == ("Pinned one", 9, True)
 
 
 def test_a_search_that_has_not_answered_is_not_begun_anew_by_scrolling(chats: Chats) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication
 
-from app.system.failures import kind_of
 from app.system.logs import ErrorWatch, earlier_crash, open_log, put_aside
 from tests.architecture.project import ROOT
 
@@ -23,10 +22,16 @@ SECRET = "zebra"
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[Path]:
+def log(tmp_path: Path, restored: None) -> Path:
+    return open_log(tmp_path / "logs")
+
+
+@pytest.fixture
+def restored() -> Iterator[None]:
+    """What tests open is closed behind them."""
     before = logging.getLogger().handlers[:]
     level = logging.getLogger().level
-    yield open_log(tmp_path / "logs")
+    yield
     faulthandler.disable()
     for handler in logging.getLogger().handlers[:]:
         if handler not in before:
@@ -92,34 +97,22 @@ def test_the_stacks_of_a_crash_are_kept_until_the_next_one(tmp_path: Path) -> No
         assert not (tmp_path / "crash.log").exists()
 
 
-def test_an_error_of_the_system_is_told_without_its_path() -> None:
-    assert kind_of(OSError(13, "Permission denied", "/home/zebra")) == "PermissionError: Permission denied"
-
-
+@pytest.mark.usefixtures("restored")
 def test_a_log_is_opened_whatever_stands_in_its_place(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
     os.mkfifo(folder / "hunch.log")
     (folder / "crash.log").symlink_to("/dev/full")
-    before = logging.getLogger().handlers[:]
-    try:
-        path = open_log(folder)
-        logging.getLogger("anybody").warning("words")
-        assert "words" in path.read_text(encoding="utf-8")
-        assert (folder / "crash.log").is_file()
-        assert len(list(folder.glob("*-aside-*"))) == 2
-    finally:
-        faulthandler.disable()
-        logging.basicConfig(handlers=before, force=True)
+    path = open_log(folder)
+    logging.getLogger("anybody").warning("words")
+    assert "words" in path.read_text(encoding="utf-8")
+    assert (folder / "crash.log").is_file()
+    assert len(list(folder.glob("*-aside-*"))) == 2
 
 
+@pytest.mark.usefixtures("restored")
 def test_the_stacks_of_a_crash_with_a_folder_in_their_place_cost_no_log(tmp_path: Path) -> None:
     (tmp_path / "crash.log").write_text("stacks", encoding="utf-8")
     (tmp_path / "earlier-crash.log").mkdir()
-    before = logging.getLogger().handlers[:]
-    try:
-        assert open_log(tmp_path).is_file()
-        assert "stacks" in earlier_crash(tmp_path)
-    finally:
-        faulthandler.disable()
-        logging.basicConfig(handlers=before, force=True)
+    assert open_log(tmp_path).is_file()
+    assert "stacks" in earlier_crash(tmp_path)

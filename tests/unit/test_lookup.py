@@ -44,12 +44,6 @@ def test_a_longer_match_drafts_more_and_is_of_a_higher_grade(match: int, most: i
     assert (offer.source, offer.most, offer.grade) == ("lookup", most, grade)
 
 
-def test_a_match_that_reaches_back_to_the_start_of_the_chat_ends_there() -> None:
-    proposer = LookupProposer()
-    assert drafted(proposer, [1, 2, 3, 4, 1, 2, 3]) == [4, 1, 2]
-    assert drafted(LookupProposer(), [5, 5, 5, 5, 5]) == [5, 5, 5, 5]
-
-
 @pytest.mark.parametrize("loop", [[5], [5, 6], [5, 6, 7, 8, 9]])
 def test_a_text_that_goes_round_is_drafted_round_after_round(loop: list[int]) -> None:
     """Lines of a table, say: what followed reaches the end of the text after one round, and goes on from its start."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 import os
 import plistlib
 import random
@@ -12,8 +11,6 @@ import re
 import shutil
 import struct
 import sys
-import time
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +18,6 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QImage
-from PySide6.QtSvg import QSvgRenderer
 
 from app.system import bundle_files, licences
 from app.system.services import MESSAGE, TEXT
@@ -122,25 +118,6 @@ def test_an_image_has_the_bytes_of_the_volume(tmp_path: Path, tools: Callable[[s
     assert struct.unpack_from(">Q", trailer, 492)[0] == len(volume) // 512
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("xorrisofs") is None, reason="it makes the volume")
-def test_the_same_app_makes_the_same_zip_and_image(tmp_path: Path, tools: Callable[[str], Any]) -> None:
-    made = []
-    for build in ("one", "another"):
-        app = tmp_path / build / "Hunch.app"
-        (app / "Contents").mkdir(parents=True)
-        (app / "Contents" / "file").write_bytes(b"words")
-        (app / "link").symlink_to("Contents/file")
-        tools("assemble").set_times(app)
-        files = tools("assemble").pack(app, with_image=True)
-        assert [each.name for each in files] == ["Hunch.zip", "Hunch.dmg"]
-        made.append([each.read_bytes() for each in files])
-        assert sorted(each.name for each in app.parent.iterdir()) == ["Hunch.app", "Hunch.dmg", "Hunch.zip"]
-        time.sleep(1.01)  # dates have seconds
-    assert made[0] == made[1]
-    assert zipfile.ZipFile(tmp_path / "one" / "Hunch.zip").read("Hunch.app/link") == b"Contents/file"
-
-
 LIBRARIES = Path("Contents/Resources/python/lib/python3.13/site-packages/mlx/lib")
 
 
@@ -226,23 +203,6 @@ def test_the_app_has_the_parts_of_qt_that_it_imports(tools: Callable[[str], Any]
 TO_DEBUG = {"com.apple.security.get-task-allow": True}
 
 
-@pytest.mark.parametrize(
-    ("module", "is_compiled"),
-    [
-        ("app/application", True),
-        ("transformers/utils/hub", True),
-        ("transformers/models/auto/tokenization_auto", True),
-        ("transformers/models/qwen3/configuration_qwen3", False),
-        ("transformers/pipelines/base", False),
-        ("pygments/lexers/_mapping", True),
-        ("pygments/lexers/_lasso_builtins", False),
-    ],
-)
-def test_what_each_start_loads_is_compiled(tools: Callable[[str], Any], module: str, is_compiled: bool) -> None:
-    found = re.search(tools("pruning").NOT_COMPILED, f"/Hunch.app/python3.13/site-packages/{module}.py")
-    assert (found is None) == is_compiled
-
-
 OURS = plistlib.loads((ROOT / "packaging" / "mac" / "entitlements.plist").read_bytes())
 
 
@@ -284,17 +244,6 @@ def test_nothing_of_when_and_where_it_was_built_is_left(tmp_path: Path, tools: C
     (folder / "RECORD").write_text(f"app/a.py,sha256=1,2\n{folder.name}/uv_cache.json,sha256=3,4\n")
     tools("assemble").forget_build(tmp_path)
     assert {each.name: each.read_text() for each in folder.iterdir()} == {"RECORD": "app/a.py,sha256=1,2\n"}
-
-
-def test_a_python_is_copied_without_what_only_developers_need(tmp_path: Path, tools: Callable[[str], Any]) -> None:
-    for name in ("libpython3.13.dylib", "python3.13/os.py", "python3.13/test/a.py", "python3.13/site-packages/a.py"):
-        file = tmp_path / "standalone" / "lib" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
-    assemble, copied = tools("assemble"), tmp_path / "app" / "python"
-    assemble.copy_python(tmp_path / "standalone", copied, assemble.TARGETS["mac"])
-    names = [str(each.relative_to(copied)) for each in copied.rglob("*") if each.is_file()]
-    assert sorted(names) == ["lib/libpython3.13.dylib", "lib/python3.13/os.py"]
 
 
 def test_a_package_whose_licence_is_not_told_is_named(app: Path, tools: Callable[[str], Any]) -> None:
@@ -420,19 +369,6 @@ def unpacked(data: bytes) -> bytes:
         else:
             found, at = found + data[at + 1 : at + 2] * (data[at] - 125) * (at + 2 < len(data)), at + 2
     return found
-
-
-def test_the_icon_has_layers_for_dark_and_tinted(tmp_path: Path, tools: Callable[[str], Any]) -> None:
-    tools("icon").write_document(ROOT / "resources" / "app_icon.svg", tmp_path / "Hunch.icon")
-    told = json.loads((tmp_path / "Hunch.icon" / "icon.json").read_text("utf-8"))
-    light, dark = told["fill-specializations"]
-    assert light["value"]["linear-gradient"][0] == "srgb:0.23922,0.35686,0.94118,1.00000"
-    assert dark["appearance"] == "dark"
-    (group,) = told["groups"]
-    for layer in group["layers"]:
-        drawing = tmp_path / "Hunch.icon" / "Assets" / layer["image-name"]
-        assert QSvgRenderer(str(drawing)).isValid()
-    assert len(group["layers"]) == 4
 
 
 @pytest.mark.parametrize("compiles", [True, False])

@@ -9,13 +9,13 @@ from operator import mul
 import pytest
 
 from engine.drafting.acceptance import AcceptRates
-from engine.drafting.controller import Choice, Option, Policy, Record, stop_floors
-from engine.drafting.plans import PLAIN, Outcome, Plan
+from engine.drafting.controller import Choice, Policy, PricedPlan, Record, stop_floors
+from engine.drafting.plans import PLAIN, Plan, RoundOutcome
 
 
 def test_a_policy_is_judged_by_what_it_brought_lately() -> None:
     """A long spell in which it brought less is made good by a shorter one in which it brought more."""
-    record, expected = Record(), Option(PLAIN, 2.0, 1.0)
+    record, expected = Record(), PricedPlan(PLAIN, 2.0, 1.0)
 
     def learn(tokens: float, count: int) -> float:
         for _ in range(count):
@@ -48,25 +48,19 @@ def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
         assert stop_floors(tokens, seconds, rate) == pytest.approx(searched)
 
 
-def test_a_draft_that_told_no_probabilities_says_nothing_of_stopping() -> None:
-    record = Record()
+@pytest.mark.parametrize(("stops", "probabilities"), [(True, ()), (False, (0.9, 0.4))])
+def test_a_draft_without_probabilities_or_that_never_stops_by_itself_says_nothing_of_stopping(
+    stops: bool, probabilities: tuple[float, ...]
+) -> None:
+    record, unknown = Record(), PricedPlan(Plan("draft"), 1.0, 1.0)
     choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
-    choice.stopping(record, (0.5,) * 10, plain_s=1.0)
-    before = record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0))
+    if stops:
+        choice.stopping(record, (0.5,) * 10, plain_s=1.0)
 
-    choice.teach(record, Outcome(drafted=2, accepted=2))
+    choice.teach(record, RoundOutcome(drafted=2, accepted=2, probabilities=probabilities))
 
-    assert record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0)) == before
-    assert record.rate(Policy.FIXED, Option(Plan("draft"), 1.0, 1.0)) != 1.0
-
-
-def test_a_draft_that_was_never_to_stop_by_itself_says_nothing_of_stopping() -> None:
-    record = Record()
-    choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
-
-    choice.teach(record, Outcome(drafted=2, accepted=2, probabilities=(0.9, 0.4)))
-
-    assert record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0)) == 1.0
+    assert record.rate(Policy.STOPPING, unknown) == 1.0
+    assert record.rate(Policy.FIXED, unknown) != 1.0
 
 
 @pytest.mark.parametrize(
@@ -87,8 +81,11 @@ def test_a_length_is_judged_by_what_a_round_of_it_would_have_brought(
         rates.learn(7, 7)
     choice = Choice(Plan("draft"), rates, seconds, hopeful=False)
     assert choice.fixed.plan.length == 3
-    choice.teach(record, Outcome(drafted, accepted))
-    assert record._sums[Policy.FIXED] == pytest.approx((tokens, cost))
+    choice.teach(record, RoundOutcome(drafted, accepted))
+    expected = Record()
+    expected.learn(Policy.FIXED, tokens, cost)
+    for prior in (PricedPlan(PLAIN, 0.0, 0.0), PricedPlan(PLAIN, 1.0, 1.0)):
+        assert record.rate(Policy.FIXED, prior) == pytest.approx(expected.rate(Policy.FIXED, prior))
 
 
 def _seen(right: int, of: int) -> AcceptRates:

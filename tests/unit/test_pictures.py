@@ -19,7 +19,7 @@ from app.documents import picture_values, pictures
 from app.documents.pictures import StoredPicture, kind_of, picture_of
 from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.sent_pictures import Decoder
-from app.system.limited_child import Stop, Stopped
+from app.system.limited_child import ChildStopped, Stop
 from app.words.notices_for_errors import not_attached
 from engine import PictureProblem, PictureRefused
 from tests.helpers.figures import read as read_figures
@@ -291,7 +291,7 @@ def test_a_stop_ends_every_child_that_runs_and_lets_none_begin() -> None:
     stop.hold(children[2])
     assert [child.wait() for child in children] == [-signal.SIGKILL] * 3
     decoder.stop()
-    with pytest.raises(Stopped):
+    with pytest.raises(ChildStopped):
         decoder(png(2, 2))
 
 

@@ -23,7 +23,7 @@ from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
 from app.storage.parts import Attachment, AttachmentKind
 from app.storage.portable import PortableChat, PortableMessage
-from app.system.limited_child import ChildFailed, Limits, Stop, Stopped
+from app.system.limited_child import ChildFailed, ChildLimits, ChildStopped, Stop
 from tests.helpers.foreign_chats import chatgpt, drawing, lm_studio, node, pointer, said, slot
 
 ASKED = node("q", "root", "user", "Why?")
@@ -251,9 +251,9 @@ def test_archives_that_lie_or_burst_are_refused(tmp_path: Path, monkeypatch: pyt
 def test_reading_can_be_stopped_and_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "many.json", json.dumps([chatgpt(ASKED, conversation_id=str(n)) for n in range(300)]))
     stop = Stop()
-    with pytest.raises(Stopped):
+    with pytest.raises(ChildStopped):
         find_chats([path], tmp_path / "spool", stop, lambda _share: stop.ask())
-    monkeypatch.setattr(reading, "LIMITS", Limits(cpu_s=1, memory_bytes=1, output_bytes=1000))
+    monkeypatch.setattr(reading, "LIMITS", ChildLimits(cpu_s=1, memory_bytes=1, output_bytes=1000))
     found = by_a_process(tmp_path, path)
     assert [each.why for each in found.problems] == [WhyNotRead.TOO_MUCH]
 

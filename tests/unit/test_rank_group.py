@@ -21,19 +21,19 @@ from engine.cluster import rank_group, worker
 from engine.cluster.operations import (
     PROTOCOL,
     Answer,
-    Broken,
     CanTruncate,
     Commit,
     Drop,
     Forward,
     Hello,
-    Load,
     Loaded,
+    LoadLayers,
     NotAValue,
     Operation,
     Ping,
     Pong,
-    Progress,
+    RankBroken,
+    RankProgress,
     Reply,
     Stepped,
     decoded,
@@ -82,8 +82,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 def joined(wire: Wire, digest: str = "files") -> None:
     wire.send(hello_here())
     value, _ = received(wire)
-    assert isinstance(value, Load)
-    wire.send(Progress(1, 2))
+    assert isinstance(value, LoadLayers)
+    wire.send(RankProgress(1, 2))
     wire.send(Loaded(digest, False))
 
 
@@ -144,7 +144,7 @@ LOST: dict[str, tuple[Script, RankEnd]] = {
     "goes in a step": (after_joining(lambda _wire, _raw: None), RankEnd.ENDED),
     "falls silent": (after_joining(never_again), RankEnd.SILENT),
     "stalls": (after_joining(only_pongs), RankEnd.STALLED),
-    "fails": (after_joining(lambda wire, _: wire.send(Broken("ValueError", "x"))), RankEnd.FAILED),
+    "fails": (after_joining(lambda wire, _: wire.send(RankBroken("ValueError", "x"))), RankEnd.FAILED),
     "answers another question": (after_joining(lambda wire, _: wire.send(Answer(True))), RankEnd.MISBEHAVED),
     "sends fewer states": (after_joining(lambda wire, _: wire.send(Stepped("float32"), b"1")), RankEnd.MISBEHAVED),
     "sends states of no type": (
@@ -218,7 +218,7 @@ def test_a_rank_whose_memory_is_short_is_heard_of_once(peers: list[Peer]) -> Non
 AT_REST: dict[str, tuple[Script, RankEnd]] = {
     "goes": (lambda _wire, _raw: None, RankEnd.ENDED),
     "falls silent": (never_again, RankEnd.SILENT),
-    "fails": (lambda wire, _: wire.send(Broken("ValueError", "x")), RankEnd.FAILED),
+    "fails": (lambda wire, _: wire.send(RankBroken("ValueError", "x")), RankEnd.FAILED),
     "says what nobody asked": (lambda wire, _: wire.send(Answer(True)), RankEnd.MISBEHAVED),
     "sends junk": (lambda _, raw: raw.sendall(b"\xff" * 64), RankEnd.MISBEHAVED),
 }
@@ -319,7 +319,7 @@ def test_what_waits_in_a_rank_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 VALUES = [
-    Load("a\udcff", 1, (2, 3)),
+    LoadLayers("a\udcff", 1, (2, 3)),
     Forward(1, 0, (1, 2)),
     Commit(1, 0),
     Drop((1,), ()),

@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from app.settings import Settings
-from app.system.secrets import Secrets, origin_of, system_keychain
+from app.system.secrets import Secrets, origin_of
 
 HUB = "https://hub.test"
 KEPT = '{"https://hub.test": "hf_canary"}'
@@ -204,7 +204,3 @@ def test_the_settings_file_never_holds_it(tmp_path: Path, file: Path) -> None:
     settings.save()
     assert settings.hub_token == "hf_canary"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"hf_canary" in path.read_bytes()]
-
-
-def test_a_system_without_keyring_has_no_keychain() -> None:
-    assert system_keychain() is None

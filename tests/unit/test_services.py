@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from app.system import services
-from app.system.objc import ServiceMethod
+from app.system import energy, services
+from app.system.objc import Methods, ServiceMethod
 from app.system.services import METHODS, Service, offer_service
 from tests.helpers.fake_objc import FakeObjectiveC
 
@@ -62,10 +62,20 @@ def test_nothing_that_fails_here_passes_into_macos_or_tells_the_words() -> None:
 
 
 def test_each_call_has_the_prototype_of_its_header() -> None:
-    assert METHODS["setServicesProvider:"] == (None, ctypes.c_void_p)
-    assert METHODS["stringForType:"] == (ctypes.c_void_p, ctypes.c_void_p)
-    assert METHODS["UTF8String"] == (ctypes.c_char_p,)
-    assert all(len(types) - 1 == selector.count(":") for selector, types in METHODS.items())
+    """On arm64 another one reads other registers."""
+    declared: Methods = {
+        "setServicesProvider:": (None, ctypes.c_void_p),
+        "stringForType:": (ctypes.c_void_p, ctypes.c_void_p),
+        "UTF8String": (ctypes.c_char_p,),
+        "stringWithUTF8String:": (ctypes.c_void_p, ctypes.c_char_p),
+        "thermalState": (ctypes.c_long,),
+        "isLowPowerModeEnabled": (ctypes.c_bool,),
+        "beginActivityWithOptions:reason:": (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p),
+        "endActivity:": (None, ctypes.c_void_p),
+    }
+    called = METHODS | energy.METHODS
+    assert {selector: called[selector] for selector in declared} == declared
+    assert all(len(types) - 1 == selector.count(":") for selector, types in called.items())
 
 
 @pytest.mark.expect_log("Services cannot ask Hunch: OSError")

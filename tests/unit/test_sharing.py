@@ -8,10 +8,10 @@ import pytest
 
 from engine.drafting.controller import History
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.runtime.sharing import Sharing, Way, _Rate
+from engine.runtime.sharing import BatchWay, Sharing
 
 FORWARD_S = {1: 1.0, 2: 1.1, 3: 1.2, 4: 1.3, 8: 2.0, 33: 8.0}
-TWO = (Way.SHARED, Way.TURNS)
+TWO = (BatchWay.SHARED, BatchWay.TURNS)
 
 
 def sharing(draft_speed: float, stands: float = 0.0) -> Sharing:
@@ -27,28 +27,28 @@ def sharing(draft_speed: float, stands: float = 0.0) -> Sharing:
 @pytest.mark.parametrize(
     ("replies", "draft_speed", "stands", "way"),
     [
-        (2, 0.0, 0.0, Way.SHARED),  # nothing is known of a draft
-        (2, 1.7, 0.0, Way.SHARED),  # two in 1.1 s are 1.8 a second
-        (2, 2.5, 0.0, Way.TURNS),
-        (4, 2.5, 0.0, Way.SHARED),  # four in 1.3 s are 3.1 a second
-        (4, 4.0, 0.0, Way.TURNS),
-        (8, 4.0, 0.0, Way.SHARED),
-        (2, 0.0, 0.9, Way.DRAFTED),  # some two and a half of each in 1.5 s
-        (2, 4.0, 0.9, Way.TURNS),
-        (2, 0.0, 0.1, Way.SHARED),
-        (8, 0.0, 0.9, Way.SHARED),  # sixteen tokens take four seconds
+        (2, 0.0, 0.0, BatchWay.SHARED),  # nothing is known of a draft
+        (2, 1.7, 0.0, BatchWay.SHARED),  # two in 1.1 s are 1.8 a second
+        (2, 2.5, 0.0, BatchWay.TURNS),
+        (4, 2.5, 0.0, BatchWay.SHARED),  # four in 1.3 s are 3.1 a second
+        (4, 4.0, 0.0, BatchWay.TURNS),
+        (8, 4.0, 0.0, BatchWay.SHARED),
+        (2, 0.0, 0.9, BatchWay.DRAFTED),  # some two and a half of each in 1.5 s
+        (2, 4.0, 0.9, BatchWay.TURNS),
+        (2, 0.0, 0.1, BatchWay.SHARED),
+        (8, 0.0, 0.9, BatchWay.SHARED),  # sixteen tokens take four seconds
     ],
 )
-def test_what_is_not_measured_yet_is_estimated(replies: int, draft_speed: float, stands: float, way: Way) -> None:
-    assert sharing(draft_speed, stands).choose(replies, list(Way), 0) is way
+def test_what_is_not_measured_yet_is_estimated(replies: int, draft_speed: float, stands: float, way: BatchWay) -> None:
+    assert sharing(draft_speed, stands).choose(replies, list(BatchWay), 0) is way
 
 
-def run(chooser: Sharing, steps: int, rates: Mapping[Way, float]) -> float:
+def run(chooser: Sharing, steps: int, rates: Mapping[BatchWay, float]) -> float:
     """Tokens a second over so many steps of two replies in a world with these rates."""
     tokens, seconds = 0, 0.0
     for _ in range(steps):
         way = chooser.choose(2, list(rates), 0)
-        step = 2 if way is Way.SHARED else 3
+        step = 2 if way is BatchWay.SHARED else 3
         took = step / rates[way]
         chooser.observe(way, 2, step, took)
         tokens, seconds = tokens + step, seconds + took
@@ -60,130 +60,102 @@ def run(chooser: Sharing, steps: int, rates: Mapping[Way, float]) -> float:
 def test_what_is_measured_counts(promised: float, turns_rate: float) -> None:
     """Near the better of the two where the promise is about true, and never far below sharing where it is not."""
     shared_rate = 1.8
-    reached = run(sharing(promised), 2000, {Way.SHARED: shared_rate, Way.TURNS: turns_rate})
+    reached = run(sharing(promised), 2000, {BatchWay.SHARED: shared_rate, BatchWay.TURNS: turns_rate})
 
     assert reached >= 0.93 * shared_rate
     if promised >= 1.2 * shared_rate and turns_rate >= 1.2 * shared_rate:
         assert reached >= 0.97 * turns_rate
 
 
-@pytest.mark.parametrize("best", list(Way))
-def test_of_three_ways_the_fastest_is_gone(best: Way) -> None:
-    rates = dict.fromkeys(Way, 1.4) | {best: 1.8}
+@pytest.mark.parametrize("best", list(BatchWay))
+def test_of_three_ways_the_fastest_is_gone(best: BatchWay) -> None:
+    rates = dict.fromkeys(BatchWay, 1.4) | {best: 1.8}
     chooser = sharing(3.0, 0.95)
 
     assert run(chooser, 2000, rates) >= 0.97 * 1.8
     assert chooser.way is best
 
 
-def test_turns_end_when_drafts_no_longer_pay() -> None:
-    chooser = sharing(3.0)
-    run(chooser, 100, {Way.SHARED: 1.8, Way.TURNS: 3.0})
-    assert chooser.choose(2, TWO, 0) is Way.TURNS
-    run(chooser, 100, {Way.SHARED: 1.8, Way.TURNS: 1.0})
-    assert chooser.choose(2, TWO, 0) is Way.SHARED
-
-
 @pytest.mark.parametrize(("turns", "leads", "falls_behind"), [(False, 2.01, 1.99), (True, 1.66, 1.65)])
 def test_a_change_must_promise_a_tenth_more(turns: bool, leads: float, falls_behind: float) -> None:
     """Two in 1.1 s are 1.818 a second: turns begin above 2.0 and end below 1.653."""
-    for draft_speed, expected in ((leads, Way.TURNS), (falls_behind, Way.SHARED)):
+    for draft_speed, expected in ((leads, BatchWay.TURNS), (falls_behind, BatchWay.SHARED)):
         chooser = sharing(3.0 if turns else 0.0)
-        assert chooser.choose(2, TWO, 0) is (Way.TURNS if turns else Way.SHARED)
+        assert chooser.choose(2, TWO, 0) is (BatchWay.TURNS if turns else BatchWay.SHARED)
         chooser.history.draft_speed = draft_speed
         for _ in range(12):
             chosen = chooser.choose(2, TWO, 0)
         assert chosen is expected
 
 
-@pytest.mark.parametrize(("rate", "way"), [(1.88, Way.DRAFTED), (1.86, Way.SHARED)])
-def test_where_no_caches_are_merged_a_lead_of_3_percent_will_do(rate: float, way: Way) -> None:
+@pytest.mark.parametrize(("rate", "way"), [(1.88, BatchWay.DRAFTED), (1.86, BatchWay.SHARED)])
+def test_where_no_caches_are_merged_a_lead_of_3_percent_will_do(rate: float, way: BatchWay) -> None:
     chooser = sharing(0.0, 0.9)
-    chooser.observe(Way.SHARED, 2, 20, 20 / 1.82)
-    chooser.observe(Way.DRAFTED, 2, 20, 20 / rate)
-    assert chooser.choose(2, list(Way), 0) is way
+    chooser.observe(BatchWay.SHARED, 2, 20, 20 / 1.82)
+    chooser.observe(BatchWay.DRAFTED, 2, 20, 20 / rate)
+    assert chooser.choose(2, list(BatchWay), 0) is way
 
 
 def test_it_looks_anew_every_twelve_steps_and_when_the_number_of_replies_changes() -> None:
     chooser = sharing(0.0)
-    assert chooser.choose(2, TWO, 0) is Way.SHARED
+    assert chooser.choose(2, TWO, 0) is BatchWay.SHARED
     chooser.history.draft_speed = 2.5
-    assert [chooser.choose(2, TWO, 0) for _ in range(12)] == [Way.SHARED] * 11 + [Way.TURNS]
-    assert [chooser.choose(4, TWO, 0) for _ in range(2)] == [Way.SHARED] * 2
-    assert [chooser.choose(2, TWO, 0) for _ in range(2)] == [Way.TURNS] * 2
-
-
-def test_a_draft_that_goes_ends_the_turns_and_one_that_comes_is_looked_at() -> None:
-    chooser = sharing(9.0)
-    assert [chooser.choose(2, ways, 0) for ways in (TWO, [Way.SHARED])] == [Way.TURNS, Way.SHARED]
-    assert chooser.choose(3, TWO, 0) is Way.TURNS
+    assert [chooser.choose(2, TWO, 0) for _ in range(12)] == [BatchWay.SHARED] * 11 + [BatchWay.TURNS]
+    assert [chooser.choose(4, TWO, 0) for _ in range(2)] == [BatchWay.SHARED] * 2
+    assert [chooser.choose(2, TWO, 0) for _ in range(2)] == [BatchWay.TURNS] * 2
 
 
 def test_turns_that_were_slow_are_tried_again_after_64_looks() -> None:
     chooser = sharing(4.0)
     steps = [chooser.choose(2, TWO, 0)]
-    chooser.observe(Way.TURNS, 2, 1, 9.0)
+    chooser.observe(BatchWay.TURNS, 2, 1, 9.0)
     steps += [chooser.choose(2, TWO, 0) for _ in range(12 * 65)]
-    assert steps == [Way.TURNS] * 12 + [Way.SHARED] * 12 * 63 + [Way.TURNS] * 13
+    assert steps == [BatchWay.TURNS] * 12 + [BatchWay.SHARED] * 12 * 63 + [BatchWay.TURNS] * 13
 
 
 def test_what_was_measured_counts_as_long_as_drafts_stand_as_often_as_then() -> None:
     chooser = sharing(4.0)
     chooser.choose(2, TWO, 0)
-    chooser.observe(Way.TURNS, 2, 30, 10.0)
+    chooser.observe(BatchWay.TURNS, 2, 30, 10.0)
     chooser.history.draft_speed = 1.0
-    assert [chooser.choose(2, TWO, 0) for _ in range(12)][-1] is Way.SHARED
+    assert [chooser.choose(2, TWO, 0) for _ in range(12)][-1] is BatchWay.SHARED
 
 
 def test_a_shared_step_that_was_measured_replaces_the_estimate_for_as_many_replies() -> None:
     """Two were written at 3 a second; three are still thought to be 3 in 1.2 s."""
     chooser = sharing(2.9)
-    assert chooser.choose(4, TWO, 0) is Way.SHARED
-    chooser.observe(Way.SHARED, 2, 30, 10.0)
-    assert chooser.choose(2, TWO, 0) is Way.SHARED
-    assert chooser.choose(3, TWO, 0) is Way.TURNS
-
-
-def test_the_latest_steps_weigh_most() -> None:
-    rate = _Rate()
-    assert rate.value == 0
-    rate.observe(10, 5.0)
-    assert rate.value == 2
-    rate.observe(6, 1.5)
-    assert rate.value == pytest.approx((9 + 6) / (4.5 + 1.5))
-
-
-def test_without_a_calibration_nothing_is_promised() -> None:
-    unknown = Sharing(History(costs=RoundCosts()))
-    unknown.history.draft_speed = 9.0
-    assert unknown.choose(2, list(Way), 0) is Way.SHARED
+    assert chooser.choose(4, TWO, 0) is BatchWay.SHARED
+    chooser.observe(BatchWay.SHARED, 2, 30, 10.0)
+    assert chooser.choose(2, TWO, 0) is BatchWay.SHARED
+    assert chooser.choose(3, TWO, 0) is BatchWay.TURNS
 
 
 def test_a_draft_that_nobody_has_seen_is_hoped_for_and_tried() -> None:
     """A step that drafts goes by its controllers' credit, so a try costs next to nothing."""
     history = History(costs=RoundCosts(Calibration(FORWARD_S, {"draft": 1e-9})))
-    assert Sharing(history).choose(2, list(Way), 0) is Way.DRAFTED
+    assert Sharing(history).choose(2, list(BatchWay), 0) is BatchWay.DRAFTED
     history.shared_by(2).credit = 0.0
-    assert Sharing(history).choose(2, list(Way), 0) is Way.SHARED
+    assert Sharing(history).choose(2, list(BatchWay), 0) is BatchWay.SHARED
 
 
 def test_what_was_measured_is_not_forgotten_while_there_is_no_choice() -> None:
     chooser = sharing(9.0)
-    chooser.observe(Way.TURNS, 2, 1, 10.0)
+    chooser.observe(BatchWay.TURNS, 2, 1, 10.0)
     for _ in range(12 * 64 + 12):
-        assert chooser.choose(2, [Way.SHARED], 0) is Way.SHARED
-    assert chooser.choose(2, TWO, 0) is Way.SHARED
+        assert chooser.choose(2, [BatchWay.SHARED], 0) is BatchWay.SHARED
+    assert chooser.choose(2, TWO, 0) is BatchWay.SHARED
 
 
-def test_without_a_calibration_what_was_measured_of_sharing_counts_alone() -> None:
-    chooser = Sharing(History())
-    chooser.observe(Way.SHARED, 2, 1, 10.0)
-    chooser.observe(Way.TURNS, 2, 50, 1.0)
-    assert chooser.choose(2, TWO, 0) is Way.SHARED
+def test_without_a_calibration_only_what_was_measured_of_sharing_counts() -> None:
+    chooser = Sharing(History(draft_speed=9.0))
+    assert chooser.choose(2, list(BatchWay), 0) is BatchWay.SHARED
+    chooser.observe(BatchWay.SHARED, 2, 1, 10.0)
+    chooser.observe(BatchWay.TURNS, 2, 50, 1.0)
+    assert chooser.choose(2, TWO, 0) is BatchWay.SHARED
 
 
-@pytest.mark.parametrize(("context", "way"), [(0, Way.SHARED), (10_000, Way.TURNS)])
-def test_ways_are_estimated_for_the_same_context(context: int, way: Way) -> None:
+@pytest.mark.parametrize(("context", "way"), [(0, BatchWay.SHARED), (10_000, BatchWay.TURNS)])
+def test_ways_are_estimated_for_the_same_context(context: int, way: BatchWay) -> None:
     """Alone or shared, what was planned last may have been for another one."""
     deep = Calibration(FORWARD_S, {"draft": 1e-9}, deep_s={1: 1e-3, 33: 1e-3})
     history = History(costs=RoundCosts(deep), draft_speed=1.5)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import Database, NotStored, Opened, Reason, Storage, Stores, opening
-from app.system.worker import Broken
+from app.system.worker import JobPanicked
 from tests.helpers.faulty_disk import Fault, failing, is_possible
 from tests.helpers.trash import DAYS, nearly_overdue, on_day
 
@@ -152,7 +152,7 @@ def test_a_change_that_breaks_in_any_way_is_refused_and_the_next_is_made(owner: 
 
     assert isinstance(owner.open(), Opened)
     owner.storage.write(breaks, owner.done, owner.done)
-    with pytest.raises(Broken):  # told as any other mistake of ours
+    with pytest.raises(JobPanicked):  # told as any other mistake of ours
         owner.wait()
     assert isinstance(owner.outcome, NotStored)
     owner.write(lambda stores: stores.chats.create("kept"))

@@ -60,11 +60,6 @@ def test_a_longer_text_begins_as_the_shorter_one(
             assert said[mapped.single[token]] == text
 
 
-def test_a_token_is_spelt_from_its_first_letter() -> None:
-    tokens = TokenMap(table("ab"), table("a", "b", "abcdef"), MAX_TOKENS)
-    assert tokens.spelling(0) == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("main", "draft", "shared", "fit"),
     [(10, 10, 9, True), (10, 10, 8, False), (10, 12, 10, False), (12, 10, 10, False), (9, 10, 9, True)],
@@ -80,23 +75,25 @@ def test_nine_in_ten_of_the_larger_vocabulary_are_shared_where_it_fits(
     assert (tokens.shared, tokens.fits) == (shared, fit)
 
 
-def test_a_draft_without_rows_reads_nothing_of_its_own() -> None:
-    tokens = TokenMap(table("a"), table("a"), 0)
-    assert (tokens.highest, tokens.shared) == (-1, 0)
-
-
 @pytest.mark.parametrize(("letters", "pieces"), [(256, 4), (257, 1024)])
 def test_of_an_endless_token_the_beginning_is_spelt_with_tokens_of_up_to_256_letters(letters: int, pieces: int) -> None:
     tokens = TokenMap(table("a" * 100_000), table("a", "a" * letters), MAX_TOKENS)
     assert len(tokens.spelling(0)) == pieces
 
 
-def test_only_the_letter_that_the_draft_cannot_write_is_left_out() -> None:
-    assert TokenMap(table("axbcy"), table("a", "bc"), MAX_TOKENS).spelling(0) == (0, 1)
-
-
-@pytest.mark.parametrize(("draft", "rows", "fallback"), [(("x", "y", " "), 3, 2), (("x", "y"), 2, 0), (("x",), 0, 0)])
+@pytest.mark.parametrize(
+    ("text", "draft", "rows", "spelling"),
+    [
+        ("q", ("x", "y", " "), 3, (2,)),
+        ("q", ("x", "y"), 2, (0,)),
+        ("q", ("x",), 0, (0,)),
+        ("axbcy", ("a", "bc"), 2, (0, 1)),  # only the letter that it cannot write is left out
+        ("ab", ("a", "b", "abcdef"), 3, (0, 1)),
+    ],
+)
 def test_what_the_draft_cannot_write_is_a_space_or_its_first_token(
-    draft: tuple[str, ...], rows: int, fallback: int
+    text: str, draft: tuple[str, ...], rows: int, spelling: tuple[int, ...]
 ) -> None:
-    assert TokenMap(table("q"), table(*draft), rows).spelling(0) == (fallback,)
+    tokens = TokenMap(table(text), table(*draft), rows)
+    assert tokens.spelling(0) == spelling
+    assert (tokens.highest, tokens.shared) == (rows - 1, 0)

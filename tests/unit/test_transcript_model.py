@@ -41,10 +41,7 @@ def test_change_says_only_what_is_new(model: TranscriptModel) -> None:
 )
 def test_only_unfinished_replies_with_text_can_go_on(status: ReplyStatus, text: str, can: bool) -> None:
     assert TranscriptMessage(1, False, text, status=status, stats=RequestStats()).can_continue is can
-
-
-def test_a_reply_that_a_person_wrote_can_go_on() -> None:
-    assert TranscriptMessage(1, False, "Edited").can_continue
+    assert TranscriptMessage(1, False, "Edited").can_continue  # a person wrote it
     assert not TranscriptMessage(1, True, "Asked").can_continue
 
 

@@ -205,13 +205,6 @@ def test_no_speed_up_is_above_the_tokens_per_pass(
         assert (stats.speed_up - 1) * (own_ratio - 1) >= 0  # a gain stays one, and a loss
 
 
-def test_what_a_draft_reads_is_a_part_of_what_it_costs() -> None:
-    costs = RoundCosts(Calibration({1: 0.5, 33: 0.5}, {"draft": 0.0}))
-
-    took = costs.in_plain_rounds({("", 0, 0): 5, ("draft", 2, 0): 5}, reading_s=2.0)
-    assert took.plain_rounds == pytest.approx(14.0)
-
-
 def test_a_drafted_round_is_no_cheaper_than_a_plain_one() -> None:
     """Where it seems to take less, it was the machine."""
     cheap = RoundCosts(Calibration({1: 1.0, 33: 0.5}, {}))

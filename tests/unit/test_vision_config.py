@@ -19,165 +19,134 @@ _VISION = {
     "depth": 2,
 }
 _CONFIG: dict[str, object] = {"model_type": "qwen3_vl", "image_token_id": 7, "vision_config": _VISION}
-_PICTURES = {"size": {"shortest_edge": 65_536, "longest_edge": 16_777_216}, "image_mean": [0.5] * 3}
+_PICTURES: dict[str, object] = {"size": {"shortest_edge": 65_536, "longest_edge": 16_777_216}, "image_mean": [0.5] * 3}
 
 
-def _folder(path: Path, config: dict[str, object], pictures: dict[str, object] | None = None) -> str:
+def _folder(path: Path, config: dict[str, object], pictures: dict[str, object]) -> str:
     (path / "config.json").write_text(json.dumps(config))
-    (path / "preprocessor_config.json").write_text(json.dumps(_PICTURES if pictures is None else pictures))
+    (path / "preprocessor_config.json").write_text(json.dumps(pictures))
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("size", "detail", "tokens"),
-    [
-        ((640, 480), PictureDetail.NORMAL, 20 * 15),
-        ((1000, 1000), PictureDetail.NORMAL, 31 * 31),
-        ((4000, 3000), PictureDetail.NORMAL, 41 * 30),
-        ((4000, 3000), PictureDetail.LOW, 20 * 15),
-        ((4000, 3000), PictureDetail.HIGH, 73 * 55),
-        ((1, 1), PictureDetail.NORMAL, 8 * 8),
-        ((8192, 1), PictureDetail.NORMAL, 256 * 1),
-    ],
-)
-def test_tokens_follow_from_the_size(tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int) -> None:
-    assert picture_tokens(_folder(tmp_path, _CONFIG), *size, detail) == tokens
-
-
-@pytest.mark.parametrize(
-    "pictures",
-    [
-        {"size": {"shortest_edge": -5}},
-        {"min_pixels": 10, "max_pixels": 2**40},
-        {"image_std": [0.0, 0.5, 0.5]},
-        {"image_mean": [float("nan"), 0.5, 0.5]},
-        {"image_mean": [0.5]},
-        {"resample": 7},
-    ],
-)
-def test_numbers_that_cannot_be_are_refused(tmp_path: Path, pictures: dict[str, object]) -> None:
-    with pytest.raises(CannotSee) as refused:
-        picture_tokens(_folder(tmp_path, _CONFIG, pictures), 100, 100)
-    assert refused.value.why is SightRefusal.DAMAGED
-
-
-@pytest.mark.parametrize("vision", [{"num_heads": 2**30}, {"num_heads": 3}, {"depth": 10**9}, {"hidden_size": 2**31}])
-def test_towers_that_cannot_be_are_refused(tmp_path: Path, vision: dict[str, object]) -> None:
-    with pytest.raises(CannotSee) as refused:
-        picture_tokens(_folder(tmp_path, {**_CONFIG, "vision_config": _VISION | vision}), 100, 100)
-    assert refused.value.why is SightRefusal.DAMAGED
-
-
-def test_gemmas_pictures_take_as_many_tokens_whatever_their_size(tmp_path: Path) -> None:
-    vision = {"patch_size": 14, "image_size": 896, "hidden_size": 1152, "num_attention_heads": 16}
-    tokens = {"boi_token_index": 255_999, "eoi_token_index": 256_000, "image_token_index": 262_144}
-    config = {"model_type": "gemma3", "vision_config": {**vision, "num_hidden_layers": 27}, **tokens}
-    folder = _folder(tmp_path, config, {})
-    assert [picture_tokens(folder, *size, PictureDetail.LOW) for size in ((1, 900), (4000, 3000))] == [256, 256]
-
-
-@pytest.mark.parametrize(
-    ("size", "detail", "tokens"),
-    [
-        ((640, 480), PictureDetail.NORMAL, 19 * 14),
-        ((640, 480), PictureDetail.LOW, 13 * 10),
-        ((640, 480), PictureDetail.HIGH, 38 * 28),
-        ((10, 10), PictureDetail.NORMAL, 16 * 16),
-        ((2000, 4), PictureDetail.NORMAL, 280),
-        ((4, 300), PictureDetail.NORMAL, 144),
-    ],
-)
-def test_gemma_4_makes_pictures_as_large_as_its_limit(
-    tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int
-) -> None:
-    vision = {"patch_size": 16, "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 16}
-    ids = {"boi_token_id": 255_999, "eoi_token_id": 258_882, "image_token_id": 258_880}
-    config = {"model_type": "gemma4", "vision_config": {**vision, "pooling_kernel_size": 3}, **ids}
-    assert picture_tokens(_folder(tmp_path, config, {"max_soft_tokens": 280}), *size, detail) == tokens
-
-
-def test_gemma_4_12b_counts_as_the_others(tmp_path: Path) -> None:
-    """Though its patches are tokens."""
-    vision = {"patch_size": 16, "pooling_kernel_size": 3, "mm_embed_dim": 3840, "num_soft_tokens": 280}
-    ids = {"boi_token_id": 255_999, "eoi_token_id": 258_882, "image_token_id": 258_880}
-    config = {"model_type": "gemma4_unified", "vision_config": vision, **ids}
-    folder = _folder(tmp_path, config, {})
-    assert [picture_tokens(folder, 640, 480, detail) for detail in PictureDetail] == [13 * 10, 19 * 14, 38 * 28]
-
-
+_GEMMA3: dict[str, object] = {
+    "model_type": "gemma3",
+    "boi_token_index": 255_999,
+    "eoi_token_index": 256_000,
+    "image_token_index": 262_144,
+    "vision_config": {
+        "patch_size": 14,
+        "image_size": 896,
+        "hidden_size": 1152,
+        "num_attention_heads": 16,
+        "num_hidden_layers": 27,
+    },
+}
+_GEMMA4_TOKENS = {"boi_token_id": 255_999, "eoi_token_id": 258_882, "image_token_id": 258_880}
+_GEMMA4: dict[str, object] = {
+    "model_type": "gemma4",
+    "vision_config": {
+        "patch_size": 16,
+        "hidden_size": 768,
+        "num_attention_heads": 12,
+        "num_hidden_layers": 16,
+        "pooling_kernel_size": 3,
+    },
+    **_GEMMA4_TOKENS,
+}
+_UNIFIED: dict[str, object] = {  # whose patches are tokens
+    "model_type": "gemma4_unified",
+    "vision_config": {"patch_size": 16, "pooling_kernel_size": 3, "mm_embed_dim": 3840, "num_soft_tokens": 280},
+    **_GEMMA4_TOKENS,
+}
 _MISTRAL: dict[str, object] = {
     "model_type": "mistral3",
     "image_token_index": 10,
     "spatial_merge_size": 2,
     "vision_config": {"model_type": "pixtral", "patch_size": 14, "image_size": 1540},
 }
-
-
-@pytest.mark.parametrize(
-    ("size", "detail", "tokens"),
-    [
-        ((640, 480), PictureDetail.NORMAL, (23 + 1) * 18),
-        ((4000, 3000), PictureDetail.HIGH, (55 + 1) * 42),
-        ((4000, 3000), PictureDetail.NORMAL, (40 + 1) * 31),
-        ((1, 1), PictureDetail.NORMAL, 1 + 1),
-        ((1, 9000), PictureDetail.NORMAL, (1 + 1) * 55),
-    ],
-)
-def test_mistrals_lines_each_end_in_a_token(
-    tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int
-) -> None:
-    folder = _folder(tmp_path, _MISTRAL, {"size": {"longest_edge": 1540}, "patch_size": 14})
-    assert picture_tokens(folder, *size, detail) == tokens
-
-
-@pytest.mark.parametrize(
-    ("changed", "pictures"),
-    [
-        ({"spatial_merge_size": 0}, {}),
-        ({"vision_feature_layer": -2}, {}),
-        ({"vision_config": {"patch_size": 65}}, {}),
-        ({}, {"size": {"longest_edge": 2**14}}),
-        ({}, {"size": {"longest_edge": 20}}),
-    ],
-)
-def test_numbers_of_mistrals_that_cannot_be_are_refused(
-    tmp_path: Path, changed: dict[str, object], pictures: dict[str, object]
-) -> None:
-    with pytest.raises(CannotSee) as refused:
-        picture_tokens(_folder(tmp_path, _MISTRAL | changed, pictures), 100, 100)
-    assert refused.value.why is SightRefusal.DAMAGED
-
-
 _LFM2: dict[str, object] = {
     "model_type": "lfm2-vl",
     "image_token_id": 396,
     "downsample_factor": 2,
     "vision_config": {"patch_size": 16, "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12},
 }
+_FAMILIES: dict[str, tuple[dict[str, object], dict[str, object]]] = {
+    "qwen": (_CONFIG, _PICTURES),
+    "gemma 3": (_GEMMA3, {}),
+    "gemma 4": (_GEMMA4, {"max_soft_tokens": 280}),
+    "gemma 4 12b": (_UNIFIED, {}),
+    "mistral": (_MISTRAL, {"size": {"longest_edge": 1540}, "patch_size": 14}),
+    "lfm2": (_LFM2, {}),
+}
+_LOW, _NORMAL, _HIGH = PictureDetail.LOW, PictureDetail.NORMAL, PictureDetail.HIGH
 
 
 @pytest.mark.parametrize(
-    ("size", "detail", "tokens"),
+    ("family", "size", "detail", "tokens"),
     [
-        ((640, 480), PictureDetail.HIGH, 2 + 18 * 13),
-        ((1600, 1200), PictureDetail.LOW, 2 + 18 * 13),
-        ((1600, 1200), PictureDetail.NORMAL, 2 + 4 * 257 + 1 + 18 * 13),
-        ((1600, 1200), PictureDetail.HIGH, 2 + 6 * 257 + 1 + 18 * 13),
-        ((9000, 1), PictureDetail.NORMAL, 2 + 226 * 1),
+        ("qwen", (640, 480), _NORMAL, 20 * 15),
+        ("qwen", (1000, 1000), _NORMAL, 31 * 31),
+        ("qwen", (4000, 3000), _NORMAL, 41 * 30),
+        ("qwen", (4000, 3000), _LOW, 20 * 15),
+        ("qwen", (4000, 3000), _HIGH, 73 * 55),
+        ("qwen", (1, 1), _NORMAL, 8 * 8),
+        ("qwen", (8192, 1), _NORMAL, 256 * 1),
+        ("gemma 3", (1, 900), _LOW, 256),  # as many whatever its size
+        ("gemma 3", (4000, 3000), _LOW, 256),
+        *((family, (640, 480), _NORMAL, 19 * 14) for family in ("gemma 4", "gemma 4 12b")),
+        *((family, (640, 480), _LOW, 13 * 10) for family in ("gemma 4", "gemma 4 12b")),
+        *((family, (640, 480), _HIGH, 38 * 28) for family in ("gemma 4", "gemma 4 12b")),
+        ("gemma 4", (10, 10), _NORMAL, 16 * 16),
+        ("gemma 4", (2000, 4), _NORMAL, 280),
+        ("gemma 4", (4, 300), _NORMAL, 144),
+        ("mistral", (640, 480), _NORMAL, (23 + 1) * 18),  # each line ends in a token
+        ("mistral", (4000, 3000), _HIGH, (55 + 1) * 42),
+        ("mistral", (4000, 3000), _NORMAL, (40 + 1) * 31),
+        ("mistral", (1, 1), _NORMAL, 1 + 1),
+        ("mistral", (1, 9000), _NORMAL, (1 + 1) * 55),
+        ("lfm2", (640, 480), _HIGH, 2 + 18 * 13),
+        ("lfm2", (1600, 1200), _LOW, 2 + 18 * 13),
+        ("lfm2", (1600, 1200), _NORMAL, 2 + 4 * 257 + 1 + 18 * 13),  # cut into squares
+        ("lfm2", (1600, 1200), _HIGH, 2 + 6 * 257 + 1 + 18 * 13),
+        ("lfm2", (9000, 1), _NORMAL, 2 + 226 * 1),
     ],
 )
-def test_lfm2_cuts_large_pictures_into_squares(
-    tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int
+def test_tokens_follow_from_the_size(
+    tmp_path: Path, family: str, size: tuple[int, int], detail: PictureDetail, tokens: int
 ) -> None:
-    assert picture_tokens(_folder(tmp_path, _LFM2, {}), *size, detail) == tokens
+    config, pictures = _FAMILIES[family]
+    assert picture_tokens(_folder(tmp_path, config, pictures), *size, detail) == tokens
 
 
 @pytest.mark.parametrize(
-    "changed", [{"tile_size": 500}, {"tile_size": 2**20}, {"max_tiles": 2**20}, {"max_image_tokens": 2**30}]
+    ("config", "pictures"),
+    [
+        (_CONFIG, {"size": {"shortest_edge": -5}}),
+        (_CONFIG, {"min_pixels": 10, "max_pixels": 2**40}),
+        (_CONFIG, {"image_std": [0.0, 0.5, 0.5]}),
+        (_CONFIG, {"image_mean": [float("nan"), 0.5, 0.5]}),
+        (_CONFIG, {"image_mean": [0.5]}),
+        (_CONFIG, {"resample": 7}),
+        (_CONFIG | {"vision_config": _VISION | {"num_heads": 2**30}}, _PICTURES),
+        (_CONFIG | {"vision_config": _VISION | {"num_heads": 3}}, _PICTURES),
+        (_CONFIG | {"vision_config": _VISION | {"depth": 10**9}}, _PICTURES),
+        (_CONFIG | {"vision_config": _VISION | {"hidden_size": 2**31}}, _PICTURES),
+        (_MISTRAL | {"spatial_merge_size": 0}, {}),
+        (_MISTRAL | {"vision_feature_layer": -2}, {}),
+        (_MISTRAL | {"vision_config": {"patch_size": 65}}, {}),
+        (_MISTRAL, {"size": {"longest_edge": 2**14}}),
+        (_MISTRAL, {"size": {"longest_edge": 20}}),
+        (_LFM2 | {"tile_size": 500}, {}),
+        (_LFM2 | {"tile_size": 2**20}, {}),
+        (_LFM2 | {"max_tiles": 2**20}, {}),
+        (_LFM2 | {"max_image_tokens": 2**30}, {}),
+    ],
 )
-def test_numbers_of_squares_that_cannot_be_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
+def test_numbers_and_towers_that_cannot_be_are_refused(
+    tmp_path: Path, config: dict[str, object], pictures: dict[str, object]
+) -> None:
     with pytest.raises(CannotSee) as refused:
-        picture_tokens(_folder(tmp_path, _LFM2 | changed, {}), 4000, 3000)
+        picture_tokens(_folder(tmp_path, config, pictures), 4000, 3000)
     assert refused.value.why is SightRefusal.DAMAGED
 
 

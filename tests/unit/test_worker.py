@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.system.worker import Worker
+from app.system.worker import JobThread
 
 Calls = queue.SimpleQueue[Callable[[], None]]
 
@@ -22,15 +22,15 @@ def calls() -> Calls:
 
 
 @pytest.fixture
-def worker(calls: Calls) -> Iterator[Worker]:
-    worker = Worker("jobs", calls.put)
+def worker(calls: Calls) -> Iterator[JobThread]:
+    worker = JobThread("jobs", calls.put)
     yield worker
     assert worker.close()
 
 
 @pytest.mark.parametrize("error", [ValueError("words"), MemoryError(), _Panic("words"), SystemExit(3), GeneratorExit()])
 def test_a_job_that_fails_in_any_way_is_told_and_ends_no_other(
-    worker: Worker, calls: Calls, error: BaseException
+    worker: JobThread, calls: Calls, error: BaseException
 ) -> None:
     def fails() -> None:
         raise error

@@ -31,7 +31,7 @@ _DRAGGED = QSize(128, 128)
 _EDGE = 18
 
 
-class Page(QWidget):
+class PicturePage(QWidget):
     """The picture; empty until it is read."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -94,7 +94,7 @@ class PictureViewer(Translated, QDialog):
         self._theme = theme
         self._picture = picture
         self._is_missing = False
-        self.page = Page(self)
+        self.page = PicturePage(self)
         self.facts = TextLabel(theme, TextStyle.SECONDARY, self)
         self.copy = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.remove = PillButton(theme, Emphasis.PLAIN, parent=self)

@@ -19,7 +19,7 @@ from app.theme import Theme
 from app.views.settings.options import OptionRow
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import PillButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
@@ -39,9 +39,9 @@ class SpeculationCard(Translated, Card):
         self._models = models
         self.controls = SpeculationControls(theme, offers_fixed=True)
         self.controls.explanation.hide()  # the row has it
-        self.row = Row(theme, self.controls)
+        self.row = SettingRow(theme, self.controls)
         self.on_button = PillButton(theme)
-        self.off_row = Row(theme, self.on_button)
+        self.off_row = SettingRow(theme, self.on_button)
         self.battery = Switch(theme)
         self.battery_row = OptionRow(theme, settings, "draft_on_battery", self.battery)
         self.light = Switch(theme)
@@ -92,9 +92,9 @@ class AdvancedPage(Translated, Page):
         self.reset_button = PillButton(theme)
         self.openblas = Switch(theme)
         self.fusion = Switch(theme)
-        self._data_row = Row(theme, self.data_button)
-        self._log_row = Row(theme, self.log_button)
-        self._reset_row = Row(theme, self.reset_button)
+        self._data_row = SettingRow(theme, self.data_button)
+        self._log_row = SettingRow(theme, self.log_button)
+        self._reset_row = SettingRow(theme, self.reset_button)
         self.openblas_row = OptionRow(theme, settings, "use_openblas", self.openblas)
         self.fusion_row = OptionRow(theme, settings, "use_fusion", self.fusion)
         self._arrange()
@@ -179,12 +179,12 @@ class HubCard(Translated, Card):
         self.offline = Switch(theme)
         self.limit = WholeField(theme, 0, _MOST_MEGABYTES, 110)
         self.token.setEchoMode(LineField.EchoMode.Password)
-        self._endpoint_row = Row(theme, self.endpoint)
-        self._token_row = Row(theme, self.token)
-        self._token_in_clear_row = Row(theme, self.token_in_clear)
-        self._mirrors_row = Row(theme, self.mirrors)
-        self.proxy_row = Row(theme, self.proxy)
-        self._limit_row = Row(theme, self.limit)
+        self._endpoint_row = SettingRow(theme, self.endpoint)
+        self._token_row = SettingRow(theme, self.token)
+        self._token_in_clear_row = SettingRow(theme, self.token_in_clear)
+        self._mirrors_row = SettingRow(theme, self.mirrors)
+        self.proxy_row = SettingRow(theme, self.proxy)
+        self._limit_row = SettingRow(theme, self.limit)
         self._offline_row = OptionRow(theme, settings, "hub_offline", self.offline)
         self._show_settings()
         self._arrange()

@@ -16,7 +16,7 @@ from app.view_models.installed_list import is_too_large
 from app.view_models.machines import AskingState, PairingView, PlanView
 from app.view_models.model_list import PairState
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
@@ -119,10 +119,10 @@ class LendCard(Translated, Card):
         self.new_code = PillButton(theme)
         self.fetch = PillButton(theme)
         self.code = TextLabel(theme, TextStyle.TITLE)
-        self.on_row = Row(theme, self.on)
-        self.use_row = Row(theme, self.stop)
-        self.wanted_row = Row(theme, self.fetch)
-        self.code_row = Row(theme, self.new_code)
+        self.on_row = SettingRow(theme, self.on)
+        self.use_row = SettingRow(theme, self.stop)
+        self.wanted_row = SettingRow(theme, self.fetch)
+        self.code_row = SettingRow(theme, self.new_code)
         self.bar = ProgressLine(theme)  # of the model that another machine needs
         self._second = QTimer(self, interval=_SECOND_MS)
         self._second.timeout.connect(self._show)
@@ -184,7 +184,7 @@ class PairedCard(Translated, Card):
         super().__init__(theme)
         self._machines = machines
         self._models = models
-        self.rows: dict[str, Row] = {}  # by fingerprint
+        self.rows: dict[str, SettingRow] = {}  # by fingerprint
         self.buttons: dict[str, PillButton] = {}  # likewise
         self.moves: dict[str, PillButton] = {}  # likewise
         machines.changed.connect(self._retranslate)
@@ -208,7 +208,7 @@ class PairedCard(Translated, Card):
             self.buttons[fingerprint].setAccessibleName(fill(self.tr("Remove %1"), entry.name))
             self.buttons[fingerprint].setText(self.tr("Remove…"))
 
-    def _row(self, fingerprint: str) -> Row:
+    def _row(self, fingerprint: str) -> SettingRow:
         move = self.moves[fingerprint] = PillButton(self.theme)
         move.clicked.connect(lambda: self._machines.move(fingerprint))
         button = self.buttons[fingerprint] = PillButton(self.theme)
@@ -218,7 +218,7 @@ class PairedCard(Translated, Card):
         beside.setContentsMargins(0, 0, 0, 0)
         for each in (move, button):
             beside.addWidget(each)
-        return Row(self.theme, both)
+        return SettingRow(self.theme, both)
 
     def ask_to_remove(self, fingerprint: str) -> Dialog:
         entry = next(each for each in self._machines.entries if each.fingerprint == fingerprint)
@@ -241,7 +241,7 @@ class NearbyCard(Translated, Card):
         super().__init__(theme)
         self._discovery = discovery
         self._shown = discovery.strangers[:0]
-        self.rows: list[Row] = []
+        self.rows: list[SettingRow] = []
         self.buttons: list[PillButton] = []
         discovery.changed.connect(self._retranslate)
         self._retranslate()
@@ -250,7 +250,7 @@ class NearbyCard(Translated, Card):
         if self._discovery.strangers != self._shown:
             self._shown = self._discovery.strangers
             self.buttons = [PillButton(self.theme) for _ in self._shown]
-            self.rows = [Row(self.theme, button) for button in self.buttons]
+            self.rows = [SettingRow(self.theme, button) for button in self.buttons]
             self.set_rows(self.rows)
             for machine, button in zip(self._shown, self.buttons, strict=True):
                 button.setEnabled(machine.is_same_version)
@@ -271,8 +271,8 @@ class PairingCard(Translated, Card):
         self.pair = PillButton(theme)
         self.cancel = PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
-        self._address_row = Row(theme, self.address)
-        self.code_row = Row(theme, self.code)
+        self._address_row = SettingRow(theme, self.address)
+        self.code_row = SettingRow(theme, self.code)
         self.add(self._address_row)
         self.add(self.code_row)
         foot = QWidget()
@@ -348,8 +348,8 @@ class PlanCard(Translated, Card):
         self.run = PillButton(theme, Emphasis.PRIMARY)
         self.alone = PillButton(theme)
         self.plan = TextLabel(theme, TextStyle.FINE)
-        self._model_row = Row(theme, self.model)
-        self._machine_row = Row(theme, self.machine)
+        self._model_row = SettingRow(theme, self.model)
+        self._machine_row = SettingRow(theme, self.machine)
         self.add(self._model_row)
         self.add(self._machine_row)
         self.column.addWidget(self.plan)

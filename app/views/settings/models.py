@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from app.theme import Theme
 from app.views.widgets.buttons import PillButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.translated import Translated
 
 
@@ -15,7 +15,7 @@ class ModelLinksPage(Translated, Page):
         """`show` leads to a tab of the models."""
         super().__init__(theme)
         self.buttons = {tab: PillButton(theme) for tab in ("yours", "find")}
-        self._rows = {tab: Row(theme, button) for tab, button in self.buttons.items()}
+        self._rows = {tab: SettingRow(theme, button) for tab, button in self.buttons.items()}
         card = Card(theme)
         for tab, button in self.buttons.items():
             card.add(self._rows[tab])

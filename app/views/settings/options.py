@@ -15,7 +15,7 @@ from app.option_checks import LONGEST_THINKING
 from app.settings import Settings
 from app.theme import Theme
 from app.views.widgets.buttons import ChoiceButton
-from app.views.widgets.cards import Row
+from app.views.widgets.cards import SettingRow
 from app.views.widgets.composing import Composing
 from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField, field_style
 from app.views.widgets.long_text import LongText
@@ -47,7 +47,7 @@ def make_field(theme: Theme, name: str) -> Field:
     return kinds[name](theme) if name in kinds else OptionalField(theme, name)
 
 
-class Kept(QObject):
+class BoundOption(QObject):
     """Has a field show an option of the settings, now and whenever it changes, and set it. A child of the field."""
 
     def __init__(self, settings: Settings, name: str, field: Field) -> None:
@@ -68,12 +68,12 @@ class Kept(QObject):
             self._field.set_value(getattr(self._settings, self._name))
 
 
-class OptionRow(Row):
+class OptionRow(SettingRow):
     """A row whose field shows an option of the settings, and sets it."""
 
     def __init__(self, theme: Theme, settings: Settings, name: str, field: Field) -> None:
         super().__init__(theme, field)
-        Kept(settings, name, field)
+        BoundOption(settings, name, field)
 
 
 class OptionalField(Translated, LineField):

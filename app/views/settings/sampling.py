@@ -12,9 +12,9 @@ from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
-from app.views.settings.options import STEPS, Kept, OptionRow, PromptField, make_field
+from app.views.settings.options import STEPS, BoundOption, OptionRow, PromptField, make_field
 from app.views.widgets.buttons import ChoiceButton, PillButton
-from app.views.widgets.cards import Card, Page, Row, Words
+from app.views.widgets.cards import Card, Page, SettingRow, Words
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, rounded_up, sentences
@@ -62,13 +62,13 @@ class SamplingPage(Translated, Page):
         self._options = options
         self._pair = pair
         self.fields = {name: make_field(theme, name) for name in (*_DRAWING, *_REPLY)}
-        self.rows = {name: Row(theme, field) for name, field in self.fields.items()}
+        self.rows = {name: SettingRow(theme, field) for name, field in self.fields.items()}
         self._prompt_words = Words(theme)
         self.prompt = PromptField(theme)
         self.reset = PillButton(theme)
         self._arrange()
         for name, field in (*self.fields.items(), ("system_prompt", self.prompt)):
-            Kept(settings, name, field)
+            BoundOption(settings, name, field)
         self.reset.clicked.connect(self._reset)
         settings.changed.connect(self.show_words)
         options.changed.connect(self.show_words)

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLin
 
 from app.view_models.matching import distance
 from app.views.widgets.buttons import ChoiceButton
-from app.views.widgets.cards import Card, Row
-from app.views.widgets.fields import Segment, Segments
+from app.views.widgets.cards import Card, SettingRow
+from app.views.widgets.fields import SegmentButton, Segments
 from app.views.widgets.labels import TextLabel
 
 _CONTROLS = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, Segments)
@@ -42,7 +42,7 @@ def places(pages: Mapping[str, QWidget], titles: Mapping[str, str]) -> list[Plac
 
 def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
     """Rows, headings, and named controls that are in no row."""
-    rows = page.findChildren(Row)
+    rows = page.findChildren(SettingRow)
     for row in rows:
         yield row.name.text(), " ".join([row.explanation.text(), *_choices_of(row.control)]), row, row.control
     yield from _headings(page)
@@ -64,7 +64,7 @@ def _headings(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
 
 def _controls_of(page: QWidget) -> Iterable[QWidget]:
     found = (control for kind in _CONTROLS for control in page.findChildren(kind))
-    return (control for control in found if not isinstance(control, Segment))
+    return (control for control in found if not isinstance(control, SegmentButton))
 
 
 def _choices_of(control: QWidget) -> list[str]:

@@ -16,7 +16,7 @@ from app.theme import Theme
 from app.views.settings.options import OptionRow
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import ChoiceButton, PillButton
-from app.views.widgets.cards import Card, Page, Row
+from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.fields import LineField, Switch, WheelPasses, WholeField
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -50,13 +50,13 @@ class ServerPage(Translated, Page):
         self.show_key, self.new_key, self.remove_key = (PillButton(theme) for _ in range(3))
         self.copy_key = CopyButton(theme, lambda: settings.server_key)
         self.connect_card = ConnectCard(theme, server)
-        self.on_row = Row(theme, self.on)
-        self.another_row = Row(theme, self.another)
-        self._address_row = Row(theme, self.copy_address)
+        self.on_row = SettingRow(theme, self.on)
+        self.another_row = SettingRow(theme, self.another)
+        self._address_row = SettingRow(theme, self.copy_address)
         self._port_row = OptionRow(theme, settings, "server_port", self.port)
-        self._key_row = Row(theme, self.key)
+        self._key_row = SettingRow(theme, self.key)
         self._key_buttons = QWidget()
-        self._network_row = Row(theme, self.in_network)
+        self._network_row = SettingRow(theme, self.in_network)
         self._name_row = OptionRow(theme, settings, "server_any_name", self.any_name)
         self._others_row = OptionRow(theme, settings, "server_keep_min", self.others)
         self._note = TextLabel(theme, TextStyle.FINE)
@@ -202,7 +202,7 @@ class ConnectCard(Translated, Card):
         self.text = PastedText(theme, self)
         self.copy_button = CopyButton(theme, self.pasted)
         self.note = TextLabel(theme, TextStyle.FINE)
-        self._client_row = Row(theme, self.client)
+        self._client_row = SettingRow(theme, self.client)
         foot = QWidget()
         Flow(foot).addWidget(self.copy_button)
         for widget in (self._client_row, self.note, self.text, foot):

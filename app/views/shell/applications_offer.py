@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 
 from app.settings import Settings
 from app.system import bundle
-from app.system.worker import Deliver, Worker
+from app.system.worker import Deliver, JobThread
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.banner import BannerText
 
@@ -27,7 +27,7 @@ class _PlaceOffer(QObject):
         self._deliver = deliver
 
     def _do(self, job: Callable[[], Path], done: Callable[[Path], None], refused: Callable[[], BannerText]) -> None:
-        worker = Worker("a place in Applications", self._deliver)
+        worker = JobThread("a place in Applications", self._deliver)
         worker.ask(job, done, partial(self._on_refused, refused))
         worker.close(0.0)  # after that
 

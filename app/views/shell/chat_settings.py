@@ -24,7 +24,7 @@ from app.views.settings.options import ThinkingField, make_field
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
-from app.views.widgets.cards import Hairline, Page, Row, Words
+from app.views.widgets.cards import Hairline, Page, SettingRow, Words
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.focus import FocusBefore, put_in_tab_order
@@ -193,7 +193,7 @@ class ChatSettings(Translated, QWidget):
         self.reset = PillButton(theme, parent=self)
         self.fields = {name: OptionField(theme, name) for name in (_PROMPT, *_ROWS, _DRAFTING)}
         self._words = {name: Words(theme, beside=True) for name in _WIDE}
-        self.rows = {name: Row(theme, self.fields[name]) for name in _ROWS}
+        self.rows = {name: SettingRow(theme, self.fields[name]) for name in _ROWS}
         self._arrange()
         self._connect()
         self._retranslate()
@@ -279,7 +279,7 @@ class ChatSettings(Translated, QWidget):
         self.close_button.set_name(self.tr("Close"))
         self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
-        shown: dict[str, Row | Words] = {**self.rows, **self._words}
+        shown: dict[str, SettingRow | Words] = {**self.rows, **self._words}
         for name, words in shown.items():
             source = self._source(name)
             field = self.fields[name].field

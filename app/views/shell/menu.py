@@ -26,7 +26,7 @@ IS_MAC = sys.platform == "darwin"
 
 
 @dataclass(frozen=True, slots=True)
-class Menu:
+class MenuEntry:
     """`inside` names the menu that it is an entry of; "" is the bar."""
 
     name: str
@@ -49,8 +49,8 @@ class Entry:
     other_key: str = ""  # works too, and is not shown
 
 
-_BAR: tuple[Menu | Entry, ...] = (
-    Menu("file", QT_TRANSLATE_NOOP("MenuBar", "File")),
+_BAR: tuple[MenuEntry | Entry, ...] = (
+    MenuEntry("file", QT_TRANSLATE_NOOP("MenuBar", "File")),
     Entry("file", "new_chat", QT_TRANSLATE_NOOP("MenuBar", "New Chat"), _Key.New),
     Entry("file", "new_folder", QT_TRANSLATE_NOOP("MenuBar", "New Folder"), "Ctrl+Shift+N"),
     Entry("file", "quick_ask", QT_TRANSLATE_NOOP("MenuBar", "Quick Ask…"), "Ctrl+Shift+Space"),
@@ -64,7 +64,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("file"),
     Entry("file", "settings", QT_TRANSLATE_NOOP("MenuBar", "Settings…"), "Ctrl+,", _Role.PreferencesRole),
     Entry("file", "quit", QT_TRANSLATE_NOOP("MenuBar", "Quit Hunch"), "Ctrl+Q", _Role.QuitRole),
-    Menu("edit", QT_TRANSLATE_NOOP("MenuBar", "Edit")),
+    MenuEntry("edit", QT_TRANSLATE_NOOP("MenuBar", "Edit")),
     Entry("edit", "undo", QT_TRANSLATE_NOOP("MenuBar", "Undo"), _Key.Undo, repeats=True),
     Entry("edit", "redo", QT_TRANSLATE_NOOP("MenuBar", "Redo"), _Key.Redo, repeats=True),
     Entry("edit"),
@@ -74,14 +74,14 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("edit", "paste_plain", QT_TRANSLATE_NOOP("MenuBar", "Paste and Match Style"), "Ctrl+Alt+Shift+V"),
     Entry("edit", "select_all", QT_TRANSLATE_NOOP("MenuBar", "Select All"), _Key.SelectAll),
     Entry("edit"),
-    Menu("find", QT_TRANSLATE_NOOP("MenuBar", "Find"), inside="edit"),
+    MenuEntry("find", QT_TRANSLATE_NOOP("MenuBar", "Find"), inside="edit"),
     Entry("find", "find", QT_TRANSLATE_NOOP("MenuBar", "Find in Chat…"), _Key.Find),
     Entry("find", "find_next", QT_TRANSLATE_NOOP("MenuBar", "Find Next"), "Ctrl+G", repeats=True),
     Entry("find", "find_previous", QT_TRANSLATE_NOOP("MenuBar", "Find Previous"), "Ctrl+Shift+G", repeats=True),
     Entry("find", "use_selection", QT_TRANSLATE_NOOP("MenuBar", "Use Selection for Find"), "Ctrl+E"),
     Entry("find"),
     Entry("find", "search", QT_TRANSLATE_NOOP("MenuBar", "Search Chats"), "Ctrl+Shift+F"),
-    Menu("view", QT_TRANSLATE_NOOP("MenuBar", "View")),
+    MenuEntry("view", QT_TRANSLATE_NOOP("MenuBar", "View")),
     Entry("view", "palette", QT_TRANSLATE_NOOP("MenuBar", "Command Palette…"), "Ctrl+K"),
     Entry("view", "models", QT_TRANSLATE_NOOP("MenuBar", "Models"), "Ctrl+Shift+M"),
     Entry("view"),
@@ -92,7 +92,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("view", "usual_size", QT_TRANSLATE_NOOP("MenuBar", "Actual Size"), "Ctrl+0"),
     Entry("view"),
     Entry("view", "full_screen", QT_TRANSLATE_NOOP("MenuBar", "Toggle Full Screen"), _Key.FullScreen),
-    Menu("chat", QT_TRANSLATE_NOOP("MenuBar", "Chat")),
+    MenuEntry("chat", QT_TRANSLATE_NOOP("MenuBar", "Chat")),
     Entry("chat", "write", QT_TRANSLATE_NOOP("MenuBar", "Write Message"), "Ctrl+Shift+L"),
     Entry("chat", "stop", QT_TRANSLATE_NOOP("MenuBar", "Stop Reply"), "Ctrl+."),
     Entry("chat", "pair", QT_TRANSLATE_NOOP("MenuBar", "Choose Models…"), "Ctrl+L"),
@@ -103,18 +103,18 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("chat", "rename", QT_TRANSLATE_NOOP("MenuBar", "Rename Chat…")),
     Entry("chat", "pin", QT_TRANSLATE_NOOP("MenuBar", "Pin or Unpin Chat")),
     Entry("chat", "duplicate", QT_TRANSLATE_NOOP("MenuBar", "Duplicate Chat")),
-    Menu("move", QT_TRANSLATE_NOOP("MenuBar", "Move Chat to"), inside="chat"),
+    MenuEntry("move", QT_TRANSLATE_NOOP("MenuBar", "Move Chat to"), inside="chat"),
     Entry("chat", "delete", QT_TRANSLATE_NOOP("MenuBar", "Delete Chat"), "Ctrl+Backspace"),
-    Menu("deleted", QT_TRANSLATE_NOOP("MenuBar", "Recently Deleted"), inside="chat"),
-    Menu("message", QT_TRANSLATE_NOOP("MenuBar", "Message")),
-    Menu("window", QT_TRANSLATE_NOOP("MenuBar", "Window")),
+    MenuEntry("deleted", QT_TRANSLATE_NOOP("MenuBar", "Recently Deleted"), inside="chat"),
+    MenuEntry("message", QT_TRANSLATE_NOOP("MenuBar", "Message")),
+    MenuEntry("window", QT_TRANSLATE_NOOP("MenuBar", "Window")),
     Entry("window", "minimize", QT_TRANSLATE_NOOP("MenuBar", "Minimize"), "Ctrl+M"),
     Entry("window", "zoom", QT_TRANSLATE_NOOP("MenuBar", "Zoom")),
     Entry("window"),
     Entry("window", "chat_window", QT_TRANSLATE_NOOP("MenuBar", "Show Chat Window"), "Ctrl+1"),
     Entry("window", "activity", QT_TRANSLATE_NOOP("MenuBar", "Activity"), "Ctrl+Alt+A"),
     Entry("window", "all_to_front", QT_TRANSLATE_NOOP("MenuBar", "Bring All to Front"), mac_only=True),
-    Menu("help", QT_TRANSLATE_NOOP("MenuBar", "Help")),
+    MenuEntry("help", QT_TRANSLATE_NOOP("MenuBar", "Help")),
     Entry("help", "help", QT_TRANSLATE_NOOP("MenuBar", "Hunch Help"), _Key.HelpContents),
     Entry("help", "shortcuts", QT_TRANSLATE_NOOP("MenuBar", "Keyboard Shortcuts"), "Ctrl+/"),
     Entry("help", "show_log", QT_TRANSLATE_NOOP("MenuBar", "Show Log")),
@@ -131,7 +131,7 @@ class MenuBar(QObject):
         self.bar.setNativeMenuBar(True)
         self.menus: dict[str, QMenu] = {}
         self.actions: dict[str, QAction] = {}
-        self._shown = [each for each in _BAR if IS_MAC or isinstance(each, Menu) or not each.mac_only]
+        self._shown = [each for each in _BAR if IS_MAC or isinstance(each, MenuEntry) or not each.mac_only]
         for each in self._shown:
             self._add(each)
         self.deleted = self.menus["deleted"]
@@ -147,8 +147,8 @@ class MenuBar(QObject):
             raise AttributeError(name) from None
         return action
 
-    def _add(self, each: Menu | Entry) -> None:
-        if isinstance(each, Menu):
+    def _add(self, each: MenuEntry | Entry) -> None:
+        if isinstance(each, MenuEntry):
             place = self.menus[each.inside] if each.inside else self.bar
             self.menus[each.name] = held_keys.Menu(place)
             place.addMenu(self.menus[each.name])
@@ -178,7 +178,7 @@ class MenuBar(QObject):
     def retranslate(self) -> None:
         for each in self._shown:
             words = QCoreApplication.translate("MenuBar", str(each.words))
-            if isinstance(each, Menu):
+            if isinstance(each, MenuEntry):
                 self.menus[each.name].setTitle(words)
             elif each.name:
                 self.actions[each.name].setText(words)

@@ -101,7 +101,7 @@ class MessageActions(QObject):
         )
 
 
-class MessageMenu(QObject):
+class MessageMenuFiller(QObject):
     """The Message menu: what can be done with the message in focus, or else with the latest of the open chat.
 
     Filled each time that it is opened.

@@ -87,7 +87,7 @@ _ICONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class PaletteCommand:
     """`key` stays the same from run to run and in every language."""
 
     key: str
@@ -108,7 +108,7 @@ class CommandPalette(Translated, QWidget):
         theme: Theme,
         settings: Settings,
         window: QWidget,
-        commands: Callable[[], Sequence[Command]],
+        commands: Callable[[], Sequence[PaletteCommand]],
         otherwise: Callable[[], None],
     ) -> None:
         """`commands` is asked each time that it opens; `otherwise`: what takes the focus when nothing else can."""
@@ -116,8 +116,8 @@ class CommandPalette(Translated, QWidget):
         self._theme = theme
         self._settings = settings
         self._commands = commands
-        self._all: Sequence[Command] = ()
-        self._shown: list[Command] = []
+        self._all: Sequence[PaletteCommand] = ()
+        self._shown: list[PaletteCommand] = []
         self.focus_before = FocusBefore(otherwise)
         self.field = PaletteField(theme, self)
         self.list = PageList(theme, self)
@@ -201,7 +201,7 @@ class CommandPalette(Translated, QWidget):
         self.list.setVisible(bool(self._shown))  # empty, it would still have a least height
         self._place()
 
-    def _found(self, query: str) -> list[Command]:
+    def _found(self, query: str) -> list[PaletteCommand]:
         recent = {key: place for place, key in enumerate(self._settings.recent_commands)}
         ranked = []
         for place, command in enumerate(self._all):
@@ -309,7 +309,7 @@ class PaletteCommands(QObject):
         self._window = self._settings_window()
         return True
 
-    def all(self) -> list[Command]:
+    def all(self) -> list[PaletteCommand]:
         """Entries first, then chats, models and settings; all in the language of now."""
         return [
             *self._entries(),
@@ -320,7 +320,7 @@ class PaletteCommands(QObject):
             *self._of_languages(),
         ]
 
-    def _entries(self) -> Iterator[Command]:
+    def _entries(self) -> Iterator[PaletteCommand]:
         names = {action: name for name, action in self._menu.actions.items()}
         # WORKAROUND: `action.menu()` hands its menu to Python, which deletes it.
         passed = {each.menuAction() for each in self._menu.menus.values()} | {self._menu.palette}
@@ -332,25 +332,27 @@ class PaletteCommands(QObject):
                     yield self._of_trash(entry) if action.objectName() == SHOW_ALL else entry
             menu.aboutToHide.emit()
 
-    def _entry(self, menu: QMenu, action: QAction, name: str) -> Command:
+    def _entry(self, menu: QMenu, action: QAction, name: str) -> PaletteCommand:
         key = f"menu:{name or action.objectName() or action.text()}"
         of_menu = next((each for each, its_menu in self._menu.menus.items() if its_menu is menu), "")
         icon_name = _ICONS.get(name or action.objectName()) or _ICONS.get(of_menu, "file-text")
         keys = shortcut_text(action)
-        return Command(key, plain_words(action), action.trigger, icon_name, menu.title(), words=keys, shortcut=keys)
+        return PaletteCommand(
+            key, plain_words(action), action.trigger, icon_name, menu.title(), words=keys, shortcut=keys
+        )
 
-    def _of_trash(self, entry: Command) -> Command:
+    def _of_trash(self, entry: PaletteCommand) -> PaletteCommand:
         """Inside its menu the entry need not say of what it shows all."""
         return replace(entry, text=entry.detail, detail=self._menu.menus["chat"].title())
 
-    def _of_chats(self) -> Iterator[Command]:
+    def _of_chats(self) -> Iterator[PaletteCommand]:
         if self._chats is None:
             return
         for chat in self._chats.asides.latest(_MOST_CHATS):
             act = partial(self._chats.open_chat, chat.id)
-            yield Command(f"chat:{chat.id}", chat.title, act, "message-square", self.tr("Chat"))
+            yield PaletteCommand(f"chat:{chat.id}", chat.title, act, "message-square", self.tr("Chat"))
 
-    def _of_models(self) -> Iterator[Command]:
+    def _of_models(self) -> Iterator[PaletteCommand]:
         if self._models is None:
             return
         for entry in self._models.models:
@@ -359,18 +361,20 @@ class PaletteCommands(QObject):
                 act = partial(self._models.choose_main, entry.folder)
                 use = fill(self.tr("Use %1"), human_name(entry.name))
                 found_by = f"{entry.name} {entry.repository}"
-                yield Command(f"model:{entry.folder}", use, act, "box", self.tr("Model"), words=found_by)
+                yield PaletteCommand(f"model:{entry.folder}", use, act, "box", self.tr("Model"), words=found_by)
 
-    def _of_settings(self) -> Iterator[Command]:
+    def _of_settings(self) -> Iterator[PaletteCommand]:
         if self._window is None:
             return
         window = self._window
         for place in window.places():
             where = fill(self.tr("Settings: %1"), place.page_title)
             key = f"settings:{place.page}:{place.number}"
-            yield Command(key, place.name, partial(window.go_to, place), "settings", where, words=place.explanation)
+            yield PaletteCommand(
+                key, place.name, partial(window.go_to, place), "settings", where, words=place.explanation
+            )
 
-    def _of_looks(self) -> Iterator[Command]:
+    def _of_looks(self) -> Iterator[PaletteCommand]:
         looks = {
             "light": QCoreApplication.translate("AppearancePage", "Light"),
             "dark": QCoreApplication.translate("AppearancePage", "Dark"),
@@ -382,12 +386,14 @@ class PaletteCommands(QObject):
         )
         for look, name in looks.items():
             act = partial(setattr, self._preferences, "appearance", look)
-            yield Command(f"appearance:{look}", name, act, "settings", where, words=words)
+            yield PaletteCommand(f"appearance:{look}", name, act, "settings", where, words=words)
 
-    def _of_languages(self) -> Iterator[Command]:
+    def _of_languages(self) -> Iterator[PaletteCommand]:
         """Each by its own name: the way back for who reads none of what the window says."""
         for code, name in LANGUAGES.items():
             act = partial(setattr, self._preferences, "language", code)
             english = QLocale.languageToString(QLocale(code).language())
             here = QCoreApplication.translate("Totals", english)
-            yield Command(f"language:{code}", name, act, "settings", self.tr("Language"), words=f"{english} {here}")
+            yield PaletteCommand(
+                f"language:{code}", name, act, "settings", self.tr("Language"), words=f"{english} {here}"
+            )

@@ -29,7 +29,7 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.flow import Flow
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.option_list import EDGE_PX, Option, OptionList
+from app.views.widgets.option_list import EDGE_PX, ListedOption, OptionList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
@@ -191,7 +191,7 @@ class Picker(Translated, QWidget):
 
     # The options in words
 
-    def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[Option]:
+    def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[ListedOption]:
         """The latest first. What usually drafts is listed apart: it can be a main model, but is seldom meant."""
         models = sorted((entry for entry in mains if entry.drafter is None), key=lambda entry: entry.error is not None)
         drafts = [each for each in models if each.drafts_for and each.folder != pair.main_folder]
@@ -200,18 +200,18 @@ class Picker(Translated, QWidget):
         others = [*recent, *(each for each in others if each not in recent)]
         options = self._main_rows(others)
         if recent and len(others) > _FEW:
-            options.insert(0, Option(self.tr("Recent")))
-            options.insert(1 + len(recent), Option(self.tr("All others")))
+            options.insert(0, ListedOption(self.tr("Recent")))
+            options.insert(1 + len(recent), ListedOption(self.tr("All others")))
         if drafts:
-            options += [Option(self.tr("Used as drafts")), *self._main_rows(drafts)]
-        return options or [Option(self.tr("No models installed."))]
+            options += [ListedOption(self.tr("Used as drafts")), *self._main_rows(drafts)]
+        return options or [ListedOption(self.tr("No models installed."))]
 
-    def _main_rows(self, entries: Sequence[ModelEntry]) -> list[Option]:
+    def _main_rows(self, entries: Sequence[ModelEntry]) -> list[ListedOption]:
         names = Counter(human_name(entry.name) for entry in entries)
         rows = ((each, self._option(each, each.error, tell_apart=names[human_name(each.name)] > 1)) for each in entries)
         return [replace(option, mark="eye" if entry.sees else "") for entry, option in rows]
 
-    def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> Option:
+    def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> ListedOption:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter, sees=entry.sees)
         unfit = unfit_text(entry.fit)
@@ -224,17 +224,19 @@ class Picker(Translated, QWidget):
         alone = [title_and_reason(entry.indivisible)] if entry.indivisible is not None and error is None else []
         details = " · ".join([*parts, *where, *unfit, *checking, *alone])
         is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
-        return Option(name, entry.folder, details, _reason(error), aside, is_gain)
+        return ListedOption(name, entry.folder, details, _reason(error), aside, is_gain)
 
-    def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
+    def _draft_options(self, choices: Sequence[DraftChoice]) -> list[ListedOption]:
         names = Counter(human_name(choice.model.name) for choice in choices)
-        options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Main model only"))]
+        options = [ListedOption(self.tr("No draft"), NO_DRAFT, self.tr("Main model only"))]
         for group, of_group in groupby(choices, key=lambda choice: choice.group):
-            options.append(Option(self._group_text(group)))
+            options.append(ListedOption(self._group_text(group)))
             members = list(of_group)
             both_kinds = len({choice.model.drafter is None for choice in members}) > 1
             for is_classic, of_kind in groupby(members, key=lambda choice: choice.model.drafter is None):
-                options += [Option(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
+                options += (
+                    [ListedOption(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
+                )
                 options += [
                     self._draft_option(each, tell_apart=names[human_name(each.model.name)] > 1) for each in of_kind
                 ]
@@ -243,7 +245,7 @@ class Picker(Translated, QWidget):
     def _kind_text(self, *, is_classic: bool) -> str:
         return self.tr("Chat models") if is_classic else self.tr("Drafters")
 
-    def _draft_option(self, choice: DraftChoice, *, tell_apart: bool) -> Option:
+    def _draft_option(self, choice: DraftChoice, *, tell_apart: bool) -> ListedOption:
         if choice.error is not None:
             return self._option(choice.model, choice.error)
         if choice.group is DraftGroup.COMPARING:
@@ -257,7 +259,7 @@ class Picker(Translated, QWidget):
         details = " · ".join(filter(None, parts))
         aside = apart or (times(choice.gain) if choice.gain is not None else "")
         is_gain = not apart and (choice.gain or 0) >= LEAST_TOLD
-        return Option(human_name(entry.name), entry.folder, details, aside=aside, is_gain=is_gain)
+        return ListedOption(human_name(entry.name), entry.folder, details, aside=aside, is_gain=is_gain)
 
     def _group_text(self, group: DraftGroup) -> str:
         return {
@@ -403,7 +405,7 @@ class PickerLists(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._options: dict[OptionList, Sequence[Option]] = {}
+        self._options: dict[OptionList, Sequence[ListedOption]] = {}
         self.field = PickerField(theme, self)
         self.sides = Segments(theme, self)
         self.main_heading = TextLabel(theme, TextStyle.HEADING, self)
@@ -453,7 +455,7 @@ class PickerLists(Translated, QWidget):
 
     # What is listed
 
-    def set_options(self, mains: Sequence[Option], main: str, drafts: Sequence[Option], draft: str) -> None:
+    def set_options(self, mains: Sequence[ListedOption], main: str, drafts: Sequence[ListedOption], draft: str) -> None:
         for shown, options, checked in ((self.mains, mains, main), (self.drafts, drafts, draft)):
             self._options[shown] = options
             shown.set_options(found_among(options, self.field.words()), checked)
@@ -487,7 +489,7 @@ class PickerLists(Translated, QWidget):
         return [self.mains if self.sides.value == "main" else self.drafts]
 
     @property
-    def pointed_option(self) -> Option | None:
+    def pointed_option(self) -> ListedOption | None:
         return self.mains.pointed_option or self.drafts.pointed_option
 
     def about_main(self) -> str:
@@ -602,11 +604,11 @@ class PickerField(SearchField):
             super().keyPressEvent(event)
 
 
-def found_among(options: Sequence[Option], words: str) -> list[Option]:
+def found_among(options: Sequence[ListedOption], words: str) -> list[ListedOption]:
     """Those that have the words in their name, under the headings that are left with any."""
     if not words.strip():
         return list(options)
-    found: list[Option] = []
+    found: list[ListedOption] = []
     for option in reversed(options):
         if option.value is not None:
             found += [option] if distance(words, option.text, option.detail) is not None else []

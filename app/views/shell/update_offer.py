@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.updates import Updates
-from app.system.updates import Channel, Notice, update_command
+from app.system.updates import Channel, UpdateNotice, update_command
 from app.theme import Theme
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets import clipboard
@@ -28,28 +28,28 @@ class UpdateOffer(QObject):
         self._translation = translation
         updates.found.connect(self._offer)
 
-    def _offer(self, notice: Notice) -> None:
+    def _offer(self, notice: UpdateNotice) -> None:
         self._window.banner.show_offer(lambda: _available(notice), lambda: self._show_notes(notice))
 
-    def _show_notes(self, notice: Notice) -> None:
+    def _show_notes(self, notice: UpdateNotice) -> None:
         command = update_command()
         dialog = Dialog(self._theme, self._window, lambda: _notes(notice, self._translation.language, command))
         dialog.accepted.connect(lambda: self._open(notice))
         dialog.other_chosen.connect(lambda: clipboard.copy(command, self._window))
         dialog.open()
 
-    def _open(self, notice: Notice) -> None:
+    def _open(self, notice: UpdateNotice) -> None:
         QDesktopServices.openUrl(QUrl(self._channel.pages + notice.page, QUrl.ParsingMode.StrictMode))
 
 
-def _available(notice: Notice) -> BannerText:
+def _available(notice: UpdateNotice) -> BannerText:
     return BannerText(
         fill(QCoreApplication.translate("Updates", "Hunch %1 is available"), notice.version),
         button=QCoreApplication.translate("Updates", "What's New"),
     )
 
 
-def _notes(notice: Notice, language: str, command: str) -> DialogText:
+def _notes(notice: UpdateNotice, language: str, command: str) -> DialogText:
     how = QCoreApplication.translate("Updates", "To update, run in a terminal: %1")
     return DialogText(
         fill(QCoreApplication.translate("Updates", "Hunch %1"), notice.version),

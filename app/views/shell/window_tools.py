@@ -99,7 +99,7 @@ class WindowTools(QObject):
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
         from app.views.shell.desktop import Desktop
-        from app.views.shell.message_actions import MessageMenu
+        from app.views.shell.message_actions import MessageMenuFiller
 
         self._chats = chats
         self._transcript = transcript
@@ -108,7 +108,7 @@ class WindowTools(QObject):
         self._typing.watch(transcript)
         highlights = transcript.message_keys.highlights
         self._typing.took_over.connect(lambda: highlights.focus(None))
-        MessageMenu(self._window.menu.menus["message"], transcript, chats.transcript, self._focused)
+        MessageMenuFiller(self._window.menu.menus["message"], transcript, chats.transcript, self._focused)
         self.desktop = Desktop(self._window, self._theme, self._settings, chats, models)
         shown = chats.transcript
         rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)

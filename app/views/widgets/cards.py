@@ -90,7 +90,7 @@ class Words:
         self.explanation.setVisible(bool(explanation))
 
 
-class Row(QWidget):
+class SettingRow(QWidget):
     """A setting: its name and what it does at the left, the control at the right, or below where it is narrow."""
 
     _keeps_height = False

@@ -150,7 +150,7 @@ class Segments(QWidget):
         super().__init__(parent)
         self.theme = theme
         self._choices: list[tuple[object, str]] = []
-        self.buttons: list[Segment] = []
+        self.buttons: list[SegmentButton] = []
         self.value: object = None
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(2, 2, 2, 2)
@@ -172,7 +172,7 @@ class Segments(QWidget):
         for button in self.buttons:
             button.hide()
             button.deleteLater()
-        self.buttons = [Segment(self.theme, self) for _ in choices]
+        self.buttons = [SegmentButton(self.theme, self) for _ in choices]
         for button, (value, _) in zip(self.buttons, choices, strict=True):
             self._row.addWidget(button, 1)
             button.clicked.connect(lambda _checked=False, value=value: self.choose(value))
@@ -203,7 +203,7 @@ class Segments(QWidget):
         painter.end()
 
 
-class Segment(FocusRing, PlainWords, QAbstractButton):
+class SegmentButton(FocusRing, PlainWords, QAbstractButton):
     """One of the choices: a radio button."""
 
     def __init__(self, theme: Theme, parent: Segments) -> None:

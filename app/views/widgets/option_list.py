@@ -42,7 +42,7 @@ WORDS_PX = EDGE_PX + 22  # where the words begin, after the tick
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class ListedOption:
     """`value` is None for a heading; `reason` says why it cannot be chosen. A sub-heading is below a heading.
 
     `aside` is at the right of the row; `detail` only under the pointer.
@@ -73,7 +73,7 @@ class OptionList(ChoiceList):
         self.setItemDelegate(_OptionDelegate(self))
         self.entered.connect(self.pointed)
 
-    def set_options(self, options: Sequence[Option], checked: str) -> None:
+    def set_options(self, options: Sequence[ListedOption], checked: str) -> None:
         """Keeps the scroll position when the options are the same, and the current option unless that was checked."""
         current = self.current_value
         kept = checked if current in (None, self.checked) else current
@@ -91,15 +91,15 @@ class OptionList(ChoiceList):
     def current_value(self) -> str | None:
         """Of the option that the keyboard is at, whether it can be chosen or not; None without one."""
         option = self.currentIndex().data(_OPTION)
-        return option.value if isinstance(option, Option) else None
+        return option.value if isinstance(option, ListedOption) else None
 
     @property
-    def pointed_option(self) -> Option | None:
+    def pointed_option(self) -> ListedOption | None:
         """Under the pointer, else where the keyboard is in a list that it leads."""
         under = self.indexAt(self.viewport().mapFromGlobal(QCursor.pos())) if self.viewport().underMouse() else None
         led = self.currentIndex() if self.hasFocus() or self.is_led else QModelIndex()
         option = (under if under is not None and under.isValid() else led).data(_OPTION)
-        return option if isinstance(option, Option) and option.value is not None else None
+        return option if isinstance(option, ListedOption) and option.value is not None else None
 
     def show_first(self) -> bool:
         """Goes to the first option that can be chosen; whether there is one."""
@@ -172,7 +172,7 @@ class OptionList(ChoiceList):
 
     def value_of(self, index: Index) -> str | None:
         option = index.data(_OPTION)
-        return option.value if isinstance(option, Option) and not option.reason else None
+        return option.value if isinstance(option, ListedOption) and not option.reason else None
 
     def content_height(self) -> int:
         delegate = self.itemDelegate()
@@ -181,7 +181,7 @@ class OptionList(ChoiceList):
         return sum(delegate.sizeHint(shown, index).height() for index in rows)
 
 
-def _item(option: Option) -> QStandardItem:
+def _item(option: ListedOption) -> QStandardItem:
     item = QStandardItem(option.text)
     item.setData(option, _OPTION)
     item.setEditable(False)
@@ -201,7 +201,7 @@ class _OptionDelegate(QStyledItemDelegate):
         return self._list.theme
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        option: Option = index.data(_OPTION)
+        option: ListedOption = index.data(_OPTION)
         line = QFontMetrics(self._theme.ui_font()).height()
         if option.value is None:
             return QSize(0, line + self._theme.px(4 if option.is_sub_heading else 14))
@@ -210,7 +210,7 @@ class _OptionDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
         area: QRect = style.rect
         state: QStyle.StateFlag = style.state
-        option: Option = index.data(_OPTION)
+        option: ListedOption = index.data(_OPTION)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.value is None:
@@ -225,7 +225,7 @@ class _OptionDelegate(QStyledItemDelegate):
             self._paint_option(painter, area, option)
         painter.restore()
 
-    def _paint_heading(self, painter: QPainter, area: QRect, option: Option) -> None:
+    def _paint_heading(self, painter: QPainter, area: QRect, option: ListedOption) -> None:
         weight = QFont.Weight.Normal if option.is_sub_heading else QFont.Weight.DemiBold
         font = self._theme.ui_font(FOOTER_PX, weight)
         left = self._theme.px(WORDS_PX if option.is_sub_heading else EDGE_PX)
@@ -233,7 +233,7 @@ class _OptionDelegate(QStyledItemDelegate):
         ink = self._theme.palette.secondary if option.is_sub_heading else self._theme.palette.faint
         paint_line(painter, place, option.text, font, ink, Qt.TextElideMode.ElideRight)
 
-    def _paint_option(self, painter: QPainter, area: QRect, option: Option) -> None:
+    def _paint_option(self, painter: QPainter, area: QRect, option: ListedOption) -> None:
         theme = self._theme
         colors = self._theme.palette
         if option.value == self._list.checked and not option.reason:
@@ -247,7 +247,7 @@ class _OptionDelegate(QStyledItemDelegate):
             self._paint_mark(painter, words, option)
         paint_line(painter, words, option.text, theme.ui_font(), ink, Qt.TextElideMode.ElideMiddle)
 
-    def _paint_mark(self, painter: QPainter, words: QRect, option: Option) -> None:
+    def _paint_mark(self, painter: QPainter, words: QRect, option: ListedOption) -> None:
         """After the words, which leave it room."""
         theme = self._theme
         side = theme.px(14)
@@ -257,7 +257,7 @@ class _OptionDelegate(QStyledItemDelegate):
         top = words.top() + (words.height() - side) // 2
         icon(option.mark, theme.palette.secondary).paint(painter, words.right() + 1 + gap, top, side, side)
 
-    def _paint_aside(self, painter: QPainter, words: QRect, option: Option) -> int:
+    def _paint_aside(self, painter: QPainter, words: QRect, option: ListedOption) -> int:
         """The width that it takes: half of the row at most."""
         if not option.aside:
             return 0

@@ -83,7 +83,7 @@ class ReadingProposer(Proposer, Protocol):
         """Prefill at most one chunk. Called only if the controller thinks it worth its time."""
 
 
-class Broken:
+class BrokenProposer:
     """In place of a proposer that could not begin: its offer raises the error."""
 
     def __init__(self, name: str, error: Exception) -> None:

@@ -19,7 +19,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined
-from engine.drafting.proposers.features import FeatureProposer, Reader
+from engine.drafting.proposers.features import FeatureProposer, StateNetwork
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _probability(draft: Draft) -> float:
     return draft.probabilities.item() if draft.probabilities is not None else 1.0  # type: ignore[return-value]
 
 
-class Head(Reader, Protocol):
+class Head(StateNetwork, Protocol):
     """The network of a drafter that drafts token by token."""
 
     @property

@@ -25,14 +25,14 @@ from engine.models.drafters import EagleConfig, default_eagle_layers
 _FIRST_LAYER = "midlayer."  # the authors' name for it
 
 
-class Attention(Projections):
+class EagleAttention(Projections):
     def __call__(self, rows: mx.array, rope: Any, mask: Any, cache: KVCache) -> mx.array:
         position = cache.offset
         keys, values = cache.update_and_fetch(*self._keys_values(rows, rope, position))
         return self._mixed(self._queries(rows, rope, position), keys, values, mask)
 
 
-class Layer(Residuals):
+class EagleLayer(Residuals):
     """The first layer is fed embeddings beside the states; the others are ordinary."""
 
     def __init__(self, config: EagleConfig, index: int) -> None:
@@ -40,7 +40,7 @@ class Layer(Residuals):
         first = index == 0
         super().__init__(sizes)
         self._norm_before_residual = config.norm_before_residual
-        self.self_attn = Attention(sizes, (1 + first) * sizes.width, norms=config.norms_of_heads)
+        self.self_attn = EagleAttention(sizes, (1 + first) * sizes.width, norms=config.norms_of_heads)
         if first:
             self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
 
@@ -77,7 +77,7 @@ class EagleDrafter(OwnLayers):
             self.input_norm = nn.RMSNorm(self.reads_width, eps=sizes.norm_eps)
         if config.norms_of_layers:
             self.fc_norm = [nn.RMSNorm(config.info.main_width, eps=sizes.norm_eps) for _ in self._reads]
-        self.layers = [Layer(config, index) for index in range(sizes.layers)]
+        self.layers = [EagleLayer(config, index) for index in range(sizes.layers)]
         if config.own_embedding:
             self.embed_tokens = nn.Embedding(rows, sizes.width)
         if config.own_head:

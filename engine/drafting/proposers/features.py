@@ -29,7 +29,7 @@ _MOST_WAITING_PARTS = 256
 _SPREAD = 0x9E3779B1  # odd, so x * this mod 2**32 differs for every x
 
 
-class Reader(Protocol):
+class StateNetwork(Protocol):
     """A drafter's network, as far as its prefill goes."""
 
     reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
@@ -46,7 +46,7 @@ class Context:
 
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: Tokens[int]) -> None:
         self.drafter = drafter
-        self._reader: Reader = drafter.network
+        self._reader: StateNetwork = drafter.network
         self.main = main
         self._layers = layers
         self.store = store

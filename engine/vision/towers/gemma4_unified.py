@@ -10,13 +10,13 @@ from engine.models.model_files import real
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, in one step."""
     table = tensors["pos_embedding"]

@@ -17,20 +17,22 @@ from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
 from engine.vision.towers.steps import Steps, by_rows
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _ROPE_BASE = 10_000.0
 _MAPS = "linear_fc1", "linear_fc2"
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, then those for deepstack; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
+    depth = positive(sight.vision, "depth")
+    heads = positive(sight.vision, "num_heads")
     states = _embedded(tensors, sight, span, patches)
     turns = angles(sight, span, states.shape[-1] // heads)
-    taken, merged = entries(sight.vision, "deepstack_visual_indexes"), list[mx.array]()
+    taken = entries(sight.vision, "deepstack_visual_indexes")
+    merged = list[mx.array]()
     for number in range(depth):
         states = yield from block(tensors, f"blocks.{number}", states, turns, heads, _MAPS)
         if number in taken:
@@ -39,7 +41,7 @@ def rows_of(
     return [(yield from _merged(tensors, "merger", states, sight, normed_first=True)), *merged]
 
 
-def _embedded(tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array) -> mx.array:
+def _embedded(tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array) -> mx.array:
     states = projected(tensors, patches) + tensors["patch_embed.proj.bias"]
     return states + _positions(tensors, sight, span).astype(states.dtype)
 
@@ -52,7 +54,7 @@ def projected(tensors: Tensors, patches: mx.array) -> mx.array:
     return patches.astype(flat.dtype) @ flat.T
 
 
-def _positions(tensors: Tensors, sight: VisionConfig, span: Span) -> mx.array:
+def _positions(tensors: Tensors, sight: VisionConfig, span: PictureSpan) -> mx.array:
     """The learned positions, interpolated between those of a square."""
     table = tensors.table("pos_embed", positive(sight.vision, "hidden_size"))
     side = isqrt(table.shape[0])
@@ -74,17 +76,18 @@ def _between(count: int, side: int) -> tuple[mx.array, mx.array, mx.array]:
     return below, mx.minimum(below + 1, side - 1), places - below.astype(mx.float32)
 
 
-def _token_by_token(grid: mx.array, sight: VisionConfig, span: Span) -> mx.array:
+def _token_by_token(grid: mx.array, sight: VisionConfig, span: PictureSpan) -> mx.array:
     """(rows, columns, width) of patches as (patches, width), the patches of one token after another."""
     merge = sight.merge
     parts = grid.reshape(span.rows, merge, span.columns, merge, -1).transpose(0, 2, 1, 3, 4)
     return parts.reshape(-1, grid.shape[-1])
 
 
-def angles(sight: VisionConfig, span: Span, width: int) -> mx.array:
+def angles(sight: VisionConfig, span: PictureSpan, width: int) -> mx.array:
     """(patches, width of a head / 2): half by the row, half by the column."""
     frequencies = 1.0 / (_ROPE_BASE ** (mx.arange(0, width // 2, 2, dtype=mx.float32) / (width // 2)))
-    rows, columns = span.rows * sight.merge, span.columns * sight.merge
+    rows = span.rows * sight.merge
+    columns = span.columns * sight.merge
     by_row = mx.broadcast_to(mx.arange(rows)[:, None, None] * frequencies, (rows, columns, frequencies.size))
     by_column = mx.broadcast_to(mx.arange(columns)[None, :, None] * frequencies, by_row.shape)
     return _token_by_token(mx.concatenate([by_row, by_column], axis=-1), sight, span)
@@ -115,7 +118,8 @@ def turned(parts: mx.array, turns: mx.array, heads: int) -> list[mx.array]:
 def rotated(x: mx.array, turns: mx.array) -> mx.array:
     """`x` (rows, heads, width)."""
     first, second = mx.split(x, 2, axis=-1)
-    cos, sin = mx.cos(turns)[:, None], mx.sin(turns)[:, None]
+    cos = mx.cos(turns)[:, None]
+    sin = mx.sin(turns)[:, None]
     return mx.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 

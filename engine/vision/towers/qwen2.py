@@ -12,14 +12,15 @@ from engine.models.vision_config import VisionConfig
 from engine.vision.towers.qwen import angles, block, in_squares, projected
 from engine.vision.towers.steps import by_rows
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
+    depth = positive(sight.vision, "depth")
+    heads = positive(sight.vision, "num_heads")
     states = projected(tensors, patches)
     turns = angles(sight, span, states.shape[-1] // heads)
     for number in range(depth):

@@ -17,7 +17,7 @@ from engine.vision.towers.qwen import angles, projected, turned
 from engine.vision.towers.qwen2 import merged
 from engine.vision.towers.steps import Steps
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-6
 
@@ -30,12 +30,14 @@ class _Windows:
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
+    depth = positive(sight.vision, "depth")
+    heads = positive(sight.vision, "num_heads")
     states = projected(tensors, patches)
-    turns, windows = angles(sight, span, states.shape[-1] // heads), _windows(sight, span)
+    turns = angles(sight, span, states.shape[-1] // heads)
+    windows = _windows(sight, span)
     whole = entries(sight.vision, "fullatt_block_indexes")
     for number in range(depth):
         within = None if number in whole else windows
@@ -43,7 +45,7 @@ def rows_of(
     return [(yield from merged(tensors, _norm(tensors, "merger.ln_q", states), sight))]
 
 
-def _windows(sight: VisionConfig, span: Span) -> _Windows:
+def _windows(sight: VisionConfig, span: PictureSpan) -> _Windows:
     side = positive(sight.vision, "window_size") // sight.patch // sight.merge
     if side < 1:
         raise ValueError("windows smaller than a token")
@@ -53,8 +55,10 @@ def _windows(sight: VisionConfig, span: Span) -> _Windows:
     held = np.bincount(of_patch)
     within = np.arange(held.max()) < held[:, None]
     order = np.argsort(of_patch, kind="stable")
-    patches, places = np.zeros(within.shape, np.int32), np.empty(order.shape, np.int32)
-    patches[within], places[order] = order, np.flatnonzero(within)
+    patches = np.zeros(within.shape, np.int32)
+    places = np.empty(order.shape, np.int32)
+    patches[within] = order
+    places[order] = np.flatnonzero(within)
     return _Windows(mx.array(patches), mx.array(within)[:, None, None], mx.array(places))
 
 

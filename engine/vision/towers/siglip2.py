@@ -14,16 +14,17 @@ from engine.vision.resizing import resampling
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.siglip import block
 from engine.vision.towers.tensors import Tensors
-from engine.vision.values import Span
+from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
 def rows_of(
-    tensors: Tensors, sight: VisionConfig, span: Span, patches: mx.array
+    tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, square after square; a short part of the work a step."""
-    rows, start = list[mx.array](), 0
+    rows = list[mx.array]()
+    start = 0
     for high, wide in views(sight, span):
         seen = yield from _view(tensors, sight, (high, wide), patches[start : start + high * wide])
         rows.append(seen)
@@ -31,7 +32,7 @@ def rows_of(
     return [mx.concatenate(rows)]
 
 
-def views(sight: VisionConfig, span: Span) -> list[tuple[int, int]]:
+def views(sight: VisionConfig, span: PictureSpan) -> list[tuple[int, int]]:
     """(rows, columns) of patches."""
     whole = [(span.rows * sight.merge, span.columns * sight.merge)]
     if sight.tiling is None or span.tiles == (1, 1):
@@ -43,8 +44,10 @@ def views(sight: VisionConfig, span: Span) -> list[tuple[int, int]]:
 def _view(
     tensors: Tensors, sight: VisionConfig, size: tuple[int, int], patches: mx.array
 ) -> Generator[None, None, mx.array]:
-    depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
-    eps, merge = real(sight.vision, "layer_norm_eps", 1e-6), sight.merge
+    depth = positive(sight.vision, "num_hidden_layers")
+    heads = positive(sight.vision, "num_attention_heads")
+    eps = real(sight.vision, "layer_norm_eps", 1e-6)
+    merge = sight.merge
     kernel = tensors["embeddings.patch_embedding.bias"]
     states = tensors.linear(pixel_by_pixel(patches, sight).astype(kernel.dtype), "embeddings.patch_embedding")
     states = states + _positions(tensors, size, states.shape[-1]).astype(states.dtype)
