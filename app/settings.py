@@ -105,7 +105,8 @@ def as_setting(folder: str, starter: Path) -> str:
     """What comes with the app is stored by name: what is beside `starter` with its place there."""
     if folder == str(starter):
         return STARTER_FOLDER
-    path, root = Path(folder), starter.parent
+    path = Path(folder)
+    root = starter.parent
     return f"{STARTER_FOLDER}/{path.relative_to(root).as_posix()}" if path.is_relative_to(root) else folder
 
 
@@ -192,7 +193,8 @@ class SettingsFile:
         stored = self._read()
         if stored:
             self._copy_aside()
-        self._others, self.is_unread = stored, False
+        self._others = stored
+        self.is_unread = False
 
     def _copy_aside(self) -> str:
         """Returns the copy's name."""

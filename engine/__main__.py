@@ -88,7 +88,8 @@ def _serve(options: argparse.Namespace) -> int:
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
         with Ending() as ending:
-            settings, decode = options_of(options), decoder_of(options)
+            settings = options_of(options)
+            decode = decoder_of(options)
             engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
             for _ in range(1 if options.draft is None else 2):
                 _await_model(events, ending)
@@ -125,7 +126,8 @@ class WithoutWords(logging.Formatter):
     """Writes an exception as its kind and places: its own words may repeat a prompt."""
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  logging's name
-        error, lines = ei[1], list[str]()
+        error = ei[1]
+        lines = list[str]()
         while error is not None:
             lines += [*traceback.format_tb(error.__traceback__), type(error).__name__]
             error = error.__cause__ or error.__context__

@@ -83,7 +83,8 @@ class ProgramModels(QObject):
     # On the GUI thread
 
     def _bring(self, model: ServedModel, refuse: Callable[[EngineError], None]) -> None:
-        folder, pair = model.main.folder, self._pair.pair
+        folder = model.main.folder
+        pair = self._pair.pair
         if self._is_own(model):
             self._bring_own(model, refuse)
         elif not self._settings.server_keep_min:
@@ -127,7 +128,8 @@ class ProgramModels(QObject):
         return bool(state.foreground or state.background or self._replies) or recently
 
     def _take_away(self, model: ServedModel) -> None:
-        folder, pair = model.main.folder, self._pair.pair
+        folder = model.main.folder
+        pair = self._pair.pair
         if folder != self._brought or self._is_own(model) or pair.state in (PairState.LOADING, PairState.READY):
             return
         self._brought = ""
@@ -167,7 +169,8 @@ class ProgramModels(QObject):
         """What is installed, for the server's thread: a new value, never a changed one."""
         infos = [model.info for model in self._pair.library.installed if model.info is not None]
         known = {info.folder: info for info in infos}
-        chosen, others = self._pair.pair.main_folder, bool(self._settings.server_keep_min)
+        chosen = self._pair.pair.main_folder
+        others = bool(self._settings.server_keep_min)
         served = []
         for info in infos:
             if info.drafter is None:

@@ -169,7 +169,8 @@ class ServerController(QObject):
                 self.state = replace(self.state, phase=ServerPhase.STOPPING)
                 threading.Thread(target=self._server.stop, name="server ends", daemon=True).start()
             return
-        self._served, self.state = wanted, ServerState()
+        self._served = wanted
+        self.state = ServerState()
         if wanted is not None:
             self._server = Server(self._engine, wanted, self._hear, Decoder(), self.shelf)
             self._server.start()

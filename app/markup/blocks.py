@@ -175,7 +175,8 @@ class Splitter:
         """Everything above the last block of the complete lines can never be read differently."""
         complete = self._tail[: self._tail.rfind("\n") + 1]
         if not complete.strip(" \t\n"):  # Python takes more for a space than Markdown does
-            complete, self._tail = "", self._tail[len(complete) :]
+            self._tail = self._tail[len(complete) :]
+            complete = ""
         if complete and grew_by_line:
             parts = _split_with_lines(complete, streaming=True)
             last_line = parts[-1][1] if parts else 0

@@ -25,10 +25,13 @@ from app.storage.database import LARGEST_NUMBER, READ_TEXT, TRIES, Connection, a
 from app.storage.trash import Trash
 from engine import sync_folder
 
-_LOG, _INDEX = "-wal", "-shm"  # what SQLite keeps beside a database
+# what SQLite keeps beside a database
+_LOG = "-wal"
+_INDEX = "-shm"
 _READ_BYTES = 1 << 20
 _READ_S = 2.0
-_STAMP, _STAMP_CHARS = "%Y%m%d-%H%M%S", 15
+_STAMP = "%Y%m%d-%H%M%S"
+_STAMP_CHARS = 15
 
 _PATIENCE_S = 3.0  # with a file that gives no row
 _STEPS = 1000  # of SQLite between two looks at the time

@@ -46,5 +46,6 @@ def libraries() -> dict[str, str]:
 
 def system() -> str:
     name = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else f"{platform.system()} {platform.release()}"
-    kind, machine = platform.machine(), machine_name()
+    kind = platform.machine()
+    machine = machine_name()
     return ", ".join((name, machine) if machine.startswith(kind) else (name, kind, machine))

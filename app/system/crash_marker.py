@@ -26,7 +26,8 @@ class SessionMark:
         self._file = file
         self.ended_badly = os.path.lexists(file)  # raises nothing, whatever the disk says
         content = _content(file)
-        self.was_loading, self.was_draft = content.removeprefix(_DRAFT), content.startswith(_DRAFT)
+        self.was_loading = content.removeprefix(_DRAFT)
+        self.was_draft = content.startswith(_DRAFT)
         self._written: str | None = None
         self._loading = ModelRole.MAIN, ""
         self._ended = False

@@ -94,7 +94,8 @@ class Mac:
         """Raises OSError or AttributeError where macOS does not have what is called."""
         self._objc = ObjectiveC(_FOUNDATION, METHODS, library)
         self._time_left = library(_IOKIT).IOPSGetTimeRemainingEstimate
-        self._time_left.restype, self._time_left.argtypes = c_double, []
+        self._time_left.restype = c_double
+        self._time_left.argtypes = []
         self._held: tuple[Activity, int] | None = None
 
     def power(self) -> Power:

@@ -53,7 +53,8 @@ def has_gpu() -> bool:
 def _processor() -> str:
     """As a Mac says it; "" elsewhere."""
     if sys.platform == "darwin":
-        text, size = ctypes.create_string_buffer(_ROOM), ctypes.c_size_t(_ROOM)
+        text = ctypes.create_string_buffer(_ROOM)
+        size = ctypes.c_size_t(_ROOM)
         system = ctypes.CDLL(None)
         if system.sysctlbyname(b"machdep.cpu.brand_string", text, ctypes.byref(size), None, 0) == 0:
             return text.value.decode(errors="replace")

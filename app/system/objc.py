@@ -37,7 +37,8 @@ class ObjectiveC:
         library(framework)  # registers its classes
         for name, (result, *arguments) in _FUNCTIONS.items():
             function = getattr(self._objc, name)
-            function.restype, function.argtypes = result, arguments
+            function.restype = result
+            function.argtypes = arguments
         self._send_at = ctypes.cast(self._objc.objc_msgSend, c_void_p).value or 0
 
     def send(self, receiver: int, selector: str, *arguments: Any) -> Any:

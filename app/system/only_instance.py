@@ -21,7 +21,9 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 _CALL_MS = 1000
 _LONGEST_WISH = 16
 _ANSWER = b"here"
-FRONT, QUICK_ASK = b"front\n", b"ask\n"  # what a later start wants
+# what a later start wants
+FRONT = b"front\n"
+QUICK_ASK = b"ask\n"
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +59,8 @@ class OnlyInstance(QObject):
                 return False
             except OSError as error:
                 _log.info("other starts are not kept out: %s", error.strerror)
-        self._lock, self.is_first = descriptor, True
+        self._lock = descriptor
+        self.is_first = True
         QLocalServer.removeServer(self._name)  # left by a crash
         self._server.listen(self._name)
         return True

@@ -44,7 +44,8 @@ class GuiThreadGarbage(QObject):
 
     def collect(self) -> None:
         """The oldest generation that is due, by Python's own thresholds; sets aside when imports have come to rest."""
-        before, self._modules_seen = self._modules_seen, len(sys.modules)
+        before = self._modules_seen
+        self._modules_seen = len(sys.modules)
         if before == self._modules_seen != self._modules_frozen:
             self._modules_frozen = before
             self._set_aside(young=self._is_in_front)
@@ -82,7 +83,9 @@ class HunchApplication(QApplication):
         self._to_open: list[QUrl | str] = []
 
     def open_with(self, opener: Callable[[QUrl | str], None]) -> None:
-        self._open, waiting, self._to_open = opener, self._to_open, []
+        self._open = opener
+        waiting = self._to_open
+        self._to_open = []
         for given in waiting:
             opener(given)
 

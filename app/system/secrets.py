@@ -21,7 +21,8 @@ from app.system.small_file import read_small
 from engine import PUBLIC_HUB, write_atomically
 
 _SERVER = "server key"  # in place of an address
-_SERVICE, _NAME = "Hunch", "hub token"
+_SERVICE = "Hunch"
+_NAME = "hub token"
 _MOST_CHARS = 1000
 _PORTS = {"https": 443, "http": 80}
 
@@ -105,7 +106,9 @@ class Secrets:
 
         Raises OSError where the disk does not give the file.
         """
-        filed, chained, address = self._from_file().strip(), self._from_keychain().strip(), self._address or ""
+        filed = self._from_file().strip()
+        chained = self._from_keychain().strip()
+        address = self._address or ""
         tokens = _as_tokens(chained, address) | _as_tokens(filed, address)
         text = _as_text(tokens)
         is_odd = text != (filed or chained) or (filed and self._keychain is not None)
@@ -177,7 +180,8 @@ def origin_of(address: str) -> str:
     """Scheme, host and port, as they are compared; an address that has none stands for itself."""
     try:
         url = urlsplit(address or PUBLIC_HUB)
-        host, port = url.hostname, url.port
+        host = url.hostname
+        port = url.port
     except ValueError:
         return address
     if not (url.scheme and host):

@@ -64,7 +64,8 @@ class Interrupts(QObject):
         29 on Linux and 23 on macOS. SIGALRM ends the process then, unless `_wait` has set another time.
         """
         c = ctypes.CDLL(None)
-        c.signal.argtypes, c.signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+        c.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+        c.signal.restype = ctypes.c_void_p
         c.signal(signal.SIGIO, ctypes.cast(c.alarm, ctypes.c_void_p))
         try:
             fcntl.fcntl(self._out, fcntl.F_SETOWN, os.getpid())

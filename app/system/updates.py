@@ -18,7 +18,9 @@ from app.system.bundle import own_bundle
 _VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
 _PAGE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _LANGUAGE = re.compile(r"[A-Za-z_]{2,10}")
-_MOST_NOTE, _MOST_LINES = 400, 8  # characters and lines: it is a dialog's text, and the page has more
+# characters and lines: it is a dialog's text, and the page has more
+_MOST_NOTE = 400
+_MOST_LINES = 8
 _MOST_LANGUAGES = 20
 _MOST_NOTICE = 100_000
 _CASKS = ("/opt/homebrew/Caskroom", "/usr/local/Caskroom")
@@ -59,7 +61,8 @@ def read_answer(answer: object, public_key: bytes) -> UpdateNotice:
 
     if not isinstance(answer, dict):
         raise NotANotice("no object")
-    text, signature = answer.get("notice"), answer.get("signature")
+    text = answer.get("notice")
+    signature = answer.get("signature")
     if not isinstance(text, str) or not isinstance(signature, str) or len(text) > _MOST_NOTICE:
         raise NotANotice("a field is missing")
     try:
@@ -73,7 +76,9 @@ def notice_of(text: str) -> UpdateNotice:
     """Raises NotANotice."""
     try:
         values = json.loads(text)
-        version, page, notes = values["version"], values["page"], values.get("notes", {})
+        version = values["version"]
+        page = values["page"]
+        notes = values.get("notes", {})
         languages = [_LANGUAGE.fullmatch(each) for each in notes]
         said = [len(each) <= _MOST_NOTE and len(each.splitlines()) <= _MOST_LINES for each in notes.values()]
         fits = _VERSION.fullmatch(version) and _PAGE.fullmatch(page) and all(languages) and all(said)

@@ -56,7 +56,8 @@ class Translation:
         """The words are those of the source again, for the whole process."""
         for translator in self._installed:
             QCoreApplication.removeTranslator(translator)
-        self._installed, self.language = [], ""
+        self._installed = []
+        self.language = ""
 
     def _load(self, name: str, folder: str) -> list[QTranslator]:
         translator = QTranslator()
@@ -65,7 +66,8 @@ class Translation:
 
 def _locale(language: str) -> QLocale:
     """In the system's own language numbers and dates are written as in the user's country."""
-    system, asked = QLocale.system(), QLocale(language)
+    system = QLocale.system()
+    asked = QLocale(language)
     return system if system.language() == asked.language() else asked
 
 

@@ -39,7 +39,8 @@ def value_words(name: str, value: float | str | None) -> str:
     if value is None:
         return empty_words(name).lower()
     if value == "off" or isinstance(value, bool):
-        on, off = QCoreApplication.translate("Options", "on"), QCoreApplication.translate("Options", "off")
+        on = QCoreApplication.translate("Options", "on")
+        off = QCoreApplication.translate("Options", "off")
         return on if value is True else off
     if name == "picture_detail":
         return detail_words(value).lower()

@@ -25,7 +25,8 @@ class CardWords:
     @property
     def sentence(self) -> str:
         """As screen readers say it."""
-        wanted, chosen = f"{self.wanted_label} {self.wanted}", f"{self.chosen_label} {self.chosen}"
+        wanted = f"{self.wanted_label} {self.wanted}"
+        chosen = f"{self.chosen_label} {self.chosen}"
         return formats.spoken(wanted, chosen, self.place)
 
 

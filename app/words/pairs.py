@@ -289,7 +289,9 @@ def _vocabulary_lines(found: Vocabularies) -> list[str]:
 
 
 def _probe_line(probe: Probe) -> str:
-    language, main, draft = languages_text((probe.language,)), count(probe.main_tokens), count(probe.draft_tokens)
+    language = languages_text((probe.language,))
+    main = count(probe.main_tokens)
+    draft = count(probe.draft_tokens)
     if probe.main_tokens == probe.draft_tokens:
         words = QCoreApplication.translate("Pairs", "Sample (%1): %2 tokens each, but different")
         return fill(words, language, main)

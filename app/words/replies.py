@@ -24,7 +24,9 @@ PAR_MARGIN = 0.05
 VERDICT_TOKENS = 12
 VERDICT_SHARE = 0.2
 SEPARATOR = " · "
-_TENTHS_BELOW, _HALVES_BELOW = 1.75, 3.25  # of a speed-up that is only roughly known
+# of a speed-up that is only roughly known
+_TENTHS_BELOW = 1.75
+_HALVES_BELOW = 3.25
 _LEAST_PLAIN_PASSES = 4  # fewer are not what a figure rests on
 _LEAST_LOSS = 0.01  # a smaller loss is not given as a figure
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
@@ -176,7 +178,8 @@ def _slower(stats: RequestStats) -> str:
 
 def against_text(stats: RequestStats) -> str:
     """What the speed-up compares with, and how certain that is; nothing where nothing is compared."""
-    interval, rate = stats.speed_up_interval, stats.plain_tokens_per_second
+    interval = stats.speed_up_interval
+    rate = stats.plain_tokens_per_second
     if rate is None or interval is None or tone_of(stats) is Tone.NONE:
         return ""
     plain = formats.number(rate, 0 if rate >= 10 else 1)

@@ -16,7 +16,9 @@ from app.words.replies import shown_drafting, speed_up_text, status_text
 from engine import DraftingState, RequestStats
 
 NOT_KNOWN = "–"
-_LOOKUP, _WITHOUT_MODEL = "lookup", {"", "forced", "prediction"}  # the engine's names for guesses that no model makes
+# the engine's names for guesses that no model makes
+_LOOKUP = "lookup"
+_WITHOUT_MODEL = {"", "forced", "prediction"}
 
 
 class RequestColumn(IntEnum):
@@ -145,7 +147,8 @@ def total_columns() -> list[str]:
 
 
 def total_cells(total: Total) -> list[str]:
-    drafted, judged = total.drafted, total.judged
+    drafted = total.drafted
+    judged = total.judged
     return [
         _percent(drafted.accept_rate),
         _number(drafted.tokens_per_pass if drafted.drafted else None),

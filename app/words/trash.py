@@ -46,7 +46,8 @@ class _Counts(QObject):
 
 
 def _when(mark: float) -> str:
-    day, today = _day(mark), _day(time.time())
+    day = _day(mark)
+    today = _day(time.time())
     if day == today:
         return QCoreApplication.translate("Trash", "deleted today")
     if (today - day).days == 1:

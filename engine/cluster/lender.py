@@ -291,7 +291,9 @@ class Lender:
                 wanted = Wanted(machine, source)
             raise
         finally:
-            before, self.wanted = self.wanted, wanted  # until here what is shown stays: files may have to be read
+            # until here what is shown stays: files may have to be read
+            before = self.wanted
+            self.wanted = wanted
             if wanted != before:
                 self._on_change()
 

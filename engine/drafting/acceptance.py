@@ -13,9 +13,15 @@ from itertools import pairwise
 from engine.api.types import MAX_DRAFT_TOKENS
 
 _BUCKET_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, MAX_DRAFT_TOKENS)  # positions in a draft that share a rate
-_HOPE, _DOUBT = 0.6, 0.0  # Beta prior of the first position: its mean while there is credit, and without
-_FIRST_PRIOR_TRIALS, _PRIOR_TRIALS = 2.0, 8.0  # pseudo-counts; later positions: prior mean is the rate before
-_FADING, _ROUND_FADING = 0.995, 0.997  # what older trials are multiplied by at each new one, and at each round
+# Beta prior of the first position: its mean while there is credit, and without
+_HOPE = 0.6
+_DOUBT = 0.0
+# pseudo-counts; later positions: prior mean is the rate before
+_FIRST_PRIOR_TRIALS = 2.0
+_PRIOR_TRIALS = 8.0
+# what older trials are multiplied by at each new one, and at each round
+_FADING = 0.995
+_ROUND_FADING = 0.997
 _DOUBTED_TRIALS = 4.0  # trials that remain of a rate after `doubt`
 
 _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
@@ -32,7 +38,8 @@ class _Rate:
         self._right = self._trials = 0.0
 
     def learn(self, right: bool) -> None:
-        self._right, self._trials = _FADING * self._right + right, _FADING * self._trials + 1
+        self._right = _FADING * self._right + right
+        self._trials = _FADING * self._trials + 1
 
     def fade(self, kept: float) -> None:
         self._right *= kept

@@ -46,7 +46,9 @@ WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
 # After a long context. On Metal attention takes another kernel where rows times the heads that share keys and values
 # are more than 32: a step after 4, 5, 6 or 8 rows.
 _DEEP_WIDTHS = (1, 2, 4, 5, 6, 7, 8, 9, 16, MAX_WIDTH)
-_DEEP_TOKENS, _DEEP_BYTES = 4096, 3 << 28  # of the context; where it would take more memory it is shorter
+# of the context; where it would take more memory it is shorter
+_DEEP_TOKENS = 4096
+_DEEP_BYTES = 3 << 28
 _FEWEST_DEEP_TOKENS = 512  # after fewer, what a token adds is noise, which a long context would multiply
 # Enough for a first reply's prices, in about 60 plain forwards' time even where a forward takes as long as its width
 # and a drafted token a quarter of a plain one.

@@ -21,7 +21,10 @@ from engine.drafting.plans import PLAIN, Offer, Plan, RoundOutcome
 
 _ADVANTAGE = 1.02  # by this factor another plan must be faster
 _FIRST_TOKENS = 4  # length <= 2 * max(longest accepted run, this)
-_START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 3.0  # in plain tokens
+# in plain tokens
+_START_CREDIT = 0.8
+_CREDIT_PER_ROUND = 0.004
+_MOST_CREDIT = 3.0
 _LEAST_CREDIT = 0.0
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
 _COMPARED_ROUND = 2  # this round of a reply is plain while few plain passes are known: replies may be short

@@ -44,8 +44,13 @@ from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
-_LIGHT_BITS, _BESIDE_BITS, _GROUP = 4, 8, 32  # of a drafter that is made lighter: its layers, and what is beside them
-_GROUPS, _BITS = (16, 32, 64, 128), (1, 2, 3, 4, 5, 6, 8)  # that MLX has
+# of a drafter that is made lighter: its layers, and what is beside them
+_LIGHT_BITS = 4
+_BESIDE_BITS = 8
+_GROUP = 32
+# that MLX has
+_GROUPS = (16, 32, 64, 128)
+_BITS = (1, 2, 3, 4, 5, 6, 8)
 _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
 

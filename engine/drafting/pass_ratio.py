@@ -15,11 +15,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-_CALIBRATED, _GUESSED = 0.16, 0.5  # prior standard error of log prices, calibrated or guessed
-_NOISE, _LEAST_NOISE, _LEARNING = 0.08, 0.04, 0.1  # of one pass, in logs; learnt from passes in a row
+# prior standard error of log prices, calibrated or guessed
+_CALIBRATED = 0.16
+_GUESSED = 0.5
+# of one pass, in logs; learnt from passes in a row
+_NOISE = 0.08
+_LEAST_NOISE = 0.04
+_LEARNING = 0.1
 _DRIFT = 0.8  # of the load from pass to pass, as a multiple of the noise
 _OUTLIER = 3.0  # standard errors; beyond, the pass changes no estimate but makes the load uncertain
-_DRIFT_PER_S, _MOST_DRIFT = 0.05, 0.5  # of the load while idle, in logs per square root of a second, and its maximum
+# of the load while idle, in logs per square root of a second, and its maximum
+_DRIFT_PER_S = 0.05
+_MOST_DRIFT = 0.5
 _FORGETTING = 0.002  # of the excess, in logs per square root of a pass
 _DEEPER = 0.05  # standard deviation of the excess between a depth and its double, in logs
 _LEAST_DEPTH_TOKENS = 2048  # depth 0: up to so many tokens, where depth hardly matters

@@ -74,7 +74,11 @@ def template_text(folder: Path) -> str:
 
 def _joined(given: object) -> str:
     """Some configs have several templates, as a list or an object."""
-    parts = given if isinstance(given, list) else list(given.values()) if isinstance(given, dict) else [given]
+    parts: list[object] = [given]
+    if isinstance(given, list):
+        parts = given
+    elif isinstance(given, dict):
+        parts = list(given.values())
     texts = [part.get("template") if isinstance(part, dict) else part for part in parts]
     return "\n".join(text for text in texts if isinstance(text, str))
 

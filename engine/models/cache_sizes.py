@@ -159,14 +159,18 @@ class _Fields:
             return "window" if hybrid[layer % len(hybrid)] == 1 else "full"
         if full:
             return "full" if layer in full else "state"
-        return ("window" if cycle[layer % len(cycle)] == "attention" else "state") if cycle else ""
+        if cycle:
+            return "window" if cycle[layer % len(cycle)] == "attention" else "state"
+        return ""
 
     def _by_pattern(self, layer: int) -> str:
         letters = self.config.get("sliding_window_pattern")
         if isinstance(letters, str) and letters:
             return "window" if letters[layer % len(letters)] == "L" else "full"
         every = self.number("sliding_window_pattern") or (4 if self.number("attention_chunk_size") else 0)
-        return ("full" if (layer + 1) % every == 0 else "window") if every else ""
+        if every:
+            return "full" if (layer + 1) % every == 0 else "window"
+        return ""
 
     def _by_interval(self, layer: int) -> str:
         every = self.number("full_attention_interval")
@@ -176,7 +180,9 @@ class _Fields:
             return "full" if (layer + 1) % every == 0 else "state"
         if group:
             return "full" if (layer + 1) % group == 0 or layer >= self.layers // group * group else "state"
-        return ("full" if layer % period == self.number("attn_layer_offset") else "state") if period else ""
+        if period:
+            return "full" if layer % period == self.number("attn_layer_offset") else "state"
+        return ""
 
 
 def _is_size(value: object) -> TypeGuard[int]:

@@ -82,7 +82,11 @@ def _checked(declared: Any) -> dict[str, dict[str, Any]]:
 
 
 def _patterns(part: Any) -> Iterator[str]:
-    items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    items: Iterable[tuple[object, Any]] = ()
+    if isinstance(part, dict):
+        items = part.items()
+    elif isinstance(part, list):
+        items = enumerate(part)
     for key, value in items:
         if isinstance(key, str) and key.endswith("pattern"):
             yield str(value)

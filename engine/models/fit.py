@@ -62,7 +62,9 @@ def aside_bytes() -> int:
 
 
 def memory_share(physical: int, *, is_mac: bool) -> int:
-    device = (physical * 3 // 4 if physical >= _LARGE_MAC_BYTES else physical * 2 // 3) if is_mac else physical
+    device = physical
+    if is_mac:
+        device = physical * 3 // 4 if physical >= _LARGE_MAC_BYTES else physical * 2 // 3
     return max(0, min(device, physical - SYSTEM_BYTES))
 
 

@@ -29,8 +29,12 @@ _MARGIN_BYTES = 512 << 20
 _BUFFER_CACHE_BYTES = 1 << 30
 _MEMINFO = Path("/proc/meminfo")
 _AVAILABLE = re.compile(rb"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
-_VM_INFO64, _WORDS = 4, 38  # of <mach/host_info.h>: a flavor, and its size in words of 32 bits
-_FREE, _INACTIVE = 0, 2  # indices of page counts
+# of <mach/host_info.h>: a flavor, and its size in words of 32 bits
+_VM_INFO64 = 4
+_WORDS = 38
+# indices of page counts
+_FREE = 0
+_INACTIVE = 2
 _BETWEEN_S = 0.5
 
 

@@ -44,7 +44,9 @@ _WITH_PROJECTOR = (
     *("model.multi_modal_projector.", "multi_modal_projector."),
 )
 _WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
-_QUERIES, _ALIKE = 512, 64  # at once, where attention is not fused: at most, and a multiple of
+# at once, where attention is not fused: at most, and a multiple of
+_QUERIES = 512
+_ALIKE = 64
 _SCORES = _QUERIES * 5120  # of a head at once: of the largest picture of normal detail
 _DEPTHS = ("depth", "num_hidden_layers")
 _TILES = {"tile_size": 512, "min_tiles": 2, "max_tiles": 10}

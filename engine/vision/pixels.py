@@ -19,7 +19,8 @@ def patches_of(span: PictureSpan, sight: VisionConfig, aborted: Question = never
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
     views = [resized(pixels, span.width, span.height, sight.resample, aborted)]
     if sight.tiling is not None and span.tiles != (1, 1):
-        side, (columns, rows) = sight.tiling.side, span.tiles
+        side = sight.tiling.side
+        (columns, rows) = span.tiles
         large = resized(pixels, side * columns, side * rows, sight.resample, aborted)
         places = ((side * row, side * column) for row in range(rows) for column in range(columns))
         squares = [large[top : top + side, left : left + side] for top, left in places]
@@ -29,8 +30,10 @@ def patches_of(span: PictureSpan, sight: VisionConfig, aborted: Question = never
 
 
 def _patches(pixels: Pixels, sight: VisionConfig) -> NDArray[np.float32]:
-    side, merge = sight.patch, sight.merge if sight.tower in _TOKEN_BY_TOKEN else 1
-    rows, columns = pixels.shape[0] // (side * merge), pixels.shape[1] // (side * merge)
+    side = sight.patch
+    merge = sight.merge if sight.tower in _TOKEN_BY_TOKEN else 1
+    rows = pixels.shape[0] // (side * merge)
+    columns = pixels.shape[1] // (side * merge)
     levels = _normalised(pixels, sight).transpose(2, 0, 1)
     parts = levels.reshape(3, rows, merge, side, columns, merge, side).transpose(1, 4, 2, 5, 0, 3, 6)
     framed = np.repeat(parts[:, :, :, :, :, None], sight.frames, axis=5)

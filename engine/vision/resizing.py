@@ -32,7 +32,8 @@ def _along_rows(pixels: Pixels, length: int, by: Filter, aborted: Question) -> P
     lines, before = pixels.shape[:2]
     if before == length:
         return pixels
-    weights, result = resampling(before, length, by), np.empty((lines, length, 3), np.uint8)
+    weights = resampling(before, length, by)
+    result = np.empty((lines, length, 3), np.uint8)
     band = max(1, _BAND_SAMPLES // (3 * before))
     for start in range(0, lines, band):
         if aborted():
@@ -45,12 +46,15 @@ def _along_rows(pixels: Pixels, length: int, by: Filter, aborted: Question) -> P
 
 def resampling(before: int, after: int, by: Filter) -> NDArray[np.float32]:
     """Shares (before, after) of the old samples in each new one."""
-    scale, (support, curve) = before / after, _CURVES[by]
+    scale = before / after
+    (support, curve) = _CURVES[by]
     widening = max(1.0, scale)  # a smaller picture averages over more samples
     matrix: NDArray[Any] = np.zeros((before, after), np.float32)
     for index in range(after):
-        centre, reach = (index + 0.5) * scale, support * widening
-        first, end = max(0, floor(centre - reach + 0.5)), min(before, floor(centre + reach + 0.5))
+        centre = (index + 0.5) * scale
+        reach = support * widening
+        first = max(0, floor(centre - reach + 0.5))
+        end = min(before, floor(centre + reach + 0.5))
         shares = curve(np.abs((np.arange(first, end) - centre + 0.5) / widening))
         matrix[first:end, index] = shares / shares.sum()
     return matrix

@@ -54,10 +54,12 @@ class Eyes:
         self._folder = model.info.folder
         self._text: JsonObject = getattr(model.network.args, "text_config", {})
         access = ModelAccess(model.network)
-        self.embedding, self.scale = access.embedding, access.scale
+        self.embedding = access.embedding
+        self.scale = access.scale
         self._width = access.embed(mx.array([0], dtype=mx.uint32)).shape[-1]
         self.layers = model.network.layers
-        self.mutual, self.reach = list(self.layers) if sight.mutual is Mutual.EVERYWHERE else [], 0
+        self.mutual = list(self.layers) if sight.mutual is Mutual.EVERYWHERE else []
+        self.reach = 0
         if sight.mutual is Mutual.IN_WINDOWS:
             self.mutual = [layer for layer in self.layers if layer.layer_type == "sliding_attention"]
             self.reach = body_of(model.network).window_size
@@ -104,7 +106,9 @@ class Eyes:
     def _with_words(self, rows: mx.array, span: PictureSpan) -> mx.array:
         """A picture's rows with those of the words among them."""
         words = [self._token(part) for part in span.layout if isinstance(part, str)]
-        parts, own, between = list[mx.array](), 0, 0
+        parts = list[mx.array]()
+        own = 0
+        between = 0
         embedded = self.embedding(mx.array(words)).astype(rows.dtype)
         for part in span.layout:
             if isinstance(part, int):
@@ -164,7 +168,8 @@ class View:
             return
         if self._work is None or self._work[0] != index:
             self._work = index, self._eyes.rows(self.spans[index])
-        spent, took = 0.0, 0.0
+        spent = 0.0
+        took = 0.0
         try:
             while spent + took < LOOK_S:
                 began = perf_counter()
@@ -172,7 +177,8 @@ class View:
                 took = perf_counter() - began
                 spent += took
         except StopIteration as done:
-            self._rows[index], self._work = done.value, None
+            self._rows[index] = done.value
+            self._work = None
         except BaseException:
             self._work = None
             raise
@@ -292,7 +298,8 @@ def _mutual(
         tokens, keys = mask.shape[-2:]
         before = keys - tokens
         for begin, end in parts:
-            rows, columns = mx.arange(tokens)[:, None], mx.arange(keys)[None] - before
+            rows = mx.arange(tokens)[:, None]
+            columns = mx.arange(keys)[None] - before
             seen = columns > rows - (reach or tokens + keys)
             mask = mask | (seen & (rows >= begin) & (rows < end) & (columns >= begin) & (columns < end))
     return run(x, mask, cache, *given, **named)
@@ -301,10 +308,10 @@ def _mutual(
 def _in_turns(width: int, sections: Iterable[int]) -> list[int]:
     """For each of `width` pairs of rotated lanes, the axis by which it is turned: 0 time, 1 rows, 2 columns."""
     _, rows, columns = sections
-    return [
-        1 if lane % 3 == 1 and lane < 3 * rows else 2 if lane % 3 == 2 and lane < 3 * columns else 0
-        for lane in range(width)
-    ]
+    axes = [0] * width
+    axes[1 : 3 * rows : 3] = [1] * len(axes[1 : 3 * rows : 3])
+    axes[2 : 3 * columns : 3] = [2] * len(axes[2 : 3 * columns : 3])
+    return axes
 
 
 def _one_after_another(width: int, sections: Iterable[int]) -> list[int]:

@@ -105,11 +105,14 @@ def spans_in(
     tokens: Sequence[int], pictures: Iterable[Picture], sight: VisionConfig, usual: PictureDetail
 ) -> list[PictureSpan]:
     """Where `pictures` are in `tokens` that `spelled` has made."""
-    side, spans, at = sight.patch * sight.merge, list[PictureSpan](), 0
+    side = sight.patch * sight.merge
+    spans = list[PictureSpan]()
+    at = 0
     for picture in pictures:
         start = next(index for index, token in enumerate(islice(tokens, at, None), at) if token >= FIRST_NAME)
         size = picture.width, picture.height, picture.detail or usual
-        (wide, high), at = sight.size(*size), start + sight.tokens(*size)
+        (wide, high) = sight.size(*size)
+        at = start + sight.tokens(*size)
         cut = sight.tiles(*size), tuple(sight.layout(*size))
         spans.append(PictureSpan(start, at, picture, wide, high, wide // side, high // side, *cut))
     return spans

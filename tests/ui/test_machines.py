@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -285,44 +284,6 @@ def test_each_machine_says_where_and_how_far_it_is_what_fits_there_or_why_it_doe
     others.known = [moved := replace(STUDIO, address="10.0.0.8:7791")]
     machines.look()
     qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
-
-
-def test_a_plan_that_does_not_fit_is_asked_for_again_until_it_does(
-    page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
-) -> None:
-    """Something is unloaded on the other machine."""
-    qtbot.waitUntil(page.plan.run.isEnabled)
-    others.memory_bytes = GB
-    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
-    qtbot.waitUntil(lambda: "Not enough memory on Studio" in page.plan.plan.text())
-    assert not page.plan.run.isEnabled()
-    others.memory_bytes = 9 * GB
-    machines.look()
-
-    assert "Not enough memory on Studio" in page.plan.plan.text()  # until the answer
-    qtbot.waitUntil(page.plan.run.isEnabled)
-    assert "Fits" in page.plan.plan.text()
-
-
-def test_a_model_that_runs_with_one_machine_can_run_with_another(
-    harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
-) -> None:
-    others.known = [STUDIO, mini := replace(STUDIO, name="Mini", fingerprint="d" * 64, address="10.0.0.9:7791")]
-    machines.look()
-    qtbot.waitUntil(lambda: len(machines.entries) == 2)
-    machines.make_plan(MAIN.folder, STUDIO.fingerprint)
-    qtbot.waitUntil(page.plan.run.isEnabled)
-    page.plan.run.click()
-    pair = harness.models
-    qtbot.waitUntil(lambda: pair.pair.state is PairState.READY and pair.pair.helper == STUDIO)
-    assert not page.plan.run.isVisible()
-    machines.make_plan(MAIN.folder, mini.fingerprint)
-    qtbot.waitUntil(lambda: machines.plan.fits)
-    assert page.plan.plan.text().splitlines()[-1] == "Fits, with room for a chat."
-    page.plan.run.click()
-    qtbot.waitUntil(lambda: pair.pair.state is PairState.READY and pair.pair.helper == mini)
-    assert page.plan.plan.text().splitlines()[-1] == "Runs over both Macs now."
-    assert [page.plan.run.isVisible(), page.plan.alone.isVisible()] == [False, True]
 
 
 def test_a_model_runs_over_two_machines_and_again_after_a_restart(
@@ -613,21 +574,3 @@ def test_machines_are_looked_for_while_the_page_is_open_or_one_that_the_model_ne
     assert harness.engine.helping[-1][0].machine == moved
     qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
     assert others.found is None
-
-
-@pytest.mark.slow
-def test_what_could_not_begin_says_why_and_is_tried_again_when_it_is_switched_on_again(
-    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
-) -> None:
-    lending, words = machines.lending, page.lend.on_row.explanation
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        lending.host, lending.port = "127.0.0.1", int(taken.getsockname()[1])
-        page.lend.on.click()
-        qtbot.waitUntil(lambda: lending.state.phase is LendingPhase.FAILED, timeout=60_000)
-        assert f"Port {lending.port} is taken" in words.text()
-        assert page.lend.on.isChecked()
-    page.lend.on.click()
-    assert lending.state.phase is LendingPhase.OFF
-    page.lend.on.click()
-    qtbot.waitUntil(lambda: lending.is_ready, timeout=60_000)
-    assert lending.address in words.text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -13,8 +12,6 @@ from pytestqt.qtbot import QtBot
 from app.words.notices import NoticeAction
 from engine import HubModel
 from tests.helpers.app_harness import AppHarness
-
-WIDTHS = [(720, 480), (1120, 760)]
 
 
 def shown(harness: AppHarness) -> str:
@@ -118,17 +115,3 @@ def test_it_is_made_when_it_is_opened_every_way_leads_there_and_escape_back_to_w
     assert view.discover.list.isVisible()
     QTest.keyClick(focused(), Qt.Key.Key_Escape)
     assert shown(harness) == ""
-
-
-def test_nothing_is_wider_than_the_view(harness: AppHarness) -> None:
-    for scale, size in product((0.85, 2.0), WIDTHS):
-        harness.application.settings.text_scale = scale
-        harness.window.resize(*size)
-        for tab in ("yours", "find"):
-            view = harness.show_models(tab)
-            QApplication.processEvents()
-            for page in (view.yours, view.discover.found):
-                content = page.widget()
-                assert content is not None
-                fits = content.minimumSizeHint().width() <= page.viewport().width()
-                assert fits or not page.isVisible(), (scale, size)

@@ -14,8 +14,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, NotOpened, Stores, opening
+from app.storage.chats import QUICK_ASK
 from app.storage.copies import copy_if_due
-from app.storage.edits import QUICK_ASK
 from app.storage.left_words import Left, LeftWords
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.reply_words import title_of
@@ -57,11 +57,6 @@ def endless(file: Path) -> None:
 def huge(file: Path) -> None:
     with file.open("wb") as opened:
         opened.truncate(3_000_000_000)
-
-
-def zeros(file: Path) -> None:
-    with file.open("wb") as opened:
-        opened.truncate(200_000_000)
 
 
 def no_words(file: Path) -> None:
@@ -190,11 +185,6 @@ def test_a_start_deletes_what_a_write_left_that_was_killed(tmp_path: Path, qtbot
         os.utime(left, (0, 0))
         harness.open(qtbot)
         qtbot.waitUntil(lambda: not left.exists())
-
-
-def test_zeros_in_the_place_of_the_chats_are_put_aside(tmp_path: Path, qtbot: QtBot) -> None:
-    with guarded(), _Odd(tmp_path, zeros, "chats.db") as harness:
-        assert "Chats repaired" in started(harness, qtbot)
 
 
 @pytest.mark.parametrize("place", fair(["database", "unsent.txt", "left.json"], "database"))

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.overlay import Overlay, OverlayLayer, OverlayMode
-from app.views.widgets.banner import BannerText
 from app.words.overlay import card_words
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
@@ -88,17 +87,6 @@ def test_a_part_of_a_character_is_not_accepted_and_is_corrected_whole(qtbot: QtB
     assert (setup.tints(), setup.corrections()) == (["caf"], ["e\u0301"])
 
 
-def test_marks_grow_with_the_text(qtbot: QtBot) -> None:
-    setup = OverlaySetup("One", mark("One", "One"), status=ReplyStatus.STREAMING)
-    setup.overlay.set_mode(OverlayMode.ACCEPTED)
-    setup.drafted.add([DraftMark(4, 7)], 0, thinking=False)
-    setup.harness.model.append_text(2, " two")
-    assert setup.tints() == ["One", "two"]
-    setup.drafted.add([DraftMark(9, 14)], 0, thinking=False)
-    setup.harness.model.append_text(2, "\n\nthree.")
-    assert setup.tints() == ["One", "two", "three"]
-
-
 def test_marks_that_grow_word_by_word_are_those_of_the_whole_text(qtbot: QtBot) -> None:
     """What was measured before stays; the last line is wrapped anew each time."""
     words = ["guess", "초안이", "a\u0301b", "\U0001f600", "model,", "\n\n", "```\n", "code(x)\n", "end"] * 14
@@ -140,22 +128,6 @@ def test_marks_find_their_place_in_a_reply_of_many_sections(qtbot: QtBot) -> Non
     setup.harness.view.jump_to_end()
     QApplication.processEvents()
     assert setup.tints() == ["very"]
-
-
-@pytest.mark.parametrize("word", ["word", "کلمه"])
-def test_marks_leave_out_the_space_that_a_line_ends_with(qtbot: QtBot, word: str) -> None:
-    text, step = f"{word} " * 60 + word, len(word) + 1
-    setup = OverlaySetup(text, *(DraftMark(at - 1, at + len(word)) for at in range(step, len(text), step)))
-    setup.overlay.set_mode(OverlayMode.ACCEPTED)
-    (layer,) = setup.layers()
-
-    document = layer.text.document()
-    left = document.documentLayout().blockBoundingRect(document.firstBlock()).left()
-    lines = document.firstBlock().layout()
-    words = [lines.lineAt(number).naturalTextRect().translated(left, 0) for number in range(lines.lineCount())]
-    assert len(layer.tints) == len(words) > 1
-    for rect in layer.tints:
-        assert any(line.left() - 1 <= rect.left() < rect.right() <= line.right() + 1 for line in words)
 
 
 def test_the_card_says_what_the_draft_wanted(qtbot: QtBot) -> None:
@@ -257,17 +229,6 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
     app.ask(qtbot, "Two?")
     assert not overlay.shown_once
     assert not banner.isVisible()
-
-
-def test_words_that_something_else_has_covered_come_again(app: AppHarness, qtbot: QtBot) -> None:
-    banner = app.window.banner
-    app.ask(qtbot, "One?")
-    banner.show_info(lambda: BannerText("Deleted"))
-    app.ask(qtbot, "Two?")
-    assert "foreseen words" in banner.sentence.text()
-    app.ask(qtbot, "Three?")  # it stood there all the while
-    assert not (banner.isVisible() and "foreseen words" in banner.sentence.text())
-    assert app.application.settings.overlay_explained
 
 
 @pytest.mark.parametrize("leave", ["another chat", "models"])

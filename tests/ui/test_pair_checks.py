@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.view_models.model_list import DraftGroup, DraftState
-from engine import DraftVocabularyDiffers, ModelNotFound, PairCheck
+from engine import PairCheck
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -38,25 +38,6 @@ def test_a_vocabulary_that_differs_is_judged_by_the_files(tmp_path: Path, qtbot:
         qtbot.waitUntil(lambda: groups(found)["Near-1B"] is DraftGroup.COMPATIBLE)
         assert groups(found)["Far-1B"] is DraftGroup.NOT_COMPATIBLE
         assert found.store.checked == [(MAIN.folder, near.folder)]  # once, and never what cannot be
-
-
-def test_a_draft_whose_files_were_away_is_compared_again_once_they_are_back(tmp_path: Path, qtbot: QtBot) -> None:
-    near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
-    models = {model.folder: model for model in (MAIN, near)}
-    pair = MAIN.folder, near.folder
-    with open_harness(tmp_path, qtbot, models=models, installed=[installed(each) for each in models.values()]) as found:
-        found.store.pair_checks[pair] = PairCheck(*pair, ModelNotFound(near.folder))
-        found.models.choose_main(MAIN.folder)
-        found.models.refresh()
-        qtbot.waitUntil(lambda: len(found.models.models) == 2)
-        qtbot.waitUntil(lambda: groups(found)["Near-1B"] is DraftGroup.NOT_COMPATIBLE)
-        found.store.pair_checks[pair] = PairCheck(*pair, None, by_text=True)
-        found.models.refresh()
-        qtbot.waitUntil(lambda: groups(found)["Near-1B"] is DraftGroup.COMPATIBLE)
-        found.store.pair_checks[pair] = PairCheck(*pair, DraftVocabularyDiffers(near.folder, 1, 2, 0))
-        found.models.refresh()
-        qtbot.wait(50)
-        assert groups(found)["Near-1B"] is DraftGroup.COMPATIBLE  # an answer holds
 
 
 def test_a_draft_of_another_family_stays_when_another_main_model_is_chosen(

@@ -93,18 +93,6 @@ class FullDisk:
 
 
 @pytest.mark.expect_log("is not kept")
-def test_a_choice_that_a_full_disk_refuses_is_tried_until_it_takes_it(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(application, "RETRY_INTERVAL_MS", 1)
-    with open_app(tmp_path, qtbot, models=MODELS) as app:
-        disk = FullDisk(monkeypatch, refusals=3)
-        app.models.set_off_for_pair(True)
-        qtbot.waitUntil(lambda: records(app.paths).get(MAIN.folder, DRAFT.folder).off)
-        assert disk.refusals == 0
-
-
-@pytest.mark.expect_log("is not kept")
 def test_a_choice_that_the_disk_has_refused_is_kept_at_the_end(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

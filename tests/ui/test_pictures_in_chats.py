@@ -18,7 +18,6 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import AttachmentKind, Purged
 from app.storage.trash import Trash
-from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.shell.composer import UnseenNote
@@ -205,25 +204,6 @@ def test_a_model_that_cannot_see_keeps_the_picture_and_offers_one_that_can(tmp_p
         assert chip.accessibleName() == "Picture, 40 × 20"
         send(app, qtbot)
         assert len(app.engine.requests[0].messages[-1].pictures) == 1
-
-
-def test_the_chip_shows_that_the_main_model_sees(app: AppHarness, qtbot: QtBot) -> None:
-    chip = app.window.header.chip
-    qtbot.waitUntil(lambda: app.models.pair.state is PairState.READY)
-    assert "sees pictures" in chip.toolTip().splitlines()
-    assert chip.accessibleDescription() == "sees pictures"
-    pair, width, before = app.models.pair, chip.sizeHint().width(), chip.grab().toImage()
-    assert [text for (text, _, _), _ in chip.fitted()] == ["Eyes 4B"]
-    chip.set_pair(replace(pair, sees=False))
-    QApplication.processEvents()
-    assert [text for (text, _, _), _ in chip.fitted()] == ["Eyes 4B"]
-    after, words = chip.grab().toImage(), QRect(0, 0, chip.width() // 2, chip.height())
-    assert chip.width() == chip.sizeHint().width() < width
-    assert before.copy(words) == after.copy(words)  # only beside the arrow is there more
-    app.models.choose_main(MAIN.folder)
-    qtbot.waitUntil(lambda: app.models.pair.main_folder == MAIN.folder and app.is_settled())
-    assert "sees pictures" not in chip.toolTip()
-    assert chip.accessibleDescription() == ""
 
 
 def test_a_newcomer_is_offered_what_comes_with_the_app_and_one_that_knows_more(tmp_path: Path, qtbot: QtBot) -> None:

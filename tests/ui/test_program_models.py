@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 from app.controllers.server import ServerController
 from app.storage import MessageStore
 from app.view_models.model_list import DraftState, PairState
-from app.view_models.race import RaceState
 from app.views.settings.server import ServerPage
 from engine import EngineError, ModelRole, ModelTooLarge, ModelUnloaded, RepliesUnderWay, ServerPhase
 from tests.helpers.app_harness import AppHarness, open_app
@@ -188,30 +187,6 @@ def test_a_draft_that_is_being_loaded_is_waited_for(
     server.shelf.bring(other, refused.append)
     qtbot.waitUntil(lambda: bool(refused))
     begins.set()
-    assert isinstance(refused[0], RepliesUnderWay)
-    assert harness.engine.loads == [OWN]
-
-
-def test_no_model_comes_between_the_laps_of_a_race(
-    harness: AppHarness, server: ServerController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    harness.ask(qtbot, "Hello")
-    other = next(each for each in server.shelf.models() if each.main == OTHER)
-    race, refused = harness.application.speculation.race, list[EngineError]()
-    go_on = race._go_on
-
-    def ask_first() -> None:
-        if race.view.laps[0].tokens:
-            server.shelf._bring(other, refused.append)
-        go_on()
-
-    monkeypatch.setattr(race, "_go_on", ask_first)
-    server.shelf.quiet_s = 60.0
-    server.shelf._replied_at = float("-inf")
-    harness.chats.asking.request_of(
-        harness.chats.transcript.messages[-1].id, lambda request: race.start(request, greedy=True) if request else None
-    )
-    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert isinstance(refused[0], RepliesUnderWay)
     assert harness.engine.loads == [OWN]
 

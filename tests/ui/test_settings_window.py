@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLocale, QPoint, Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 
-from app.controllers.replies import FOOTER_EVERY
 from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.chat_options import Scope
@@ -25,7 +23,6 @@ from app.views.models.view import FIND, ModelsView
 from app.views.models.yours import YoursPage
 from app.views.settings.advanced import HubCard
 from app.views.settings.options import ThinkingField
-from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.labels import TextLabel
@@ -358,27 +355,6 @@ def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(harnes
     harness.wait_until_quiet(qtbot)
 
 
-def test_what_stands_under_a_reply_changes_once_a_second(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.engine.gate.hold()
-    QTest.keyClicks(harness.window.composer.edit, "Hello")
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    replies = harness.chats.replies
-    harness.engine.gate.let_through(1)
-    qtbot.waitUntil(lambda: any(reply.stats.generated_tokens for reply in replies.live.values()))
-    replies.figures_timer.stop()  # its times are this test's
-    (live,) = replies.live.values()
-    live.looks = 0
-    footers = []
-    for _ in range(2 * FOOTER_EVERY):
-        live.stats = replace(live.stats, generated_tokens=live.stats.generated_tokens + 1)
-        replies.figures_timer.timeout.emit()
-        assert rows_of(harness)[0].stats == live.stats
-        footers.append(harness.chats.transcript.messages[-1].stats)
-    assert len({each.generated_tokens for each in footers if each is not None}) == 3
-    harness.engine.gate.open()
-    harness.wait_until_quiet(qtbot)
-
-
 def rows_of(harness: AppHarness) -> list[RequestRow]:
     return harness.chats.requests.rows
 
@@ -398,22 +374,6 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         app.application.settings.thinking = "free"
         options.put(Scope.CHAT, "thinking", "off")
         assert rows["thinking"].explanation.text().endswith("Now off, this chat's.")
-
-
-def test_the_ways_to_draft_stay_where_they_are_when_one_has_a_number(harness: AppHarness, qtbot: QtBot) -> None:
-    window = harness.show_settings("advanced")
-    controls = window.advanced.findChild(SpeculationControls)
-    assert controls is not None
-
-    def place() -> QPoint:
-        return controls.modes.mapTo(window, controls.modes.rect().topRight())
-
-    before = place()
-    for button in (*controls.modes.buttons, *reversed(controls.modes.buttons)):
-        button.click()
-        qtbot.waitUntil(lambda: controls.tokens.isVisible() is (controls.modes.value == "fixed"))
-        window.grab()
-        assert place() == before
 
 
 def test_what_follows_the_system_says_what_that_is(

@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftState
 from app.views.shell.picker import found_among
-from app.views.widgets.labels import details_in_lines
 from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.formats import size
 from app.words.notices_for_errors import notice_for
@@ -201,23 +200,6 @@ def test_a_model_that_came_or_went_is_seen_when_the_picker_opens_and_a_load_make
     assert asked == []
     click(harness.window.picker.drafts, "")
     assert asked
-
-
-def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBot) -> None:
-    """Below it a line appears once the pair has been compared."""
-    listed = OptionList(Theme())
-    qtbot.addWidget(listed)
-    listed.resize(500, 300)
-    listed.set_options([ListedOption(f"Model {number}", str(number), "4.3 MB") for number in range(12)], "6")
-    listed.show()
-    listed.show_checked()
-
-    def is_whole() -> None:
-        assert listed.viewport().rect().contains(listed.visualRect(listed.currentIndex()))
-
-    qtbot.waitUntil(is_whole)
-    listed.resize(500, 200)
-    qtbot.waitUntil(is_whole)
 
 
 @pytest.mark.parametrize(("then", "chosen"), [(["A", "B"], ["A"]), (["B", "A"], [])], ids=["stays", "moves"])
@@ -510,17 +492,6 @@ def test_a_model_that_waits_for_a_reply_says_so_is_given_up_by_a_click_on_the_pr
     harness.models.switch_now()
     qtbot.waitUntil(lambda: pair.pair.main_name == "Main-4B" and pair.pair.state == "ready")
     harness.engine.gate.open()
-
-
-def test_no_dot_stands_where_a_line_of_details_ends(qtbot: QtBot) -> None:
-    metrics = QFontMetrics(Theme().ui_font())
-    parts = ["DFlash drafter", "1.2 GB more memory", "about 1.6× in chats (estimate)", "4-bit"]
-    text = " · ".join(parts)
-    for width in range(40, 900, 20):
-        lines = details_in_lines(text, metrics, width).split("\n")
-        assert " · ".join(lines) == text
-        assert all(metrics.horizontalAdvance(line) <= width or line in parts for line in lines)
-    assert details_in_lines(text, metrics, 2000) == text
 
 
 @pytest.mark.parametrize("part", ["main", "draft"])

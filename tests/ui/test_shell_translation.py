@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
@@ -18,16 +17,13 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.settings.window import SettingsWindow
-from app.views.transcript import view as transcript_view
 from app.views.transcript.message_footer import MessageFooter
-from app.views.transcript.message_item import MessageItem
 from app.views.transcript.status_parts import NoticePart
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
 from app.words.model_names import human_name
 from engine import NoModelLoaded
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.controller_harness import recorded
 
 ROOT = SOURCES.parent
 # Names and notations that are the same in every language.
@@ -200,27 +196,6 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
         assert "모델이 바뀌었어요" in said["ko", text]
         assert ".." not in said["en", text]  # a title gets a full stop, a sentence has one
         assert "." not in said["ja", text] + said["zh_CN", text]
-
-
-def test_a_switch_rebuilds_the_transcript_once(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    harness.ask(qtbot, "Hello")
-    harness.ask(qtbot, "Again")
-    resets = recorded(harness.chats.transcript.was_reset)
-    made: list[int] = []
-
-    class CountedItem(MessageItem):
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            made.append(self.message.id)
-
-    monkeypatch.setattr(transcript_view, "MessageItem", CountedItem)
-    for language in ("ko", "ja", "en"):
-        made.clear()
-        switch(harness, language)
-        assert made == [1, 2, 3, 4]
-    assert resets == []
 
 
 def test_only_stale_files_are_compiled(tmp_path: Path) -> None:

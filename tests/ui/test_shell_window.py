@@ -24,7 +24,6 @@ from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
 from app.views.shell.kept_words import unsaved
 from app.views.shell.picker import Picker
-from app.views.widgets.banner import BannerText
 from app.words.notices import NoticeAction
 from engine import OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
@@ -122,17 +121,6 @@ def test_before_the_engine_is_there_the_window_says_what_will_be_loaded_and_then
         assert harness.engine.requests[0].messages[-1].content == question.text()
 
 
-def test_without_the_starter_pair_nothing_is_offered_that_nobody_can_answer(tmp_path: Path, qtbot: QtBot) -> None:
-    with AppHarness(
-        tmp_path, put_settings={"main_folder": "starter", "draft_folder": "starter"}, installed=()
-    ) as harness:
-        with qtbot.waitSignal(harness.application.opened):
-            harness.application.show()
-        assert not any(question.isVisible() for question in harness.window.empty_chat.questions)
-        harness.window.open_picker()
-        assert harness.window.picker.mains.model().index(0, 0).data() == "No models installed."
-
-
 def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
     with AppHarness(tmp_path, put_settings={"main_folder": "", "draft_folder": ""}) as harness:
         with qtbot.waitSignal(harness.application.opened):
@@ -182,19 +170,6 @@ def test_chats_are_opened_by_key_and_click_and_renamed_in_a_field_that_stays_on_
     harness.chats.delete_chat(one)
     qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)
     assert harness.chats.conversations.rows[-1].title == "Two"
-
-
-def test_a_banner_stays_over_the_composer_when_that_only_moves(harness: AppHarness, qtbot: QtBot) -> None:
-    """As beside the inspector, in a window so wide that the composer is as wide as before."""
-    window = harness.window
-    window.resize(1600, 800)
-    window.banner.show_warning(lambda: BannerText("No disk."))
-    composer = window.composer
-    before = composer.mapTo(window, composer.rect().topLeft()), composer.width()
-    window.inspector.set_wanted(True)
-    qtbot.waitUntil(lambda: composer.mapTo(window, composer.rect().topLeft()) != before[0])
-    assert composer.width() == before[1]
-    assert window.banner.x() == composer.mapTo(window, composer.rect().topLeft()).x()
 
 
 def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens_and_shortcuts_move_it(

@@ -604,21 +604,6 @@ def test_f2_in_the_composer_renames_the_open_chat_in_its_row_also_when_the_text_
     assert (field.text(), field.hasFocus()) == ("Half a na", True)
 
 
-def test_the_chat_does_not_lie_over_it_where_both_have_little_room(app: AppHarness, qtbot: QtBot) -> None:
-    window, settings = app.window, app.application.settings
-    window.resize(1120, 760)
-    assert window.sidebar.width() == window.sidebar.maximumWidth()
-    settings.text_scale = 2.0
-    window.resize(720, 480)
-    window.search_chats()
-    for language in ("en", "ja"):
-        settings.language = language
-        QApplication.processEvents()
-        qtbot.waitUntil(lambda: window.sidebar.width() < window.sidebar.maximumWidth())
-        assert window.sidebar.geometry().right() < window.header.geometry().left()
-        assert window.header.geometry().right() < window.width()
-
-
 def test_a_search_that_takes_long_says_so_until_all_is_listed_and_one_typed_just_before_the_end_is_given_up(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,17 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics
-from PySide6.QtWidgets import QApplication, QFrame, QPlainTextEdit
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus
-from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.shell.header import Header
-from app.views.widgets.scrolling import ThinScrollBars
-from app.views.widgets.side_window import SideWindow
 from app.words.formats import in_menu
 from app.words.languages import LANGUAGES
 from app.words.model_names import human_name
@@ -195,25 +191,3 @@ def test_letters_are_letters_where_no_font_is_installed(tmp_path: Path) -> None:
         timeout=60,
     )
     assert child.stdout == "DejaVu Sans True\n"
-
-
-def test_nothing_stands_where_both_scroll_bars_meet(qtbot: QtBot) -> None:
-    area = QPlainTextEdit()
-    qtbot.addWidget(area)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-    area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-    ThinScrollBars(area, Theme())
-    area.show()
-    side, end, image = area.verticalScrollBar().width(), area.rect().bottomRight(), area.grab().toImage()
-    assert len({image.pixel(end - QPoint(x, y)) for x in range(side) for y in range(side)}) == 1
-
-
-def test_windows_open_larger_with_larger_text_as_far_as_the_screen_goes(qtbot: QtBot) -> None:
-    theme = Theme()
-    for scale, size in ((1.0, QSize(300, 400)), (2.0, QSize(600, 720)), (0.85, QSize(300, 400))):  # a screen of 800
-        theme.set_scale(scale)
-        window = SideWindow(theme)
-        qtbot.addWidget(window)
-        window.begin_with(300, 400)
-        assert window.size() == size

@@ -17,7 +17,6 @@ from app.controllers.race import Race
 from app.controllers.statistics import Grouping
 from app.storage import ReplyStatus
 from app.view_models.chat_options import Scope
-from app.view_models.model_list import PairState
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
 from app.views.activity.race_window import lap_text, verdict
@@ -26,7 +25,7 @@ from app.views.transcript.message_footer import RACE, MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.replies import gain_text
 from app.words.requests import RequestColumn
-from engine import ContextTooLong, DraftingState, FinishReason, Request, RequestStats, SpeculationMode
+from engine import ContextTooLong, DraftingState, Request, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
@@ -151,24 +150,6 @@ def test_of_very_many_requests_the_oldest_leave_the_table_and_those_of_chats_com
     assert [row.message_id for row in table.rows if not row.of_program] == [10, 8, 6, 4, 2]
 
 
-def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.controllers.statistics.PAGE_ROWS", 1)
-    with open_app(tmp_path, qtbot) as app:
-        app.engine.scripts.append(Script(finish=FinishReason.LENGTH))
-        app.ask(qtbot, "Tell me")
-        app.ask(qtbot, "And?")
-    with open_app(tmp_path, qtbot) as app:
-        app.wait_until_stored(qtbot)
-        app.chats.open_chat(1)
-        assert app.chats.asking.continue_reply(2)
-        app.wait_until_quiet(qtbot)
-        app.application.speculation.statistics.show_more()
-        app.wait_until_stored(qtbot)
-        assert [row.message_id for row in app.chats.requests.rows] == [2, 4, 2]
-
-
 # The pair's switch
 
 
@@ -262,20 +243,6 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there
     assert inspector.panel.isAncestorOf(follower)
 
 
-def test_the_inspector_comes_below_what_is_open_over_the_chat(tmp_path: Path, qtbot: QtBot) -> None:
-    """It is made when it is first asked for, and what is made last lies on top."""
-    with open_app(tmp_path, qtbot, put_settings={"inspector_visible": False}) as app:
-        window = app.window
-        window.chat_settings.toggle_panel()
-        over = window.chat_settings.panel
-        window.inspector.set_wanted(True)
-        qtbot.waitUntil(lambda: window.inspector.panel.geometry().intersects(over.geometry()))
-        shared = window.inspector.panel.geometry() & over.geometry()
-        top = window.childAt(shared.center())
-        assert top is not None
-        assert top is over or over.isAncestorOf(top)
-
-
 # Races
 
 
@@ -333,22 +300,6 @@ def test_a_race_writes_the_same_prompt_plainly_and_drafted_compares_them_and_end
     QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
 
 
-def test_a_race_whose_prompt_the_model_cannot_hold_is_not_offered_again_until_another_model_is_there(
-    app: AppHarness, qtbot: QtBot
-) -> None:
-    race = race_of(app, qtbot)
-    app.engine.scripts.append(Script(pieces=(), error=ContextTooLong(actual_tokens=9000, limit_tokens=4096)))
-    app.window.speculation.race.trigger()
-    qtbot.waitUntil(lambda: race.view.state is RaceState.FAILED)
-    window = app.window.speculation.race_window
-    assert window is not None
-    assert not window.go_button.isEnabled()
-    app.models.choose_main(DRAFT.folder)
-    qtbot.waitUntil(lambda: app.models.pair.main_folder == DRAFT.folder and app.models.pair.state is PairState.READY)
-    app.models.choose_draft(MAIN.folder)
-    qtbot.waitUntil(window.go_button.isEnabled)
-
-
 @pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.ACTIVE])
 def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(state: DraftingState) -> None:
     plain = RequestStats(generated_tokens=50, rounds=50, decode_s=2.0)
@@ -356,15 +307,6 @@ def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(state: 
     said = verdict(RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps)))
     assert "Nothing was drafted" in said
     assert "saved" not in said
-
-
-def test_what_the_laps_are_apart_is_what_stands_above_them() -> None:
-    drafted = RequestStats(generated_tokens=50, rounds=20, drafted=60, accepted=30, decode_s=9.96)
-    drafted = replace(drafted, draft_rounds=19, plain_rounds=49 * 9.96 / 12.34)
-    stats = (RequestStats(generated_tokens=50, rounds=50, decode_s=12.34), drafted)
-    laps = tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in stats)
-    assert all(figure in read(lap_text(lap)) for figure, lap in zip(["12.3 s", "9.96 s"], laps, strict=True))
-    assert "saved 2.3 s" in read(verdict(RaceView(RaceState.DONE, laps)))
 
 
 def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_ran(qapp: QApplication) -> None:

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from app.controllers.message_changes import Then
@@ -155,14 +153,6 @@ def test_another_first_question_gets_another_title(harness: ControllerHarness) -
 )  # fmt: skip
 def test_what_a_model_answers_becomes_a_title(answer: str, title: str) -> None:
     assert title_of(answer) == title
-
-
-@given(st.text())
-def test_a_title_is_one_short_line_whatever_a_model_says(answer: str) -> None:
-    title = title_of(answer)
-    assert len(title) <= LONGEST
-    assert title == " ".join(title.split())
-    assert title.isprintable()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent, QImage
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.theme import Appearance, Theme
+from app.theme import Theme
 from app.views.widgets.labels import ElidedLabel
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.tooltips import set_tooltip
@@ -78,19 +78,6 @@ def test_it_is_on_the_screen_in_lines_that_break(widget: QWidget, text: str) -> 
     assert label is not None
     assert screen.contains(label.geometry())
     assert label.width() <= 700
-
-
-def test_it_looks_as_the_theme_says(widget: QWidget) -> None:
-    set_tooltip(widget, "words")
-    appearances: tuple[Appearance, ...] = ("dark", "light")
-    for appearance in appearances:
-        theme = Theme()
-        theme.set_appearance(appearance)
-        ask(widget)
-        label = tooltip_label()
-        assert label is not None
-        assert label.palette().toolTipBase().color() == theme.palette.surface
-        QToolTip.hideText()
 
 
 def test_of_an_error_without_end_the_beginning_is_shown(widget: QWidget) -> None:

@@ -1,4 +1,4 @@
-"""What a model writes opens no file, no connection and no program, whatever it is; and reading it ends soon.
+"""What a model writes loads nothing and opens nothing, and no link without a yes; and reading it ends soon.
 
 The long form of the random tests is a drill.
 """
@@ -11,16 +11,21 @@ from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QDesktopServices, QTextCursor
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QImage, QTextCursor, QTextDocument
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markup.blocks import Splitter, split
+from app.markup.document import DocumentBuilder
 from app.markup.links import is_in_message
+from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
 from app.views.link_dialog import ask_to_open
+from app.views.transcript.part_context import PartContext
+from app.views.transcript.parts import Part, PartKind
+from app.views.transcript.text_parts import TextPart
 from tests.helpers.hostile_markdown import ROWS, WHOLE, texts
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
@@ -170,3 +175,115 @@ def test_random_markdown_breaks_nothing(harness: TranscriptHarness, text: str) -
 @given(text=texts)
 def test_much_random_markdown_breaks_nothing(harness: TranscriptHarness, text: str) -> None:
     check_random(harness, text)
+
+
+# One text by itself
+
+
+@pytest.fixture
+def text(qtbot: QtBot) -> TextPart:
+    context = PartContext(Theme())
+    widget = TextPart(context, None)  # type: ignore[arg-type]
+    context.setParent(widget)
+    qtbot.addWidget(widget)
+    return widget
+
+
+def written(widget: TextPart, source: str) -> str:
+    part = Part(PartKind.TEXT, split(source)[0], 1, lambda: "Reply")
+    widget.resize(400, widget.show_part(part, 400))
+    return widget.toPlainText()
+
+
+def test_an_image_is_its_description_and_address(text: TextPart) -> None:
+    assert written(text, "![a cat](https://example.com/cat.png)") == "a cat (https://example.com/cat.png)"
+    assert "<img" not in text.document().toHtml()
+
+
+@pytest.mark.parametrize("address", ["file:///dev/zero", "/etc/passwd", "https://example.com/a.png", "formula:1"])
+def test_every_address_is_the_same_pixel(text: TextPart, address: str) -> None:
+    image = text.loadResource(QTextDocument.ResourceType.ImageResource.value, QUrl(address))
+    assert isinstance(image, QImage)
+    assert (image.width(), image.height()) == (1, 1)
+
+
+@pytest.mark.parametrize("source", ["<a href='/x'>x</a>", "[x](#note:1)", "[x](#mark:1)"])
+def test_what_only_looks_like_a_link_is_plain_text(text: TextPart, source: str) -> None:
+    assert written(text, source) == source
+    assert not any(each.charFormat().isAnchor() for each in cursors(text))
+
+
+def cursors(widget: TextPart) -> list[QTextCursor]:
+    result = []
+    for position in range(1, widget.document().characterCount()):
+        cursor = QTextCursor(widget.document())
+        cursor.setPosition(position)
+        result.append(cursor)
+    return result
+
+
+def test_bare_addresses_are_links_without_the_sentence_around_them(text: TextPart) -> None:
+    written(text, "Look at https://example.com/a(b), 그리고 https://example.com/c를 봐요.")
+    hrefs = {each.charFormat().anchorHref() for each in cursors(text)} - {""}
+    assert hrefs == {"https://example.com/a(b)", "https://example.com/c"}
+
+
+def test_documents_are_written_without_html(text: TextPart) -> None:
+    document = QTextDocument()
+    builder = DocumentBuilder(document, text.context.document_style(), text.context.formulas)
+    builder.write(split("a <script>alert(1)</script> &lt;b&gt;")[0].tokens)
+    assert document.toPlainText() == "a <script>alert(1)</script> <b>"
+
+
+# The question before a link is opened
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    links: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: links.append(url.toString()))
+    return links
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QWidget:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    return widget
+
+
+def test_opens_only_after_a_yes(parent: QWidget, opened: list[str]) -> None:
+    box = ask_to_open("https://example.org/a?b=c", Theme(parent), parent)
+    assert box is not None
+    assert "example.org" in box.title.text()
+    assert box.sentence.text() == "https://example.org/a?b=c"
+    box.cancel_button.click()
+    assert opened == []
+    box = ask_to_open("https://example.org/a?b=c", Theme(parent), parent)
+    assert box is not None
+    box.act_button.click()
+    assert opened == ["https://example.org/a?b=c"]
+
+
+def test_a_host_hidden_behind_a_user_name_is_named(parent: QWidget) -> None:
+    box = ask_to_open("https://bank.example@evil.example/", Theme(parent), parent)
+    assert box is not None
+    assert box.title.text() == "Open evil.example?"
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(
+    "link",
+    [
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https:///nowhere",
+        "x",
+        "data:text/html,x",
+        "//host/x",
+        "\\\\host\\share",
+        "",
+    ],
+)
+def test_other_kinds_are_never_followed(parent: QWidget, link: str) -> None:
+    assert ask_to_open(link, Theme(parent), parent) is None

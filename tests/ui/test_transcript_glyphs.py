@@ -1,4 +1,4 @@
-"""Han characters as the language of the window writes them, and colours of code while it is written."""
+"""Fonts of Han characters by the language of the window, and colours of code while it is written."""
 
 from __future__ import annotations
 
@@ -6,60 +6,35 @@ import threading
 from functools import cache
 
 import pytest
-from PySide6.QtGui import QFontInfo, QRawFont, QTextBlock
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup import growing_code, highlight
-from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript import shared_slice
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
-HAN = "直骨今"  # drawn differently in Korean, Japanese and Chinese
 LANGUAGES = ("ko", "ja", "zh_CN")
 
 
-def first_family(language: str) -> str:
-    theme = Theme()
-    theme.set_language(language)
-    return QFontInfo(theme.reply_font()).family()
-
-
-def families_of(harness: TranscriptHarness) -> set[str]:
-    """Of the fonts whose glyphs are on the screen for these characters, in text, bubble and code."""
-    found: set[str] = set()
-    for part, _ in harness.view.visible_parts.shown():
-        document = part.selectable.document_of() if part.selectable else None
-        block = document.begin() if document else QTextBlock()
-        while block.isValid():
-            at = block.text().find(HAN)
-            if at >= 0:
-                found |= {family_of(run.rawFont()) for run in block.layout().glyphRuns(at, len(HAN))}
-            block = block.next()
-    return found
-
-
-def family_of(font: QRawFont) -> str:
-    return font.familyName()
-
-
-def test_glyphs_follow_the_language_at_once(qtbot: QtBot) -> None:
-    families = {language: first_family(language) for language in LANGUAGES}
-    if len(set(families.values())) < len(LANGUAGES):
-        pytest.skip("this machine has no fonts for each of the languages")
-    text = f"{HAN} **{HAN}** *{HAN}* `{HAN}`\n\n- {HAN}\n\n| {HAN} |\n|---|\n| {HAN} |\n\n```\n{HAN}\n```"
-    harness = TranscriptHarness([question(1, HAN), reply(2, text)])
+def test_the_fonts_of_han_characters_follow_the_language_at_once(qtbot: QtBot) -> None:
+    """Each with a weight of its own, too: Qt keeps the fallbacks of the first family and weight."""
+    harness = TranscriptHarness([question(1, "直骨今"), reply(2, "直骨今\n\n| 直 |\n|---|\n| 骨 |\n\n```\n今\n```")])
     qtbot.addWidget(harness.view)
+    seen = set()
     for language in (*LANGUAGES, *LANGUAGES):
         harness.theme.set_language(language)
         QApplication.processEvents()
-        end = families[language].rsplit(" ", 1)[1]  # KR, JP, SC; code has the same in a fixed width
-        shown = families_of(harness)
-        assert shown
-        assert {family.rsplit(" ", 1)[1] for family in shown} == {end}, shown
+        expected = {
+            (tuple(font.families()), font.weight()) for font in (harness.theme.reply_font(), harness.theme.mono_font())
+        }
+        parts = [part.selectable for part, _ in harness.view.visible_parts.shown() if part.selectable]
+        fonts = [document.defaultFont() for each in parts if (document := each.document_of()) is not None]
+        assert {(tuple(font.families()), font.weight()) for font in fonts} == expected
+        seen |= expected
+    assert len(seen) == 2 * len(LANGUAGES)
 
 
 def colored_words(part: CodePart) -> dict[str, str]:

@@ -21,7 +21,6 @@ from app.view_models.transcript import (
     ReplyStatus,
     TranscriptMessage,
 )
-from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
@@ -162,25 +161,6 @@ def test_a_link_in_focus_is_seen_and_heard(open_window: Callable[..., Window]) -
     assert not window.view.link.isVisible()
 
 
-def test_a_link_keeps_its_ring_while_the_chat_scrolls_and_grows(open_window: Callable[..., Window]) -> None:
-    window = open_window([reply(1, LINKED), *long_chat(9)])
-    window.harness.scroll_to(0)
-    window.view.setFocus()
-    window.press(Qt.Key.Key_Tab)
-    top = window.view.link.y()
-    window.harness.scroll_to(40)
-    assert window.view.link.y() == top - 40
-    window.harness.scroll_to(window.harness.bottom)
-    assert window.view.link.hasFocus()
-    window.press(Qt.Key.Key_Tab)
-    assert window.view.link.accessibleName() == "Link: two"
-    assert window.view.viewport().rect().contains(window.view.link.geometry())
-    window.harness.theme.set_scale(1.5)
-    QApplication.processEvents()
-    window.press(Qt.Key.Key_Return)
-    assert window.asked == ["https://two.example/a?b=c"]
-
-
 def test_tab_goes_through_the_buttons_in_sight_from_the_top(open_window: Callable[..., Window]) -> None:
     """Widgets that scrolled out above are lent again below."""
     code = "\n\n".join(f"Word {number}:\n\n```python\nx = {number}\n```" for number in range(30))
@@ -289,24 +269,6 @@ def test_another_look_leaves_the_focus_where_it_is(open_window: Callable[..., Wi
         seen.add(before[0])
         window.press(Qt.Key.Key_Tab)
     assert seen >= {"TranscriptView", "FocusedLink", "IconButton", "PillButton"}
-
-
-def test_another_look_leaves_the_menu_of_a_message_open(open_window: Callable[..., Window]) -> None:
-    window = open_window([question(1), reply(2, "Words")])
-    window.view.message_keys.show(1)
-    (footer,) = [part.widget for part in window.harness.parts(PartKind.FOOTER) if part.message_id == 2]
-    assert isinstance(footer, MessageFooter)
-    footer.buttons["more"].setFocus()
-    window.press(Qt.Key.Key_Space)
-    menu = QApplication.activePopupWidget()
-    assert menu is not None
-    window.harness.theme.set_appearance("dark")
-    QApplication.processEvents()
-    assert QApplication.activePopupWidget() is menu
-    QTest.keyClick(menu, Qt.Key.Key_Escape)
-    focused = QApplication.focusWidget()
-    assert focused is not None
-    assert focused.accessibleName() == "More"
 
 
 def is_edged(window: Window) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
@@ -96,18 +95,6 @@ def test_open_code_is_appended_to_and_coloured_as_it_comes(open_transcript: Open
     assert widget.text.document().firstBlock().layout().formats()
 
 
-def test_half_a_word_of_code_is_not_coloured_as_another(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
-    harness.model.append_text(1, "```python\nx = 1\n")
-    for piece in ("y = 2\nfor", "mat(y)"):
-        harness.model.append_text(1, piece)
-        assert not code_of(harness).text.document().lastBlock().layout().formats()
-    harness.model.append_text(1, "\nz = 3\n")
-    line = code_of(harness).text.document().findBlockByNumber(3)
-    assert (line.text(), line.previous().text()) == ("z = 3", "format(y)")
-    assert [line.previous().layout().formats()[0].length, bool(line.layout().formats())] == [len("format"), True]
-
-
 @pytest.mark.parametrize("begin", ["```python\nx = 1\nf", "- a\n\n  ```python\n  x = 1\n  f"])
 def test_code_that_a_reply_ends_in_is_coloured_to_its_end(open_transcript: Opener, begin: str) -> None:
     harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
@@ -143,15 +130,6 @@ def test_wide_code_is_shown_from_its_left_end(open_transcript: Opener, streamed:
     harness.scroll_to(harness.bottom)
     QApplication.processEvents()
     assert code_of(harness).text.horizontalScrollBar().value() == 0
-
-
-def test_code_that_was_scrolled_sideways_stays_there_while_it_grows(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "```\n" + "long " * 200 + "\n", ReplyStatus.STREAMING)])
-    harness.model.append_text(1, "a\n")
-    code_of(harness).text.horizontalScrollBar().setValue(300)
-    harness.model.append_text(1, "more\n")
-    QApplication.processEvents()
-    assert code_of(harness).text.horizontalScrollBar().value() == 300
 
 
 def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Opener) -> None:
@@ -236,16 +214,6 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_transcript: Opener) 
     assert [place for _, place in harness.view.visible_parts.shown()] == places
     QApplication.sendEvent(harness.view, QEvent(QEvent.Type.Leave))
     assert shown_acts(footer_of(harness, 2)) == set()
-
-
-@pytest.mark.parametrize("siblings", [1, 2])
-def test_icons_end_where_the_text_does(open_transcript: Opener, siblings: int) -> None:
-    harness = open_transcript([question(1), replace(reply(2, "Answer"), siblings=siblings)])
-    harness.view.message_keys.step(-1)
-    footer = footer_of(harness, 2)
-    shown = [footer.buttons[act].geometry() for act in shown_acts(footer)]
-    assert max(each.right() for each in shown) == footer.width() - 1
-    assert len({each.left() for each in shown}) == len(shown)
 
 
 def test_icons_stay_while_their_menu_is_open(open_transcript: Opener, qtbot: QtBot) -> None:
@@ -486,17 +454,3 @@ def test_a_message_that_cannot_be_shown_keeps_no_later_one_from_the_screen(
     QApplication.processEvents()
     assert texts(harness) == ["Two"]
     assert [part.content for part in harness.parts(PartKind.BUBBLE)] == [Bubble("One"), Bubble("Three")]
-
-
-def test_a_selected_formula_has_the_tint_of_the_words_beside_it(open_transcript: Opener) -> None:
-    harness = open_transcript([question(1), reply(2, "Some words $x^2 + y^2 + z^2$ and more words")])
-
-    def large_areas() -> set[int]:
-        image = harness.view.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
-        pixels = Counter(memoryview(image.constBits()).cast("I"))
-        return {color for color, number in pixels.items() if number > 300}
-
-    before = large_areas()
-    harness.view.selection.select_all()
-    QApplication.processEvents()
-    assert len(large_areas() - before) == 2  # on the page, and on the bubble of the question

@@ -10,13 +10,11 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.parts import PartKind, as_widget
+from app.views.transcript.parts import PartKind
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 CODE = "> Words:\n>\n> ```py\n> x = 1\n> ```\n>\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n>\n> more\n"
 ONLY_CODE = "> ```\n> x = 1\n> ```\n"
-NESTED = "> one\n> > two\n> >\n> > ```\n> > x\n> > ```\n> > - three\n> >\n> >   ```\n> >   y\n> >   ```\n>\n> four\n"
-TWO = "> ```\n> x\n> ```\n\nbetween\n\n> ```\n> y\n> ```\n"
 
 
 def opened(qtbot: QtBot, text: str, scale: float = 1.0, *, grown: bool = False) -> TranscriptHarness:
@@ -62,18 +60,3 @@ def test_a_quote_has_one_bar_from_its_top_to_its_bottom(qtbot: QtBot, text: str,
     harness = opened(qtbot, text, scale, grown=grown)
     (bar,) = bars_of(harness)
     assert bar[1:] == span(harness, QUOTED)
-
-
-def test_each_quote_of_several_has_its_own_and_two_are_not_joined(qtbot: QtBot) -> None:
-    harness = opened(qtbot, NESTED)
-    outer, inner = bars_of(harness)
-    assert outer[1:] == span(harness, QUOTED)
-    cards = span(harness, {PartKind.CODE})
-    assert outer[0] < inner[0]
-    assert outer[1] < inner[1] < cards[0]
-    assert inner[2] == cards[1]
-    between = [as_widget(part.widget) for part in harness.parts(PartKind.CODE) if part.widget is not None]
-    assert inner[0] < between[0].x() < between[1].x()
-
-    one, other = bars_of(opened(qtbot, TWO))
-    assert one[2] + 30 < other[1]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
-from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
@@ -66,20 +65,6 @@ def test_another_version_of_an_early_message_leaves_the_reader_there_and_of_the_
     harness.scroll_to(harness.bottom)
     harness.model.set_messages([*harness.model.messages[:-1], reply(503, f"{PARAGRAPH}\n\n" * 20)])
     assert harness.value == harness.bottom
-
-
-def test_a_message_is_read_a_step_before_it_is_shown(open_transcript: Opener) -> None:
-    """To read and to show one in the same step took twice as long."""
-    harness = open_transcript(long_chat(20))
-    harness.scroll_to(harness.bottom // 2)
-    items = harness.view.items
-    for step in range(15):
-        before = {item.message.id for item in items if item.is_read}
-        wheel(harness.view.viewport(), 120)
-        shown = {part.message_id for part, _ in harness.view.visible_parts.shown()}
-        if step > 2:  # it has just come here
-            assert shown <= before
-            assert sum(item.is_read for item in items) <= len(before) + 1
 
 
 def test_only_what_is_in_sight_has_widgets(open_transcript: Opener) -> None:
@@ -199,21 +184,6 @@ def test_it_follows_the_end_until_a_reader_steps_up_by_bar_or_wheel_and_again_fr
     bar.setSliderDown(False)
 
 
-def test_nothing_moves_while_text_grows_below(open_transcript: Opener) -> None:
-    harness = streaming_transcript(open_transcript)
-    harness.model.append_text(1002, "# Start\n\n" + (PARAGRAPH + "\n\n") * 8)
-    harness.scroll_to(harness.bottom - 300)
-    places = [widget_y for _, widget_y in visible_places(harness)]
-    for _ in range(20):
-        harness.model.append_text(1002, "and `more` **words**\n\n```py\nx = 1\n```\n\n")
-        assert [widget_y for _, widget_y in visible_places(harness)][: len(places)] == places
-
-
-def visible_places(harness: TranscriptHarness) -> list[tuple[int, int]]:
-    shown = [(part, place.y()) for part, place in harness.view.visible_parts.shown() if 0 <= place.y() < 250]
-    return sorted(((part.message_id, y) for part, y in shown), key=lambda each: each[1])
-
-
 def test_scrolling_into_unread_messages_keeps_what_is_seen_in_place(open_transcript: Opener) -> None:
     harness = open_transcript(long_chat(20))
     for _ in range(25):
@@ -247,23 +217,6 @@ def test_the_words_at_the_top_edge_stay_there_whatever_lays_them_out_anew(open_t
         assert abs(after.offset - before.offset) < 100  # characters; a line has about as many
 
 
-def test_a_gap_at_the_top_edge_stays_above_its_message(open_transcript: Opener) -> None:
-    """Earlier messages come, and what is above changes its height."""
-    harness, above_px = open_transcript(long_chat(12)), 4
-    item = harness.view.items[6]
-    assert item.top_px - harness.view.items[5].top_px - harness.view.items[5].height_px > above_px
-    harness.scroll_to(item.top_px - above_px)
-    harness.model.show_before(1, [question(101), reply(102, PARAGRAPH * 3)])
-    assert harness.value == item.top_px - above_px
-    place = harness.view.place()
-    assert place is not None
-    assert place.message_id == item.message.id
-    harness.model.change(102, text=PARAGRAPH * 30)
-    harness.scroll_to(item.top_px - above_px)
-    harness.model.change(2, text=PARAGRAPH * 9)
-    assert harness.value == item.top_px - above_px
-
-
 def test_a_place_that_is_gone_is_left_for_what_is_there(open_transcript: Opener) -> None:
     """The message at the top edge is deleted between two changes of how all is laid out."""
     harness = open_transcript(long_chat(12))
@@ -289,20 +242,6 @@ def test_nothing_moves_when_the_first_words_come(open_transcript: Opener) -> Non
     harness.model.append_text(1002, "A word")
     harness.model.change(1002, status=ReplyStatus.STREAMING)
     assert (harness.value, harness.bottom) == before
-
-
-def test_a_chat_of_many_small_parts_leaves_few_widgets_to_the_next_one(qtbot: QtBot) -> None:
-    harness = TranscriptHarness([reply(1, "tiny\n\n" * 60)])
-    qtbot.addWidget(harness.view)
-    show_all()
-    most = len(harness.view.viewport().findChildren(TextPart))
-    assert most > 20
-    harness.model.set_messages([reply(2, "other words")])
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    assert len(harness.view.viewport().findChildren(TextPart)) < 10
-    harness.model.set_messages([reply(3, "tiny\n\n" * 60)])
-    show_all()
-    assert len(harness.view.viewport().findChildren(TextPart)) == most
 
 
 def calls(act: Callable[[], object]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -158,14 +158,3 @@ def test_it_goes_through_code_tables_and_formulas_and_back(open_transcript: Open
     for _ in range(60):
         press(harness, LEFT)
     assert harness.view.selection.is_empty
-
-
-def test_wide_code_scrolls_to_what_is_reached(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "```\n" + "wide " * 80 + "\n```")])
-    begin_at(harness, "wide")
-    press(harness, Key.SelectEndOfLine)
-    text = text_with(harness, "wide")
-    assert text.horizontalScrollBar().value() == text.horizontalScrollBar().maximum()
-    press(harness, Key.SelectStartOfLine)
-    assert text.horizontalScrollBar().value() == 0
-    assert text.mapTo(harness.view, QPoint(0, 0)).x() >= 0

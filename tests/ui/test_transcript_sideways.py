@@ -81,11 +81,13 @@ def test_keys_move_the_one_in_the_focused_message(harness: TranscriptHarness) ->
         assert bar_of(harness, kind).value() == 0
 
 
-def test_a_scrolled_table_stays_while_the_reply_grows(qtbot: QtBot) -> None:
+@pytest.mark.parametrize(("kind", "text"), [(PartKind.TABLE, f"{TABLE}\n\nMore"), (PartKind.CODE, CODE[:-3])])
+def test_what_was_scrolled_stays_there_while_the_reply_grows(qtbot: QtBot, kind: PartKind, text: str) -> None:
     harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
     qtbot.addWidget(harness.view)
-    harness.model.append_text(1, f"{TABLE}\n\nMore")
-    bar_of(harness, PartKind.TABLE).setValue(150)
+    harness.model.append_text(1, text)
+    bar_of(harness, kind).setValue(150)
     for _ in range(5):
         harness.model.append_text(1, " and more\n\n")
-    assert bar_of(harness, PartKind.TABLE).value() == 150
+        QApplication.processEvents()
+    assert bar_of(harness, kind).value() == 150

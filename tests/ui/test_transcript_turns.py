@@ -11,10 +11,8 @@ from itertools import count
 import pytest
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.markup.lines import line_segments
 from app.views.transcript import finder as finder_module
 from app.views.transcript import found_words, shared_slice, visible_parts
 from app.views.transcript.code_part import CodePart
@@ -129,35 +127,3 @@ def test_only_marks_in_what_is_painted_are_looked_for(qtbot: QtBot) -> None:
     assert pictures[0] == pictures[1]
     assert counts[0] == 900
     assert counts[1] < 450
-
-
-class CountingLayout:
-    def __init__(self, layout: object) -> None:
-        self._layout, self.looks = layout, 0
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._layout, name)
-
-    def lineAt(self, number: int) -> object:  # noqa: N802
-        self.looks += 1
-        return self._layout.lineAt(number)  # type: ignore[attr-defined]
-
-
-def test_words_are_found_on_their_lines_without_a_look_at_all_others(qtbot: QtBot) -> None:
-    harness = TranscriptHarness([reply(900, "word " * 700)])
-    qtbot.addWidget(harness.view)
-    QApplication.processEvents()
-    text = harness.parts(PartKind.TEXT)[0].widget
-    assert isinstance(text, TextPart)
-    block = text.document().begin()
-    layout = CountingLayout(block.layout())
-
-    class Block:
-        def layout(self) -> object:
-            return layout
-
-    start = block.layout().lineAt(10).textStart()
-    found = list(line_segments(Block(), start, start + 4))  # type: ignore[arg-type]
-    assert [line.lineNumber() for line, _, _ in found] == [10]
-    assert layout.looks <= 2
-    assert [line.lineNumber() for line, _, _ in line_segments(block, start - 3, start + 4)] == [9, 10]

@@ -48,7 +48,8 @@ class Projections(nn.Module):
     def _turned(self, keys: mx.array, values: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
         """Keys and values by head, from their projections."""
         sizes = self._sizes
-        keys, values = self._heads(keys, sizes.kv_heads), self._heads(values, sizes.kv_heads)
+        keys = self._heads(keys, sizes.kv_heads)
+        values = self._heads(values, sizes.kv_heads)
         if self._normed:
             keys = self.k_norm(keys)
         if sizes.is_gemma:

@@ -41,7 +41,8 @@ class PredictedProposer(FreeProposer):
     def _follow(self, tokens: Sequence[int]) -> None:
         for at in range(self._read, len(tokens)):
             if self._match and self._prediction[self._next : self._next + 1] == [tokens[at]]:
-                self._next, self._match = self._next + 1, self._match + 1
+                self._next = self._next + 1
+                self._match = self._match + 1
             else:
                 self._find(tokens[max(0, at + 1 - _RUN) : at + 1])
         self._read = len(tokens)

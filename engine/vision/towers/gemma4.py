@@ -21,13 +21,17 @@ def rows_of(
     tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    vision, eps = sight.vision, real(sight.vision, "rms_norm_eps", 1e-6)
-    rows, columns = span.rows * sight.merge, span.columns * sight.merge
-    by_row, by_column = mx.repeat(mx.arange(rows), columns), mx.tile(mx.arange(columns), rows)
+    vision = sight.vision
+    eps = real(sight.vision, "rms_norm_eps", 1e-6)
+    rows = span.rows * sight.merge
+    columns = span.columns * sight.merge
+    by_row = mx.repeat(mx.arange(rows), columns)
+    by_column = mx.tile(mx.arange(columns), rows)
     states = _embedded(tensors, sight, patches, by_row, by_column)
     for layer in range(positive(vision, "num_hidden_layers")):
         states = yield from _block(tensors, f"encoder.layers.{layer}", states, sight, (by_column, by_row))
-    width, merge = states.shape[-1], sight.merge
+    width = states.shape[-1]
+    merge = sight.merge
     pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
     pooled = pooled * width**0.5
     if flag(vision, "standardize"):
@@ -57,7 +61,8 @@ def pixel_by_pixel(patches: mx.array, sight: VisionConfig) -> mx.array:
 def _block(
     tensors: Tensors, name: str, states: mx.array, sight: VisionConfig, places: tuple[mx.array, mx.array]
 ) -> Steps:
-    heads, eps = positive(sight.vision, "num_attention_heads"), real(sight.vision, "rms_norm_eps", 1e-6)
+    heads = positive(sight.vision, "num_attention_heads")
+    eps = real(sight.vision, "rms_norm_eps", 1e-6)
     shared = whole(sight.vision, "num_key_value_heads", heads)
     base = real(object_at(sight.vision, "rope_parameters"), "rope_theta", 100.0)
 
@@ -91,7 +96,8 @@ def _turned(x: mx.array, places: tuple[mx.array, mx.array], base: float) -> mx.a
         half = part.shape[-1] // 2
         angles = (at[:, None] / mx.power(base, mx.arange(half) / half))[:, None]
         first, second = mx.split(part, 2, axis=-1)
-        cos, sin = mx.cos(angles).astype(x.dtype), mx.sin(angles).astype(x.dtype)
+        cos = mx.cos(angles).astype(x.dtype)
+        sin = mx.sin(angles).astype(x.dtype)
         turned += [first * cos - second * sin, second * cos + first * sin]
     return mx.concatenate(turned, axis=-1)
 

@@ -22,7 +22,8 @@ def rows_of(
     tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
+    depth = positive(sight.vision, "num_hidden_layers")
+    heads = positive(sight.vision, "num_attention_heads")
     kernel = tensors["patch_conv.weight"]
     if kernel.shape[-1] == 3:  # MLX's order
         kernel = kernel.transpose(0, 3, 1, 2)
@@ -77,7 +78,8 @@ def _angles(sight: VisionConfig, span: PictureSpan, width: int) -> mx.array:
     """(patches, width of a head / 2): the even frequencies by the row, the odd ones by the column."""
     base = real(object_at(sight.vision, "rope_parameters") or sight.vision, "rope_theta", 10_000.0)
     frequencies = mx.power(base, -mx.arange(0, width, 2, dtype=mx.float32) / width)
-    rows, columns = span.rows * sight.merge, span.columns * sight.merge
+    rows = span.rows * sight.merge
+    columns = span.columns * sight.merge
     by_row = mx.arange(rows)[:, None, None] * frequencies[0::2]
     by_column = mx.arange(columns)[None, :, None] * frequencies[1::2]
     both = [mx.broadcast_to(part, (rows, columns, width // 4)) for part in (by_row, by_column)]
@@ -86,7 +88,8 @@ def _angles(sight: VisionConfig, span: PictureSpan, width: int) -> mx.array:
 
 def _merged(tensors: Tensors, states: mx.array, sight: VisionConfig, span: PictureSpan) -> mx.array:
     """Patches of a square side by side, lane by lane."""
-    merge, width = sight.merge, states.shape[-1]
+    merge = sight.merge
+    width = states.shape[-1]
     normed = _norm(tensors, "norm", states, real(sight.vision, "norm_eps", _EPS))
     squares = normed.reshape(span.rows, merge, span.columns, merge, width).transpose(0, 2, 4, 1, 3)
     return tensors.linear(squares.reshape(-1, width * merge**2), "patch_merger.merging_layer")

@@ -27,10 +27,12 @@ def rows_of(
     tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, then those for deepstack; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
+    depth = positive(sight.vision, "depth")
+    heads = positive(sight.vision, "num_heads")
     states = _embedded(tensors, sight, span, patches)
     turns = angles(sight, span, states.shape[-1] // heads)
-    taken, merged = entries(sight.vision, "deepstack_visual_indexes"), list[mx.array]()
+    taken = entries(sight.vision, "deepstack_visual_indexes")
+    merged = list[mx.array]()
     for number in range(depth):
         states = yield from block(tensors, f"blocks.{number}", states, turns, heads, _MAPS)
         if number in taken:
@@ -84,7 +86,8 @@ def _token_by_token(grid: mx.array, sight: VisionConfig, span: PictureSpan) -> m
 def angles(sight: VisionConfig, span: PictureSpan, width: int) -> mx.array:
     """(patches, width of a head / 2): half by the row, half by the column."""
     frequencies = 1.0 / (_ROPE_BASE ** (mx.arange(0, width // 2, 2, dtype=mx.float32) / (width // 2)))
-    rows, columns = span.rows * sight.merge, span.columns * sight.merge
+    rows = span.rows * sight.merge
+    columns = span.columns * sight.merge
     by_row = mx.broadcast_to(mx.arange(rows)[:, None, None] * frequencies, (rows, columns, frequencies.size))
     by_column = mx.broadcast_to(mx.arange(columns)[None, :, None] * frequencies, by_row.shape)
     return _token_by_token(mx.concatenate([by_row, by_column], axis=-1), sight, span)
@@ -115,7 +118,8 @@ def turned(parts: mx.array, turns: mx.array, heads: int) -> list[mx.array]:
 def rotated(x: mx.array, turns: mx.array) -> mx.array:
     """`x` (rows, heads, width)."""
     first, second = mx.split(x, 2, axis=-1)
-    cos, sin = mx.cos(turns)[:, None], mx.sin(turns)[:, None]
+    cos = mx.cos(turns)[:, None]
+    sin = mx.sin(turns)[:, None]
     return mx.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
 
 

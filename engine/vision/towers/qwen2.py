@@ -19,7 +19,8 @@ def rows_of(
     tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
+    depth = positive(sight.vision, "depth")
+    heads = positive(sight.vision, "num_heads")
     states = projected(tensors, patches)
     turns = angles(sight, span, states.shape[-1] // heads)
     for number in range(depth):

@@ -33,9 +33,11 @@ def rows_of(
     tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
+    depth = positive(sight.vision, "depth")
+    heads = positive(sight.vision, "num_heads")
     states = projected(tensors, patches)
-    turns, windows = angles(sight, span, states.shape[-1] // heads), _windows(sight, span)
+    turns = angles(sight, span, states.shape[-1] // heads)
+    windows = _windows(sight, span)
     whole = entries(sight.vision, "fullatt_block_indexes")
     for number in range(depth):
         within = None if number in whole else windows
@@ -53,8 +55,10 @@ def _windows(sight: VisionConfig, span: PictureSpan) -> _Windows:
     held = np.bincount(of_patch)
     within = np.arange(held.max()) < held[:, None]
     order = np.argsort(of_patch, kind="stable")
-    patches, places = np.zeros(within.shape, np.int32), np.empty(order.shape, np.int32)
-    patches[within], places[order] = order, np.flatnonzero(within)
+    patches = np.zeros(within.shape, np.int32)
+    places = np.empty(order.shape, np.int32)
+    patches[within] = order
+    places[order] = np.flatnonzero(within)
     return _Windows(mx.array(patches), mx.array(within)[:, None, None], mx.array(places))
 
 

@@ -19,7 +19,8 @@ def rows_of(
     tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding; a short part of the work a step."""
-    depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
+    depth = positive(sight.vision, "num_hidden_layers")
+    heads = positive(sight.vision, "num_attention_heads")
     eps = real(sight.vision, "layer_norm_eps", 1e-6)
     kernel = tensors["embeddings.patch_embedding.weight"]
     if kernel.shape[-1] == 3:  # MLX's order
@@ -30,7 +31,8 @@ def rows_of(
     for layer in range(depth):
         states = yield from block(tensors, f"encoder.layers.{layer}", states, heads, eps)
     states = tensors.layer_norm(states, "post_layernorm", eps)
-    merge, width = sight.merge, states.shape[-1]
+    merge = sight.merge
+    width = states.shape[-1]
     pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
     normed = mx.fast.rms_norm(pooled, 1 + tensors["mm_soft_emb_norm.weight"], eps)
     rows = normed @ tensors["mm_input_projection_weight"]

@@ -23,7 +23,8 @@ def rows_of(
     tensors: Tensors, sight: VisionConfig, span: PictureSpan, patches: mx.array
 ) -> Generator[None, None, list[mx.array]]:
     """Rows (tokens, width) for the embedding, square after square; a short part of the work a step."""
-    rows, start = list[mx.array](), 0
+    rows = list[mx.array]()
+    start = 0
     for high, wide in views(sight, span):
         seen = yield from _view(tensors, sight, (high, wide), patches[start : start + high * wide])
         rows.append(seen)
@@ -43,8 +44,10 @@ def views(sight: VisionConfig, span: PictureSpan) -> list[tuple[int, int]]:
 def _view(
     tensors: Tensors, sight: VisionConfig, size: tuple[int, int], patches: mx.array
 ) -> Generator[None, None, mx.array]:
-    depth, heads = positive(sight.vision, "num_hidden_layers"), positive(sight.vision, "num_attention_heads")
-    eps, merge = real(sight.vision, "layer_norm_eps", 1e-6), sight.merge
+    depth = positive(sight.vision, "num_hidden_layers")
+    heads = positive(sight.vision, "num_attention_heads")
+    eps = real(sight.vision, "layer_norm_eps", 1e-6)
+    merge = sight.merge
     kernel = tensors["embeddings.patch_embedding.bias"]
     states = tensors.linear(pixel_by_pixel(patches, sight).astype(kernel.dtype), "embeddings.patch_embedding")
     states = states + _positions(tensors, size, states.shape[-1]).astype(states.dtype)

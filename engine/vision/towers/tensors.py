@@ -47,14 +47,16 @@ class Tensors:
         return self._tensors[name]
 
     def linear(self, x: mx.array, name: str) -> mx.array:
-        weight, bias = self[f"{name}.weight"], self._tensors.get(f"{name}.bias")
+        weight = self[f"{name}.weight"]
+        bias = self._tensors.get(f"{name}.bias")
         packing = self._packing(name, x.shape[-1])
         product = mx.quantized_matmul(x, weight, transpose=True, **packing) if packing else x @ weight.T
         return product if bias is None else product + bias
 
     def table(self, name: str, width: int) -> mx.array:
         """The rows (n, width) of an embedding."""
-        weight, packing = self[f"{name}.weight"], self._packing(name, width)
+        weight = self[f"{name}.weight"]
+        packing = self._packing(name, width)
         return mx.dequantize(weight, **packing) if packing else weight
 
     def _packing(self, name: str, width: int) -> dict[str, Any]:
@@ -62,7 +64,8 @@ class Tensors:
         scales, biases = (self._tensors.get(f"{name}.{part}") for part in ("scales", "biases"))
         if scales is None:
             return {}
-        group, bits = width // scales.shape[-1], 32 * self[f"{name}.weight"].shape[-1] // width
+        group = width // scales.shape[-1]
+        bits = 32 * self[f"{name}.weight"].shape[-1] // width
         mode = _MODES.get((group, bits)) if biases is None else "affine"
         if mode is None or not group:  # MLX divides by the group
             raise ValueError(f"{name}: quantized in an unknown way")
