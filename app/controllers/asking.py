@@ -33,7 +33,6 @@ from app.storage import (
     Storage,
     StoredMessage,
     Stores,
-    exchange,
 )
 from app.system.energy import Strain
 from app.system.worker import ignore
@@ -121,7 +120,7 @@ class Asking(QObject):
             self.send(self._chat.chat_id, text, attached)
 
         self.store(
-            lambda stores: exchange.ask(stores, question),
+            lambda stores: stores.ask(question),
             partial(self._on_sent, question, attached, self._chat.visit),
             lambda: self._on_refused(question),
             again,
@@ -156,7 +155,7 @@ class Asking(QObject):
             self._request(asked)
             done(asked)
 
-        self.store(lambda stores: exchange.ask(stores, question, aside=True), stored, refused, chat_id=_ASIDE)
+        self.store(lambda stores: stores.ask(question, aside=True), stored, refused, chat_id=_ASIDE)
         return True
 
     def ask_differently(
@@ -176,7 +175,7 @@ class Asking(QObject):
             self._request(asked)
 
         self.store(
-            lambda stores: exchange.ask_differently(stores, message, question),
+            lambda stores: stores.ask_differently(message, question),
             stored,
             again=again,
             chat_id=message.chat_id,
@@ -195,7 +194,7 @@ class Asking(QObject):
         pair = self._models.pair
 
         def change(stores: Stores) -> Asked:
-            return exchange.ask_again(stores, chat_id, replied_to, pair.main_name, pair.draft_name)
+            return stores.ask_again(chat_id, replied_to, pair.main_name, pair.draft_name)
 
         def stored(asked: Asked) -> None:
             self._replies.stop(chat_id)

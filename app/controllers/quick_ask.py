@@ -10,7 +10,7 @@ from app.controllers.asking import Asking
 from app.controllers.changes import Keeping
 from app.controllers.replies import RunningReplies
 from app.storage import Asked, ChatSummary, Storage
-from app.storage.edits import QUICK_ASK
+from app.storage.chats import QUICK_ASK
 from app.view_models.transcript import TranscriptModel
 
 

@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.bridge import EngineBridge
 from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
-from app.storage.exchange import end_reply
 from app.system.energy import Strain
 from app.system.worker import RETRY_INTERVAL_MS
 from app.view_models.drafted_text import DraftedText
@@ -106,7 +105,7 @@ class ReplyEnd:
         if self.on_disk:
             return
         if self.requested:
-            end_reply(stores, self.text, self.status, self.stats, self.error, self.drafted.to_json())
+            stores.end_reply(self.text, self.status, self.stats, self.error, self.drafted.to_json())
         else:
             stores.messages.mark_stopped(self.text.message_id)
         self.on_disk = True

@@ -23,24 +23,17 @@ from tests.bench.company import COMPANY  # noqa: E402
 from tests.bench.costs import COSTS  # noqa: E402
 from tests.bench.drafters import DRAFTERS  # noqa: E402
 from tests.bench.history import worse_rows  # noqa: E402
-from tests.bench.library import LIBRARY  # noqa: E402
-from tests.bench.long_texts import LONG_TEXTS  # noqa: E402
 from tests.bench.machines import MACHINES  # noqa: E402
-from tests.bench.models import MODELS  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
-from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
 from tests.bench.record import record  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
-from tests.bench.searching import LARGE, SEARCHING  # noqa: E402
 from tests.bench.serving import SERVING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.vision import VISION  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *VISION, *MACHINES)
-APP = (*LIBRARY, *SEARCHING, *LONG_TEXTS, *PAIR_CHECK, *MODELS, *WINDOW)
-MEASURES = (*ENGINE, *APP, *NATURAL)
+MEASURES = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *SERVING, *VISION, *MACHINES, *WINDOW, *NATURAL)
 
 
 def main() -> int:
@@ -49,7 +42,6 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="counted rounds of each comparison")
     parser.add_argument("--cell", default="", help="of natural_rows only the cells whose name contains this")
     parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
-    parser.add_argument("--large", action="store_true", help="also rows about a million messages, which take long")
     parser.add_argument("--record", action="store_true", help="write down rounds under load for a test, and no rows")
     parser.add_argument("--history", type=Path, help="folder of earlier runs: fails if a row is much worse than there")
     options = parser.parse_args()
@@ -64,7 +56,7 @@ def main() -> int:
             if options.record:
                 record(setup)
                 return 0
-            for measure in (*MEASURES, *(LARGE if options.large else ())):
+            for measure in MEASURES:
                 if options.only in measure.__name__:
                     print(f"… {measure.__name__}", file=sys.stderr, flush=True)  # some take minutes
                     tell(partial(one_row, measure, setup, options.runs), rows)

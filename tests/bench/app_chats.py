@@ -79,13 +79,12 @@ def _formula(generator: random.Random) -> str:
     return f"$$\n\\frac{{{generator.randint(1, 9)}}}{{n}} \\sum_i x_i\n$$"
 
 
-def fill(profile: Path, long_chat: int = MESSAGES[LONG_CHAT]) -> None:
-    """`long_chat`: messages of the long one."""
+def fill(profile: Path) -> None:
     path = Paths.for_user(profile).database
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(Database(path)) as database, database.transaction():
         first = 1
-        for chat, messages in (MESSAGES | {LONG_CHAT: long_chat}).items():
+        for chat, messages in MESSAGES.items():
             last = first + messages - 1
             database.connection.execute(
                 "INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (?, ?, 1, ?, ?)",

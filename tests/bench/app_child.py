@@ -96,14 +96,13 @@ def chat(folder: Path) -> dict[str, object]:
         opened.cost_ms(lambda: chats.open_chat(SHORT_CHAT))
         opening.append(opened.cost_ms(lambda: chats.open_chat(LONG_CHAT)))
     opened.settle()
-    rss_mb = _rss_mb()
     handle, middle = opened.application.window.windowHandle(), view.mapTo(view.window(), view.rect().center())
     steps = []
     for number in range(_WHEEL_STEPS):
         delta = QPoint(0, _NOTCH if number < 250 else -_NOTCH)
         steps.append(opened.cost_ms(partial(QTest.wheelEvent, handle, middle, delta)))
     _end(opened)
-    return {"open_ms": opening, "scroll_ms": steps, "rss_mb": rss_mb}
+    return {"open_ms": opening, "scroll_ms": steps}
 
 
 def stream(folder: Path) -> dict[str, object]:
@@ -184,15 +183,6 @@ def _end(opened: Open) -> None:
     opened.application.ended.connect(lambda: ended.append(True))
     opened.application.window.close_at_once()
     opened.until(lambda: bool(ended))
-
-
-def _rss_mb() -> float:
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().split("VmRSS:")[1].split()[0]) / 1024
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000_000
 
 
 if __name__ == "__main__":

@@ -8,10 +8,9 @@ from contextlib import nullcontext
 from functools import partial
 from unittest.mock import patch
 
-from engine.runtime.batch import Batch
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.bench.opponents import interleaved
-from tests.bench.rows import LENGTH, Compared, Measure, Row
+from tests.bench.rows import LENGTH, Measure, Row
 from tests.bench.setup import BenchSetup
 
 
@@ -35,23 +34,10 @@ def _replies(setup: BenchSetup, runs: int, count: int) -> Row:
     return Row(f"engine.pair{count}.vs_best", chosen / max(rates), "ratio", "≥ 0.97", detail, each)
 
 
-def batch3_padded_vs_bare(setup: BenchSetup, runs: int) -> Row:
-    """Three replies that share each forward: with a row more where that is faster, beside never."""
-    groups = [setup.guide[at : at + 3] for at in range(0, 12, 3)]
-    setup.ours.run_together(groups[0], LENGTH)
-
-    def bare() -> float:
-        with patch.object(Batch, "_pad", lambda _batch, *, wanted: None):
-            return _rate(setup, groups, BatchWay.SHARED)
-
-    results = list(interleaved(runs, partial(_rate, setup, groups, BatchWay.SHARED), bare))
-    return Compared(results).row("engine.batch3.padded_vs_bare", "≥ 0.99")
-
-
 def _rate(setup: BenchSetup, groups: Sequence[Sequence[Sequence[int]]], way: BatchWay | None) -> float:
     """Tokens per second; `way` None leaves the choice to the scheduler."""
     with patch.object(Sharing, "choose", lambda *_: way) if way is not None else nullcontext():
         return statistics.mean(setup.ours.run_together(group, LENGTH) for group in groups)
 
 
-COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best, batch3_padded_vs_bare)
+COMPANY: tuple[Measure, ...] = (pair2_vs_best, pair4_vs_best)

@@ -11,8 +11,6 @@ import mlx.core as mx
 
 from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, Speculation, TextDelta
 from engine.decoding.sequence import Sequence as TokenSequence
-from engine.drafting.calibration import Tuner
-from engine.drafting.costs import RoundCosts
 from engine.models.loading import LoadedModel
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
@@ -118,21 +116,6 @@ def _note(event: Event, told: list[RequestStats]) -> None:
         told.append(event.stats)
 
 
-def calibration_steps(setup: BenchSetup, runs: int) -> Row:
-    """How long a new pair has no prices, in steps of plain decoding."""
-    main = load_model(setup.main)
-    draft, seconds = load_draft(setup.draft, main), []
-    for _ in range(runs):
-        costs, tuner, started = RoundCosts(), Tuner(), time.perf_counter()
-        tuner.begin(main, draft, costs)
-        while not costs.calibrated:
-            tuner.step()
-        seconds.append(time.perf_counter() - started)
-    plain = statistics.median(bare_forwards(main, 1, runs))
-    steps = [each / plain for each in seconds]
-    return Row("engine.calibration.steps", statistics.median(steps), "steps", "≤ 60", f"{plain * 1e3:.1f} ms", steps)
-
-
 class BareForwards:
     """The forwards of a round as a plain loop would run them, and nothing else."""
 
@@ -159,4 +142,4 @@ class BareForwards:
         return seconds
 
 
-COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share, calibration_steps)
+COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share)

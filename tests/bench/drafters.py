@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import statistics
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -105,31 +104,6 @@ def _told(rates: Rates) -> str:
     )
 
 
-def block_second_turn(setup: BenchSetup, runs: int) -> Row:
-    """The same questions first, and behind the answer to another: what was read in turn 1 is kept, or is on disk."""
-    questions = [question for question, _ in setup._questions(5)]
-
-    def turn_1(client: EngineClient) -> list[tuple[str, RequestStats]]:
-        return [_asked(client, (question,)) for question in questions]
-
-    with tempfile.TemporaryDirectory() as folder:
-        with _loaded(setup, Path(folder)) as client:
-            firsts = turn_1(client)
-        texts = [text for text, _ in firsts]
-        chats = [(questions[at], texts[at], questions[at - 4]) for at in range(len(questions))]
-        with _loaded(setup, Path(folder)) as client:
-            on_disk = [_asked(client, chat) for chat in chats]
-    with _loaded(setup) as client:
-        turn_1(client)
-        kept = [_asked(client, chat) for chat in chats]
-    with _loaded(setup) as client:
-        anew = [_asked(client, chat) for chat in chats]
-    told = (firsts, kept, on_disk, anew)
-    first, second, restarted, cold = (_per_pass([stats for _, stats in replies]) for replies in told)
-    detail = f"turn 1 {first:.2f}, turn 2 {second:.2f}, behind a restart {restarted:.2f}, all read anew {cold:.2f}"
-    return Row("engine.block.second_turn", min(second, restarted) / first, "ratio", "≥ 0.98", detail)
-
-
 def four_bit(setup: BenchSetup, runs: int) -> Row:
     """Tokens a pass of the starter's block, which is published in 16 bits, as a GPU would load it."""
     source, light = setup.starter / "dflash", setup.folder / "dflash-light"
@@ -139,8 +113,8 @@ def four_bit(setup: BenchSetup, runs: int) -> Row:
     (light / "config.json").write_bytes((source / "config.json").read_bytes())
     told = []
     for drafter in (source, light):
-        with _loaded(setup, drafter=drafter) as client:
-            told.append(_per_pass([_asked(client, (question,))[1] for question, _ in setup._questions(20)]))
+        with _loaded(setup, drafter) as client:
+            told.append(_per_pass([_asked(client, question) for question, _ in setup._questions(20)]))
     detail = f"{told[0]:.2f} as published, {told[1]:.2f} with layers of 4 bits; {20 * len(LANGUAGES)} questions"
     return Row("engine.drafter.four_bit", told[1] / told[0], "ratio", "≥ 0.97", detail)
 
@@ -205,20 +179,18 @@ def _with_more_heads(name: str, value: mx.array, narrow: int) -> mx.array:
 
 
 @contextmanager
-def _loaded(setup: BenchSetup, kept: Path | None = None, drafter: Path | None = None) -> Iterator[EngineClient]:
-    engine = Engine(kept)
+def _loaded(setup: BenchSetup, drafter: Path) -> Iterator[EngineClient]:
+    engine = Engine()
     client = EngineClient(engine)
-    assert isinstance(client.load(setup.starter / "main", drafter or setup.starter / "dflash"), ModelReady)
+    assert isinstance(client.load(setup.starter / "main", drafter), ModelReady)
     yield client
     assert engine.close()
 
 
-def _asked(client: EngineClient, chat: tuple[str, ...]) -> tuple[str, RequestStats]:
-    roles = (MessageRole.USER, MessageRole.ASSISTANT)
-    messages = tuple(Message(roles[turn % 2], text) for turn, text in enumerate(chat))
-    request = Request(messages=messages, sampling=GREEDY, speculation=Speculation.fixed(_BLOCK), max_tokens=LENGTH)
-    outcome = client.run(request)
-    return outcome.text(), outcome.stats
+def _asked(client: EngineClient, question: str) -> RequestStats:
+    messages = (Message(MessageRole.USER, question),)
+    speculation = Speculation.fixed(_BLOCK)
+    return client.run(Request(messages=messages, sampling=GREEDY, speculation=speculation, max_tokens=LENGTH)).stats
 
 
 def _per_pass(replies: list[RequestStats]) -> float:
@@ -230,6 +202,5 @@ DRAFTERS: tuple[Measure, ...] = (
     dflash_vs_draft,
     eagle3_vs_plain,
     mtp_vs_plain,
-    block_second_turn,
     four_bit,
 )

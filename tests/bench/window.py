@@ -1,4 +1,4 @@
-"""What the app's window takes: from the start to the first frame, for each update, to open, to scroll, to hold.
+"""What the app's window takes: from the start to the first frame, for each update, to open, to scroll.
 
 Each figure comes from a process of its own (`app_child.py`, `first_frame.py`): the real app, offscreen, on a profile
 with real chats.
@@ -23,7 +23,6 @@ from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup
 
 _LIMIT_S = 300
-_MANY = 20_000
 
 
 def child(what: str, profile: Path, *more: str) -> Any:
@@ -46,16 +45,15 @@ def _told(program: Sequence[str], profile: Path) -> Any:
 
 
 @cache
-def _chat_figures(runs: int, messages: int = MESSAGES[LONG_CHAT]) -> dict[str, list[float]]:
+def _chat_figures(runs: int) -> dict[str, list[float]]:
     """Of several processes, so that no figure is one process's luck; opening and scrolling share them."""
-    figures: dict[str, list[float]] = {"open_ms": [], "scroll_ms": [], "rss_mb": []}
+    figures: dict[str, list[float]] = {"open_ms": [], "scroll_ms": []}
     for _ in range(max(1, runs // 3)):
         with tempfile.TemporaryDirectory() as folder:
-            fill(Path(folder), messages)
+            fill(Path(folder))
             found = child("chat", Path(folder))
         figures["open_ms"] += found["open_ms"]
         figures["scroll_ms"] += found["scroll_ms"]
-        figures["rss_mb"].append(found["rss_mb"])
     return figures
 
 
@@ -100,23 +98,10 @@ def app_open_chat_ms(setup: BenchSetup, runs: int) -> Row:
     return Row("app.open_chat_ms", statistics.median(figures), "ms", "≤ 60", detail)
 
 
-def app_open_chat_20k_ms(setup: BenchSetup, runs: int) -> Row:
-    figures = _chat_figures(runs, _MANY)["open_ms"]
-    detail = (
-        f"{_MANY:,} messages, GUI thread, until its end is on the screen; longest of {len(figures)}: {max(figures):.0f}"
-    )
-    return Row("app.open_chat_20k_ms", statistics.median(figures), "ms", "≤ 60", detail)
-
-
 def app_scroll_ms_p99(setup: BenchSetup, runs: int) -> Row:
     figures = _chat_figures(runs)["scroll_ms"]
     detail = f"{len(figures)} steps, GUI thread; median {statistics.median(figures):.1f}, longest {max(figures):.1f}"
     return Row("app.scroll_ms_p99", _percentile(figures, 99), "ms", "≤ 8", detail)
-
-
-def app_rss_mb(setup: BenchSetup, runs: int) -> Row:
-    figures = _chat_figures(runs)["rss_mb"]
-    return Row("app.rss_mb", statistics.median(figures), "MB", "≤ 160", "resident, with libraries; no engine imported")
 
 
 def _percentile(figures: Sequence[float], percent: int) -> float:
@@ -128,7 +113,5 @@ WINDOW: tuple[Measure, ...] = (
     app_stream_update_ms_p99,
     app_stream_decode_share,
     app_open_chat_ms,
-    app_open_chat_20k_ms,
     app_scroll_ms_p99,
-    app_rss_mb,
 )

@@ -60,14 +60,6 @@ class Server:
         lines = [line for line in self.text("/metrics").splitlines() if not line.startswith("#")]
         return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
-    def resident_bytes(self) -> int:
-        status = Path(f"/proc/{self.process}/status").read_text()
-        return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
-
-    def threads_and_files(self) -> tuple[int, int]:
-        threads, files = (Path(f"/proc/{self.process}/{each}") for each in ("task", "fd"))
-        return len(list(threads.iterdir())), len(list(files.iterdir()))
-
     def wait_until_quiet(self) -> None:
         """Until the engine has no request any more."""
         until = time.monotonic() + PATIENCE_S

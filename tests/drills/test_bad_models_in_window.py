@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from tests.helpers.bad_templates import ENDING_TEMPLATES, REFUSED_TEMPLATES
-from tests.helpers.bad_tokenizers import BAD_TOKENIZERS
+from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_GAP_S = 0.1  # of the GUI thread's processor time; what else could hold it, a call that waits, is forbidden
 MOST_STALL_S = 1.0  # by the clock: a call that keeps every other thread waiting takes none of its processor time
 MOST_CLOSE_S = 2.0
 MOST_STOP_S = 30.0  # rendering may take two seconds of processor time, on a machine that is shared
-EVERY = sorted([*ENDING_TEMPLATES, *BAD_TOKENIZERS], key=lambda name: name != "loops")
+EVERY = sorted([*ENDING_TEMPLATES, *BAD_TOKENIZERS, *SLOW_TOKENIZERS], key=lambda name: name != "loops")
 
 
 def tried(folder: Path, names: list[str], with_trial: bool) -> list[list[Any]]:
@@ -54,5 +54,11 @@ def test_no_template_or_tokenizer_holds_the_window(tmp_path: Path, with_trial: b
 
 
 def test_a_sample_of_them(tmp_path: Path) -> None:
-    names = ["loops", "slice", "power", "replacements"]  # the first is the one that the window is closed over
+    names = [
+        "loops",
+        "slice",
+        "power",
+        "replacements",
+        "a catastrophe",
+    ]  # it is closed over the first
     judge(tmp_path, names, with_trial=False)

@@ -13,13 +13,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.kept_words import unsaved
-from app.views.transcript.editor_part import EditorPart
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.fake_engine import Script
 
@@ -114,29 +112,6 @@ def test_full_before_sending(disk: Disk, qtbot: QtBot) -> None:
         assert harness.window.composer.text() == ""
         harness.close()
         assert texts_on_disk(disk)[0] == _LONG.strip()
-
-
-def test_full_before_an_edit(disk: Disk, qtbot: QtBot) -> None:
-    with AppHarness(disk.folder) as harness:
-        harness.open(qtbot)
-        harness.ask(qtbot, "First wording")
-        disk.fill()
-        view = harness.window.transcript
-        assert view is not None
-        view.edit_requested.emit(harness.chats.transcript.messages[0].id)
-        QApplication.processEvents()
-        editor = next(part.widget for part, _ in view.visible_parts.shown() if isinstance(part.widget, EditorPart))
-        editor.field.setPlainText(_LONG)
-        QTest.keyClick(editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        wait_for_refusal(harness, qtbot)
-        assert editor.field.text() == _LONG
-        assert harness.chats.transcript.messages[0].text == "First wording"
-        disk.make_room()
-        try_again(harness)
-        qtbot.waitUntil(lambda: harness.chats.transcript.messages[0].text == _LONG.strip())
-        harness.wait_until_quiet(qtbot)
-        harness.close()
-        assert _LONG.strip() in texts_on_disk(disk)
 
 
 @pytest.mark.parametrize("closes", [False, True])

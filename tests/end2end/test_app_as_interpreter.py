@@ -14,7 +14,7 @@ from engine.cluster.process import RankProcess
 from engine.cluster.rank_group import hello_here
 from engine.models.children import TRY_MODEL, command
 from engine.models.first_use import FirstUse
-from tests.helpers.bad_model_child import spoiled
+from tests.helpers.bad_tokenizers import spoiled
 from tests.helpers.tiny_models import build, qwen3_config, save
 
 ROOT = Path(__file__).resolve().parents[2]

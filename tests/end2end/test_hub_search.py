@@ -95,7 +95,7 @@ def test_a_newer_search_shuts_the_line_of_the_older(hub: TinyHub, store: QuickSt
     assert recorder.wait_for(SearchResults).search == new
     store.more(old)  # is over: nothing is asked
     assert not [event for event in recorder.events if getattr(event, "search", new) == old]
-    assert ended  # the hub would have held the line for ever; the bench says how long it takes
+    assert ended  # the hub would have held the line for ever
 
 
 BAD = [b"", b"{", b"[" * 200_000, b'{"id": "a/b"}', b"null", b"[" + b"9" * 6000 + b"]", b" " * (5 << 20)]

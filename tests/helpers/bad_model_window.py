@@ -22,7 +22,7 @@ from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from engine.models.first_use import FirstUse
-from tests.helpers.bad_model_child import spoiled
+from tests.helpers.bad_tokenizers import spoiled
 from tests.helpers.event_loop import after, until
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.tiny_models import make_pair

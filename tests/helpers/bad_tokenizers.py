@@ -5,8 +5,12 @@ BAD_TOKENIZERS show it by what they say, SLOW_TOKENIZERS only when they are used
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from tests.helpers.bad_templates import ENDING_TEMPLATES, REFUSED_TEMPLATES
 
 Content = dict[str, Any]
 
@@ -95,3 +99,13 @@ SLOW_TOKENIZERS: dict[str, Callable[[Content], Content]] = {
     "a pattern that is long when written out": _split("((((a{1,99}){1,99}){1,99}){1,99}){1,99}"),
     "a hundred thousand added tokens": _many_added,
 }
+
+
+def spoiled(folder: Path, name: str) -> Path:
+    """A model's folder with that template or tokenizer."""
+    if template := (ENDING_TEMPLATES | REFUSED_TEMPLATES).get(name):
+        (folder / "chat_template.jinja").write_text(template)
+    else:
+        path = folder / "tokenizer.json"
+        path.write_text(json.dumps((BAD_TOKENIZERS | SLOW_TOKENIZERS)[name](json.loads(path.read_text()))))
+    return folder

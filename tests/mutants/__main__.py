@@ -1,7 +1,7 @@
 """`make mutants`: prints every fault in the engine that no test notices, and the share of those that are noticed.
 
 A fault that is noticed otherwise than by a failing test is printed too, with how. What a busy machine could have done
-does not count as noticed.
+does not count as noticed. The tree must not change meanwhile.
 
 ARGS="--only engine/caches/base.py" for one file or folder, "--sample 50 --seed 1" for some of the faults,
 "--list" to see them without running anything.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.mutants.covering import ROOT, covering, modules
 from tests.mutants.faults import Mutant, mutants
-from tests.mutants.trial import Outcome, Trials
+from tests.mutants.trial import Outcome, measure, run
 
 _EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 _ENOUGH = 0.9
@@ -31,18 +31,14 @@ def main() -> int:
     if options.list:
         sys.stdout.writelines(f"{_line(mutant)}\n" for mutant in chosen)
         return 0
-    with Trials() as trials, ThreadPoolExecutor(options.jobs) as jobs:
-        limits = {tests: trials.measure(tests) for tests in {covering(mutant.file) for mutant in chosen}}
+    limits = {tests: measure(tests) for tests in {covering(mutant.file) for mutant in chosen}}
 
-        def tried(mutant: Mutant) -> Outcome:
-            tests = covering(mutant.file)
-            return trials.outcome(mutant.file, mutant.number, tests, limits[tests])
+    def tried(mutant: Mutant) -> Outcome:
+        tests = covering(mutant.file)
+        return run(f"{mutant.file}:{mutant.number}", tests, limits[tests])
 
-        enough = _report(chosen, jobs.map(tried, chosen))
-        fickle = [tests for tests, limit in limits.items() if not trials.passes(tests, limit)]
-    for tests in fickle:
-        print(f"these tests no longer pass on what is unchanged, so the share says nothing: {' '.join(tests)}")
-    return 0 if enough and not fickle else 1
+    with ThreadPoolExecutor(options.jobs) as jobs:
+        return 0 if _report(chosen, jobs.map(tried, chosen)) else 1
 
 
 def _options() -> argparse.Namespace:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from tests.architecture.project import ROOT
 from tests.mutants.__main__ import equivalent
 from tests.mutants.covering import covering, modules
 from tests.mutants.faults import mutants
-from tests.mutants.process import Limit
-from tests.mutants.trial import Outcome, Trials
+from tests.mutants.trial import Limit, Outcome, run
 
 
 def test_every_module_is_examined_by_tests_that_exist() -> None:
@@ -25,26 +23,19 @@ def test_equivalent_faults_are_still_there() -> None:
     assert equivalent() - made == set()
 
 
-@pytest.fixture(scope="module")
-def trials() -> Iterator[Trials]:
-    with Trials() as made:
-        yield made
-
-
-_PROBE = "engine/prefix/file.py"
 _ENDINGS = {
     "def f():\n    g()\ndef g(): pass\nf()\nwhile True: pass": Outcome.ENDLESS,
-    "def f(): g()\nraise ValueError": Outcome.NOT_IMPORTED,
+    "def f(): g()\nraise ValueError": Outcome.FAILED,
     "def f(): g()\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)": Outcome.UNDECIDED,
+    "def f(): g()\nimport os\nos.abort()": Outcome.CRASHED,
     "def f(): g()": Outcome.PASSED,
 }
 
 
 @pytest.mark.drill
 @pytest.mark.parametrize("source", _ENDINGS, ids=lambda source: _ENDINGS[source].name)
-def test_how_a_real_run_ends_is_told_apart(trials: Trials, tmp_path: Path, source: str) -> None:
+def test_how_a_real_run_ends_is_told_apart(tmp_path: Path, source: str) -> None:
     """The module's only fault leaves `g` out; what the module does besides decides how the run ends."""
-    (trials.folder / "tree" / _PROBE).write_text(source)
-    test = tmp_path / "test_it.py"
-    test.write_text("def test_it():\n    import engine.prefix.file")
-    assert trials.outcome(_PROBE, 0, [str(test)], Limit(2.0, 600.0)) is _ENDINGS[source]
+    (tmp_path / "probe.py").write_text(source)
+    (tmp_path / "test_it.py").write_text("def test_it():\n    import probe\n    probe.f()")
+    assert run("probe.py:0", ["test_it.py"], Limit(5.0, 600.0), tmp_path) is _ENDINGS[source]

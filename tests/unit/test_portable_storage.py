@@ -22,8 +22,7 @@ from app.portable.markdown import branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown_folder
-from app.storage import Database, Stores, portable
-from app.storage.exchange import Question, ask, delete_messages
+from app.storage import Database, Question, Stores, portable
 from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
@@ -190,7 +189,7 @@ def twin(folder: Path, text: str) -> PortableChat:
     folder.mkdir()
     with database(folder) as stores:
         stores.database.execute("INSERT INTO notes VALUES ('identity', 'x')")
-        ask(stores, Question(0, None, text, text, "main", ""))
+        stores.ask(Question(0, None, text, text, "main", ""))
         (exported,) = portable.chats(stores.database, [1], portable.identity(stores))
     return exported
 
@@ -431,7 +430,7 @@ def test_an_export_shows_what_the_screen_shows_behind_a_leaf_that_goes_on(tmp_pa
         inserted = stores.messages.insert(number, first.id, MessageRole.USER, "Inserted")
         shown = stores.messages.message(inserted)
         assert shown is not None
-        stores.trash.restore(delete_messages(stores, shown, following=True))
+        stores.trash.restore(stores.messages.delete(shown, following=True))
         on_screen = [each.text for each in stores.messages.shown_branch(number)]
         assert "Inserted" in on_screen[:-1]
         assert [each.text for each in branch(all_chats(stores)[0])] == on_screen
@@ -442,7 +441,7 @@ def test_what_was_changed_here_is_known_again_when_the_chat_has_grown(tmp_path: 
     with database(tmp_path) as stores:
         (number,) = run(stores, spool(tmp_path, replace(CHAT, updated_at=5.0))).ids
         first, second, last = stores.messages.shown_branch(number)
-        delete_messages(stores, second, following=False)
+        stores.messages.delete(second, following=False)
         stores.messages.insert(number, first.id, MessageRole.USER, "Inserted")
         stores.messages.replace(last, "Really?")
         more = replace(CHAT, messages=(*CHAT.messages, say(5, 4, "Yes.", "assistant")), shown=5, updated_at=9.0)
@@ -521,7 +520,7 @@ def test_what_changed_sides_or_went_on_here_is_known_by_its_time_or_place(tmp_pa
 
 def test_a_reply_that_had_no_word_when_it_was_exported_is_known_when_it_has(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
-        asked = ask(stores, Question(0, None, "Explain tides", "Tides", "main", ""))
+        asked = stores.ask(Question(0, None, "Explain tides", "Tides", "main", ""))
         (exported,) = portable.chats(stores.database, [asked.chat_id], portable.identity(stores))
         stores.messages.save_texts([ReplyText(asked.reply_id, "The moon pulls.", "", 0.0)])
         assert run(stores, spool(tmp_path, exported)).skipped == 1

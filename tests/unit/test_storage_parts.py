@@ -89,9 +89,8 @@ def test_copies_versions_and_the_trash_keep_all_parts(stores: Stores) -> None:
     assert stored(stores, stores.chats.leaf(copy) or 0) == STEPS
     original = stores.messages.message(reply)
     assert original is not None
-    with stores.database.transaction():
-        other = stores.messages.replace(original, "Take two.")
-        filed = stores.messages.replace(original, "Take three.", (FILE,))
+    other = stores.messages.replace(original, "Take two.")
+    filed = stores.messages.replace(original, "Take three.", (FILE,))
     assert stored(stores, other) == (*STEPS[:-2], Text("Take two."))
     assert stored(stores, filed) == (FILE, *STEPS[:-2], Text("Take three."))
     mark = stores.messages.delete_below(reply)
@@ -206,8 +205,7 @@ def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, vers
             (Text("Three."),),
         ]
         assert bool(stores.chats.find("ducks")) is bool(files)
-        with database.transaction():
-            number = stores.messages.insert(1, 2, MessageRole.USER, "Sure?", (FILE,))
+        number = stores.messages.insert(1, 2, MessageRole.USER, "Sure?", (FILE,))
         assert stored(stores, number) == (FILE, Text("Sure?"))
         assert [row[0] for row in database.rows("PRAGMA integrity_check")] == ["ok"]
     assert opening.is_sound(path)
