@@ -243,7 +243,7 @@ def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked_and_leaves_w
         composer.unsent.keep()
         first.wait_until_stored(qtbot)
         answers: list[int] = []
-        assert first.chats.asides.ask("Quick?", first.chats.transcript, answers.append)
+        assert first.chats.quick_questions.ask("Quick?", first.chats.transcript, answers.append)
         first.wait_until_quiet(qtbot)
         first.chats.open_chat(answers[0])
         quick = first.window.tools.desktop.quick_ask
