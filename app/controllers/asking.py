@@ -33,9 +33,8 @@ from app.storage import (
     Storage,
     StoredMessage,
     Stores,
-    exchange,
 )
-from app.system.energy import Strain
+from app.system.energy import Slowdown
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow, attachments_of
 from engine import (
@@ -82,7 +81,7 @@ class Asking(QObject):
         self._replies = replies
         self._storing: set[int] = set()  # the chats with a question on its way to the disk
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # until that is answered
-        for signal in (options.changed, models.pair_changed, replies.strained):
+        for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
             signal.connect(self._speculate)
 
     def can_reply(self) -> bool:
@@ -121,7 +120,7 @@ class Asking(QObject):
             self.send(self._chat.chat_id, text, attached)
 
         self.store(
-            lambda stores: exchange.ask(stores, question),
+            lambda stores: stores.ask(question),
             partial(self._on_sent, question, attached, self._chat.visit),
             lambda: self._on_refused(question),
             again,
@@ -145,7 +144,7 @@ class Asking(QObject):
             self._options.refused()
         self.message_refused.emit(question.chat_id, question.text)
 
-    def ask_aside(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
+    def ask_quickly(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
         """A question in a new chat that is not opened. False: it is refused at once, or one more is on its way."""
         text = storable(text)
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
@@ -156,7 +155,7 @@ class Asking(QObject):
             self._request(asked)
             done(asked)
 
-        self.store(lambda stores: exchange.ask(stores, question, aside=True), stored, refused, chat_id=_ASIDE)
+        self.store(lambda stores: stores.ask(question, aside=True), stored, refused, chat_id=_ASIDE)
         return True
 
     def ask_differently(
@@ -176,7 +175,7 @@ class Asking(QObject):
             self._request(asked)
 
         self.store(
-            lambda stores: exchange.ask_differently(stores, message, question),
+            lambda stores: stores.ask_differently(message, question),
             stored,
             again=again,
             chat_id=message.chat_id,
@@ -195,7 +194,7 @@ class Asking(QObject):
         pair = self._models.pair
 
         def change(stores: Stores) -> Asked:
-            return exchange.ask_again(stores, chat_id, replied_to, pair.main_name, pair.draft_name)
+            return stores.ask_again(chat_id, replied_to, pair.main_name, pair.draft_name)
 
         def stored(asked: Asked) -> None:
             self._replies.stop(chat_id)
@@ -371,7 +370,7 @@ class Asking(QObject):
 
     def _speculation(self, chat_id: int) -> Speculation:
         wanted = self._options.generation(chat_id).speculation()
-        off = self._models.pair.off_for_pair or self._replies.strain is Strain.BATTERY
+        off = self._models.pair.off_for_pair or self._replies.slowdown is Slowdown.BATTERY
         return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
 
 

@@ -19,7 +19,6 @@ from app.storage import (
     Storage,
     StoredMessage,
     Stores,
-    exchange,
 )
 from app.storage.trash import Trash
 from engine import ChatEngine, Event, ModelReady, ModelRole
@@ -67,7 +66,7 @@ class Deletions(QObject):
         def change(stores: Stores) -> float | None:
             if stores.messages.message(message.id) is None:
                 return None
-            return exchange.delete_messages(stores, message, following=following)
+            return stores.messages.delete(message, following=following)
 
         def stored(mark: float | None) -> None:
             if mark is not None:

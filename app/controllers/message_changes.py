@@ -18,7 +18,7 @@ from app.controllers.changes import KEEP_DELAY_MS, Keeping, StorageChanges
 from app.controllers.deletions import Deletions
 from app.controllers.messages import storable
 from app.controllers.open_chat import OpenChat
-from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange
+from app.storage import Asked, Attachments, Edit, EditKind, Storage, StoredMessage, Stores
 from app.view_models.transcript import EditView, TranscriptMessage
 from engine import MessageRole
 
@@ -149,9 +149,9 @@ class MessageChanges(QObject):
         if then is not Then.NOTHING and not self._asking.can_reply():
             return False
         if edit.kind is not EditKind.EDIT:
-            after = edit.kind is EditKind.AFTER
+            place = message.id if edit.kind is EditKind.AFTER else message.parent_id
             self._store(
-                lambda stores: exchange.insert(stores, message, edit.role, text, attachments, after=after),
+                lambda stores: stores.messages.insert(message.chat_id, place, edit.role, text, attachments),
                 message,
                 edit,
                 then,
@@ -162,11 +162,11 @@ class MessageChanges(QObject):
             self.cancel(message_id)
             self._go_on(message_id, then)
         else:
-            self._store(lambda stores: exchange.replace(stores, message, text, attachments), message, edit, then)
+            self._store(lambda stores: stores.messages.replace(message, text, attachments), message, edit, then)
         return True
 
     def _ask_differently(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments) -> None:
-        def stored(asked: exchange.Asked) -> None:
+        def stored(asked: Asked) -> None:
             self._forget(message, edit, asked.user_id)
 
         again = partial(self.save, message.id, Then.REPLY)
@@ -214,7 +214,7 @@ class MessageChanges(QObject):
             return
         kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
         self._asking.store(
-            lambda stores: exchange.replace(stores, message, message.text, kept),
+            lambda stores: stores.messages.replace(message, message.text, kept),
             lambda _new_id: self._chat.update_branch(message.chat_id),
             chat_id=message.chat_id,
         )

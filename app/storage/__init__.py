@@ -2,20 +2,22 @@
 
 from app.storage.chats import ChatStore
 from app.storage.database import NotOpened, NotStored, Reason, StorageProblem
-from app.storage.edits import Edit, EditKind
-from app.storage.exchange import Asked, Question
 from app.storage.folders import DeletedFolder
 from app.storage.messages import MessageStore
 from app.storage.opening import Database
 from app.storage.parts import Attachment, AttachmentKind, Attachments
 from app.storage.pictures import Pictures
 from app.storage.records import (
+    Asked,
     ChatSummary,
     Deletion,
+    Edit,
+    EditKind,
     Folder,
     Listing,
     Match,
     Purged,
+    Question,
     ReplyStatus,
     ReplyText,
     StoredMessage,

@@ -1,4 +1,4 @@
-"""Chats as rows: making, listing, renaming, copying; the options of each, and where its reader was.
+"""Chats as rows: making, listing, renaming, copying; the options of each, where its reader was, and its unsent text.
 
 Their messages are in `messages`, deleting is in `trash`.
 """
@@ -11,13 +11,18 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from app.storage.codec import as_json_object
+from app.storage.codec import as_json_object, as_text
 from app.storage.columns import COLUMNS, insert_message
-from app.storage.database import Connection
+from app.storage.database import LARGEST_NUMBER, Connection
 from app.storage.folders import FolderStore
+from app.storage.parts import Attachment, AttachmentKind, Attachments, attachments_from_json, parts_to_json
 from app.storage.records import ChatSummary, Listing
 from app.storage.searching import ALL, IN_ORDER, Searching, summary_of
 from app.storage.tree import read_tree
+
+NEW_CHAT = 0  # the one that has no message
+LONGEST = 1_000_000  # characters of a text that a field gets at a start
+QUICK_ASK = LARGEST_NUMBER  # in place of a chat's: one that a rescue keeps, and that no chat will have
 
 # What a copy has of its original beside the messages; it was not imported itself.
 _COPY_REST = """
@@ -184,3 +189,55 @@ class ChatStates:
     def put_place(self, chat_id: int, place: tuple[int, float] | None) -> None:
         text = None if place is None else json.dumps({"message": place[0], "offset": float(place[1])})
         self._db.execute("UPDATE chats SET place = ? WHERE id = ?", (text, chat_id))
+
+
+class UnsentStore:
+    """Unsent text and attachments. Text changes with every key, and attachments may be megabytes: each is stored by
+    itself.
+    """
+
+    def __init__(self, database: Connection) -> None:
+        self._db = database
+
+    def all(self) -> dict[int, str]:
+        """Texts by chat."""
+        rows = self._db.rows("SELECT chat_id, text FROM unsent WHERE text != '' AND chat_id != ?", (QUICK_ASK,))
+        return {row["chat_id"]: as_text(row["text"]) for row in rows}
+
+    def in_quick_ask(self) -> str:
+        row = self._db.row("SELECT text FROM unsent WHERE chat_id = ?", (QUICK_ASK,))
+        return "" if row is None else as_text(row["text"])
+
+    def attachments(self) -> dict[int, Attachments]:
+        rows = self._db.rows("SELECT chat_id, attachments FROM unsent WHERE attachments IS NOT NULL")
+        return {row["chat_id"]: attachments_from_json(row["attachments"]) for row in rows}
+
+    def put(self, chat_id: int, text: str) -> None:
+        self._put(chat_id, "text", text)
+
+    def put_attachments(self, chat_id: int, attachments: Attachments) -> None:
+        self._put(chat_id, "attachments", parts_to_json(attachments))
+
+    def add(self, text: str) -> None:
+        """After what waits in the new chat."""
+        self.put(NEW_CHAT, "\n\n".join(filter(None, (self.all().get(NEW_CHAT, ""), text))))
+
+    def attach_long(self) -> None:
+        """What no field can show at once waits as an attachment, as a long text that is pasted; none of it is lost."""
+        sql = "SELECT chat_id, text FROM unsent WHERE length(text) > ?"
+        for number, text in [(row["chat_id"], as_text(row["text"])) for row in self._db.rows(sql, (LONGEST,))]:
+            chat_id = NEW_CHAT if number == QUICK_ASK else number  # Quick Ask has no attachments
+            long = Attachment("", AttachmentKind.PASTED, text, len(text.encode("utf-8", "replace")))
+            self.put_attachments(chat_id, (*self.attachments().get(chat_id, ()), long))
+            self.put(number, "")
+
+    def forget(self, chat_id: int) -> None:
+        self._db.execute("DELETE FROM unsent WHERE chat_id = ?", (chat_id,))
+
+    def _put(self, chat_id: int, column: str, value: str | None) -> None:
+        if value:
+            sql = "INSERT INTO unsent (chat_id, text) VALUES (?, '') ON CONFLICT (chat_id) DO NOTHING"
+            self._db.execute(sql, (chat_id,))
+        self._db.execute(f"UPDATE unsent SET {column} = ? WHERE chat_id = ?", (value, chat_id))
+        empty = "DELETE FROM unsent WHERE chat_id = ? AND text = '' AND attachments IS NULL"
+        self._db.execute(empty, (chat_id,))

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.storage.edits import NEW_CHAT, QUICK_ASK, Edit, EditKind
+from app.storage.chats import NEW_CHAT, QUICK_ASK
 from app.storage.parts import Attachments, attachments_from_json, parts_to_json
-from app.storage.records import ReplyText
+from app.storage.records import Edit, EditKind, ReplyText
 from app.storage.storage import Stores
 from app.system.small_file import is_in_the_way, read_small
 from engine import MessageRole, write_atomically

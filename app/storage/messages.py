@@ -1,6 +1,7 @@
 """Messages as a tree of versions, and the branch of it that a chat shows.
 
-A row that cannot be read is one message that says so: it neither hides the others nor stops them.
+A row that cannot be read is one message that says so: it neither hides the others nor stops them. An edit is what is
+typed and not saved yet of a message that is being changed, or written beside another.
 """
 
 from __future__ import annotations
@@ -14,8 +15,17 @@ from app.storage.chats import ChatStore
 from app.storage.codec import as_name, as_text, as_time, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.columns import insert_message
 from app.storage.database import Connection
-from app.storage.parts import Attachment, Attachments, Part, Parts, content_of, parts_from_json, parts_to_json
-from app.storage.records import ReplyStatus, ReplyText, StoredMessage
+from app.storage.parts import (
+    Attachment,
+    Attachments,
+    Part,
+    Parts,
+    attachments_from_json,
+    content_of,
+    parts_from_json,
+    parts_to_json,
+)
+from app.storage.records import Edit, EditKind, ReplyStatus, ReplyText, StoredMessage
 from app.storage.trash import new_mark
 from app.storage.tree import Tree, is_long, read_tree, read_up_to
 from engine import EngineError, MessageRole, RequestStats
@@ -60,27 +70,29 @@ class MessageStore:
         self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, attachments: Attachments = ()
     ) -> int:
         """A message that the user puts after another one (None: at the start); what followed now follows it."""
-        goes_on = bool(self._tree(chat_id).versions.get(parent_id))
-        leaf = self._chats.leaf(chat_id)
-        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, parts=attachments)
-        self._move(chat_id, parent_id, message_id)
-        if goes_on:
-            self._chats.set_leaf(chat_id, leaf)
+        with self._db.transaction():
+            goes_on = bool(self._tree(chat_id).versions.get(parent_id))
+            leaf = self._chats.leaf(chat_id)
+            message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, parts=attachments)
+            self._move(chat_id, parent_id, message_id)
+            if goes_on:
+                self._chats.set_leaf(chat_id, leaf)
         return message_id
 
     def replace(self, original: StoredMessage, text: str, attachments: Attachments | None = None) -> int:
         """A version with other words and files (None: the same), which what followed now follows."""
-        goes_on = bool(self._tree(original.chat_id).versions.get(original.id))
-        leaf = self._chats.leaf(original.chat_id)
-        place = self._place(original.chat_id, original.parent_id)
         parts = original.parts
         if attachments is not None:
             parts = (*attachments, *(each for each in parts if not isinstance(each, Attachment)))
         names = (original.main_name, "")
-        message_id = self._add(original.chat_id, place, original.role, text, ReplyStatus.DONE, names, parts)
-        self._move(original.chat_id, original.id, message_id)
-        if goes_on:
-            self._chats.set_leaf(original.chat_id, leaf)
+        with self._db.transaction():
+            goes_on = bool(self._tree(original.chat_id).versions.get(original.id))
+            leaf = self._chats.leaf(original.chat_id)
+            place = self._place(original.chat_id, original.parent_id)
+            message_id = self._add(original.chat_id, place, original.role, text, ReplyStatus.DONE, names, parts)
+            self._move(original.chat_id, original.id, message_id)
+            if goes_on:
+                self._chats.set_leaf(original.chat_id, leaf)
         return message_id
 
     def set_role(self, message_id: int, role: MessageRole) -> None:
@@ -118,6 +130,16 @@ class MessageStore:
             "UPDATE messages SET status = ?, stats = ?, error = ?, drafting = ? WHERE id = ?",
             (status, stats_to_json(stats), error_to_json(error) if error else None, drafting, reply.message_id),
         )
+
+    def delete(self, message: StoredMessage, *, following: bool) -> float:
+        """Deletes a message, with what is `following` it or alone, and shows what is left; returns the mark."""
+        with self._db.transaction():
+            other = self.sibling(message, -1) or self.sibling(message, 1)
+            if not following and self.count_below(message) > 0:
+                return self.delete_one(message.id)
+            mark = self.delete_below(message.id)
+            self._chats.set_leaf(message.chat_id, self.latest_leaf(other) if other else message.parent_id)
+        return mark
 
     def delete_below(self, message_id: int) -> float:
         """Deletes a message and what follows it; the returned mark brings exactly these back."""
@@ -317,3 +339,49 @@ def _unreadable(message_id: int, row: sqlite3.Row | None, sibling: int, siblings
         sibling=sibling,
         siblings=siblings,
     )
+
+
+class EditStore:
+    def __init__(self, database: Connection) -> None:
+        self._db = database
+
+    def of_chat(self, chat_id: int) -> dict[int, Edit]:
+        """By message. What another version or a damaged disk wrote is taken as an edit of the message itself."""
+        sql = "SELECT edits.* FROM edits JOIN messages ON id = message_id WHERE chat_id = ? AND deleted_at IS NULL"
+        rows = self._db.rows(sql, (chat_id,))
+        return {
+            row["message_id"]: Edit(
+                row["message_id"],
+                _kind(row["kind"]),
+                _role(row["role"]),
+                as_text(row["text"]),
+                None if row["attachments"] is None else attachments_from_json(row["attachments"]),
+            )
+            for row in rows
+        }
+
+    def put(self, *edits: Edit) -> None:
+        """Without what is attached, which may be megabytes and changes less often."""
+        sql = (
+            "INSERT INTO edits (message_id, kind, role, text) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (message_id) DO UPDATE SET kind = excluded.kind, role = excluded.role, text = excluded.text"
+        )
+        for edit in edits:
+            text = edit.text.encode("utf-8", "replace").decode("utf-8")  # half a character, as a field may have
+            self._db.execute(sql, (edit.message_id, edit.kind.value, edit.role.value, text))
+
+    def put_with_attachments(self, edit: Edit) -> None:
+        self.put(edit)
+        attached = None if edit.attachments is None else parts_to_json(edit.attachments) or "[]"
+        self._db.execute("UPDATE edits SET attachments = ? WHERE message_id = ?", (attached, edit.message_id))
+
+    def drop(self, message_id: int) -> None:
+        self._db.execute("DELETE FROM edits WHERE message_id = ?", (message_id,))
+
+
+def _kind(value: object) -> EditKind:
+    return EditKind(value) if isinstance(value, str) and value in list(EditKind) else EditKind.EDIT
+
+
+def _role(value: object) -> MessageRole:
+    return MessageRole.ASSISTANT if value == MessageRole.ASSISTANT else MessageRole.USER

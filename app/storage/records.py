@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from app.storage.parts import Attachment, Attachments, Parts, of_kind
 from engine import EngineError, MessageRole, RequestStats
@@ -147,3 +148,41 @@ class ReplyText:
     text: str
     thinking: str
     thinking_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`chat_id` 0 makes a chat with that title."""
+
+    chat_id: int
+    parent_id: int | None
+    text: str
+    title: str
+    main_name: str
+    draft_name: str
+    attachments: Attachments = ()
+    options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    chat_id: int
+    user_id: int
+    reply_id: int
+
+
+class EditKind(StrEnum):
+    EDIT = "edit"  # the message itself
+    BEFORE = "before"  # a new one before it
+    AFTER = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """`role`: whose words they are to be. `attachments`: None where those of the message were not changed."""
+
+    message_id: int
+    kind: EditKind
+    role: MessageRole
+    text: str
+    attachments: Attachments | None = None

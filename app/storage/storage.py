@@ -18,19 +18,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.storage import copies, rescue
-from app.storage.chats import ChatStates, ChatStore
+from app.storage.chats import ChatStates, ChatStore, UnsentStore
 from app.storage.database import Connection, NotOpened, NotStored, Reader, address_of, reason_of
-from app.storage.edits import EditStore, UnsentStore
 from app.storage.folders import FolderStore
-from app.storage.messages import MessageStore
+from app.storage.messages import EditStore, MessageStore
 from app.storage.opening import Database, MemoryDatabase
 from app.storage.pictures import Pictures
-from app.storage.records import ChatSummary, Purged
+from app.storage.records import Asked, ChatSummary, Purged, Question, ReplyStatus, ReplyText, StoredMessage
 from app.storage.requests import RequestStore
 from app.storage.search_index import KeptIndex, Progress, SearchIndex, can_be_damage
 from app.storage.searching import KnownChats, Searching
 from app.storage.trash import KEPT_S, Ages, Trash
 from app.system.worker import Deliver, JobThread, ignore
+from engine import EngineError, RequestStats
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ Found = Callable[[list[ChatSummary]], None]
 
 
 class Stores:
-    """Everything that is stored, over one connection."""
+    """Everything that is stored, over one connection; and what changes several of its tables, all or nothing."""
 
     def __init__(self, database: Connection) -> None:
         self.database = database
@@ -54,6 +54,54 @@ class Stores:
         self.requests = RequestStore(database)
         self.edits = EditStore(database)
         self.states = ChatStates(database)
+
+    def ask(self, question: Question, *, aside: bool = False) -> Asked:
+        """A message, the empty reply to it, and its chat if it is new.
+
+        `aside`: it was written beside the open chat, and what waits to be sent there goes on waiting.
+        """
+        with self.database.transaction():
+            chat_id = question.chat_id or self.chats.create(question.title)
+            if question.options:
+                self.states.put_options(chat_id, question.options)
+            if not aside:
+                self.unsent.forget(question.chat_id)
+            return self._add(question, chat_id)
+
+    def ask_differently(self, original: StoredMessage, question: Question) -> Asked:
+        """Another version of a user's message, with a reply of its own; a first one names the chat."""
+        with self.database.transaction():
+            if original.parent_id is None:
+                self.chats.set_title_from_text(original.chat_id, question.title)
+            return self._add(question, original.chat_id)
+
+    def _add(self, question: Question, chat_id: int) -> Asked:
+        user_id = self.messages.add_user(chat_id, question.parent_id, question.text, question.attachments)
+        reply_id = self.messages.begin_reply(chat_id, user_id, question.main_name, question.draft_name)
+        return Asked(chat_id, user_id, reply_id)
+
+    def ask_again(self, chat_id: int, user_id: int, main_name: str, draft_name: str) -> Asked:
+        with self.database.transaction():
+            return Asked(chat_id, user_id, self.messages.begin_reply(chat_id, user_id, main_name, draft_name))
+
+    def end_reply(
+        self,
+        reply: ReplyText,
+        status: ReplyStatus,
+        stats: RequestStats,
+        error: EngineError | None,
+        drafting: str | None,
+    ) -> int:
+        """Stores the end of a reply and its row among the requests; returns the id of that row.
+
+        An end that is stored once more has its row already, and 0 is returned.
+        """
+        with self.database.transaction():
+            under_way = self.database.row(
+                "SELECT 1 FROM messages WHERE id = ? AND status = 'streaming'", (reply.message_id,)
+            )
+            self.messages.set_end(reply, status, stats, error, drafting)
+            return self.requests.add(reply, status, stats) if under_way else 0
 
     def forget_rewritten(self, covered: Iterable[tuple[int, int]]) -> None:
         """The search index has these changes; a later one of the same message stays noted."""

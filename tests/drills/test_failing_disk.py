@@ -25,7 +25,6 @@ from app.storage import (
     ReplyText,
     Stores,
     copies,
-    exchange,
     portable,
 )
 from app.storage.database import Reader, address_of
@@ -175,7 +174,7 @@ def change_everything(path: Path, done: list[str]) -> None:
         steps: dict[str, Callable[[], object]] = {
             "folder": lambda: stores.folders.make("drilled", None, 1),
             "edit": lambda: stores.edits.put(Edit(1, EditKind.EDIT, MessageRole.USER, "edited " * 2000)),
-            "words": lambda: exchange.replace(stores, message, "other words " * 2000),
+            "words": lambda: stores.messages.replace(message, "other words " * 2000),
             "import": take_in,
             "attachment": lambda: stores.unsent.put_attachments(1, (_ATTACHED,)),
         }

@@ -99,15 +99,6 @@ def network() -> Any:
     return build(qwen3_config())
 
 
-def test_each_conversation_has_caches_of_its_own(network: Any) -> None:
-    make = CacheMaker(network)
-    first, second = make(), make()
-    feed(first.layers[0], 3)
-    assert [leaf.offset for leaf in leaves(second.layers)] == [0] * len(network.layers)
-    assert first.can_roll_back
-    assert first.position == 0
-
-
 @pytest.mark.parametrize(("model_type", "can"), [("phi3small", False), ("qwen3", True), (None, True)])
 def test_where_a_wide_forward_is_another_function_no_step_is_rolled_back(
     network: Any, monkeypatch: pytest.MonkeyPatch, model_type: str | None, can: bool

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any
 
 import pytest
 
 from engine import Speculation
-from engine.decoding.sequence import Sequence
 from engine.drafting.costs import Calibration
-from engine.prefix.memory import PrefixStore
 from tests.engine.batch_harness import Harness, Recorder, asking, draft, model, prompt
 
 ROUND_S = 1.0
@@ -52,22 +49,3 @@ def test_nothing_is_kept_of_a_draft_that_was_replaced() -> None:
     harness.scheduler.set_draft(None)
     gc.collect()
     assert left() is None
-
-
-def test_a_draft_that_paused_goes_on_from_its_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    harness, recorder = started(FREE)
-    harness.scheduler.set_speculation(recorder.queued.id, Speculation.off())
-    harness.until_written(recorder, recorder.written + 3)
-    cached: list[int] = []
-    take = PrefixStore.take
-
-    def taken(*arguments: Any, **options: Any) -> Sequence:
-        sequence = take(*arguments, **options)
-        cached.append(sequence.caches.position)
-        return sequence
-
-    monkeypatch.setattr(PrefixStore, "take", taken)
-    harness.scheduler.set_speculation(recorder.queued.id, Speculation.fixed(4))
-    harness.run_dry()
-    assert len(cached) == 1
-    assert cached[0] > 9 + 20 - 6  # all but the latest tokens of prompt and reply

@@ -130,28 +130,18 @@ def test_calls_from_many_threads_while_it_closes_end_once_each(zoo: Zoo) -> None
     assert engine.state().queued == engine.state().running == ()
 
 
-def test_a_model_is_loaded_where_nothing_tells_the_versions_of_packages(
-    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As in an app that was made one file."""
-
-    def unknown(name: str) -> importlib.metadata.Distribution:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata.Distribution, "from_name", unknown)
-    engine, load, reply = Engine(tmp_path), Recorder(), Recorder()
-    engine.load(zoo.main, load, zoo.drafts["close"])
-    ends = [load.until(ModelReady, ModelFailed) for _ in range(2)]
-    engine.submit(GOOD, reply)
-    assert reply.until(Finished)
-    assert engine.close()
-    assert [type(end) for end in ends] == [ModelReady] * 2
-
-
+@pytest.mark.parametrize("part", ["importlib.metadata.Distribution.from_name", "engine.runtime.worker.Tuner.begin"])
 @pytest.mark.expect_log("cannot be measured")
-def test_what_cannot_be_measured_is_loaded_all_the_same(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.runtime.worker.Tuner.begin", fail_to_begin)
-    engine, load, reply = Engine(), Recorder(), Recorder()
+def test_what_cannot_be_measured_is_loaded_all_the_same(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """Nor where nothing tells the versions of packages, as in an app that was made one file."""
+
+    def unknown(*_: object) -> None:
+        raise importlib.metadata.PackageNotFoundError
+
+    monkeypatch.setattr(part, unknown)
+    engine, load, reply = Engine(tmp_path), Recorder(), Recorder()
     engine.load(zoo.main, load, zoo.drafts["close"])
     ends = [load.until(ModelReady, ModelFailed) for _ in range(2)]
     engine.submit(GOOD, reply)

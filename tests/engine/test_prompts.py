@@ -110,10 +110,6 @@ def test_a_renderer_of_mlx_lms_own_is_asked_for_the_same(model: LoadedModel) -> 
             assert json.loads(said) == [given, goes_on, not goes_on, thinking]
 
 
-def test_tokens_are_taken_as_they_are(model: LoadedModel) -> None:
-    assert prompt_tokens(Request(tokens=(5, 6, 7)), model) == [5, 6, 7]
-
-
 @pytest.mark.parametrize("turns", [[], [(SYSTEM, "s")], [(USER, "a"), (SYSTEM, "s")]])
 def test_a_chat_that_asks_nothing_is_refused(model: LoadedModel, turns: list[tuple[MessageRole, str]]) -> None:
     with pytest.raises(EmptyConversation):

@@ -233,13 +233,6 @@ def test_a_family_that_compiles_its_modules_is_asked_for_its_maps_again() -> Non
         assert len(call.outputs) == outputs
 
 
-def test_a_map_outside_of_what_is_recorded_is_not_kept() -> None:
-    """Its output would stay in memory as long as the step for nothing."""
-    network = Network(Block(Mixer()))
-    (call,) = run(network, caches_for(network), states())
-    assert list(call.outputs) == [id(network.layers[0].mixer.project)]
-
-
 @pytest.mark.parametrize(("width", "partly"), [(2, True), (33, True), (34, False)])
 def test_only_steps_as_wide_as_a_draft_may_be_kept_in_part(width: int, partly: bool) -> None:
     """Prefill is kept as a whole, and records nothing."""

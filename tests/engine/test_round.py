@@ -114,26 +114,6 @@ def test_a_round_without_any_token_breaks_the_reply() -> None:
         valid_tokens([NO_TOKEN, 4], begun("qwen3")[0])
 
 
-def test_penalties_see_what_a_round_has_emitted() -> None:
-    """The sampler is told. Without a penalty this chat says one token over and over; with it none comes twice."""
-    said = []
-    for penalty in (0.0, 1e6):
-        sequence = Sequence(model("qwen3"), list(prompt(24, 1)))
-        sequence.prefill_chunk()
-        sampling = Sampling(temperature=0, presence_penalty=penalty)
-        sampler = Sampler(sampling, 0, model("qwen3").logit_width, prompt(24, 1))
-        for length in (0, 2, 3, 0, 1):
-            tokens = mx.array([7] * length, dtype=mx.uint32)
-            if length:
-                timed_round(sequence, sampler, lambda tokens=tokens: Draft(tokens), whole)  # type: ignore[misc]
-            else:
-                plain_round(sequence, sampler, whole)
-        said.append(sequence.tokens[24:])
-    assert len(set(said[0])) < len(said[0])
-    assert len(set(said[1])) == len(said[1]) >= 5
-    assert not set(said[1]) & set(prompt(24, 1))
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_drawn_ahead_is_drawn_with_the_noise_of_its_position(family: str) -> None:
     """So a round that looks ahead, one that does not, and one with a draft all say the same at a temperature, too."""

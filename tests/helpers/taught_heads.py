@@ -85,12 +85,3 @@ def knows(taught: Taught, head: EagleDrafter, layers: tuple[int, ...] | None = N
     own = head.read(taught.text[shift : last + shift], states[:last], CacheMaker(head)())
     right = mx.argmax(head.logits(own), axis=-1) == taught.verdicts[1:]
     return float(right.astype(mx.float32).mean().item())  # type: ignore[arg-type]
-
-
-def offsets_off_by_one(head: EagleDrafter) -> None:
-    head.d2t = head.d2t - 1
-
-
-def norms_swapped(head: EagleDrafter) -> None:
-    first = head.layers[0]
-    first.hidden_norm, first.input_layernorm = first.input_layernorm, first.hidden_norm

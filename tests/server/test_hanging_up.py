@@ -96,23 +96,15 @@ def test_what_is_found_in_a_prompt_that_fits_is_told(stream: bool, status: int) 
         assert (answer.status_code, "template refused" in answer.text) == (status, True)
 
 
-def test_a_client_that_leaves_ends_its_stream(scripted: FakeEngine) -> None:
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_leaves_ends_its_request(scripted: FakeEngine, *, stream: bool) -> None:
     scripted.gate.hold()
     with serving(scripted) as served:
         with served.connect() as connection:
-            connection.sendall(chat_bytes(stream=True))
+            connection.sendall(chat_bytes(stream=stream))
             scripted.gate.let_through(1)
-            while b"A draft" not in connection.recv(4096):
+            while stream and b"A draft" not in connection.recv(4096):
                 pass
-        served.wait_for_requests(0)
-        assert scripted.state().running == ()
-
-
-def test_a_client_that_leaves_ends_what_it_would_have_got_whole(scripted: FakeEngine) -> None:
-    scripted.gate.hold()
-    with serving(scripted) as served:
-        with served.connect() as connection:
-            connection.sendall(chat_bytes(stream=False))
             served.wait_for_requests(1)
         served.wait_for_requests(0)
         assert scripted.state().running == ()

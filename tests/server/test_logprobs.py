@@ -42,10 +42,6 @@ def test_a_chats_answer_is_the_text_of_its_tokens(house: Served) -> None:
     assert [t["logprob"] for t in streamed] == pytest.approx([t["logprob"] for t in content], abs=CLOSE)
 
 
-def test_without_being_asked_for_there_are_none(house: Served) -> None:
-    assert house.chat("x", max_tokens=2)["choices"][0]["logprobs"] is None
-
-
 @pytest.mark.costly
 @pytest.mark.parametrize("length", [0, 1])
 @pytest.mark.parametrize("speculation", ["off", 4])

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from engine import (
     EngineError,
     EngineState,
     Event,
-    LoadAborted,
     ModelFailed,
     ModelReady,
     ModelRole,
@@ -246,24 +244,6 @@ def test_a_draft_that_is_on_its_way_is_not_begun_again(two: FakeEngine, monkeypa
         while two.state().draft != DRAFT:  # and it goes as any that came for a client
             heard.get(timeout=PATIENCE_S)
     assert two.drafts.count(LESSER.folder) == 1
-
-
-def test_a_draft_is_asked_for_again_where_its_main_model_came_with_another(
-    two: FakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where the user has asked for that one meanwhile."""
-    two.models[LESSER.folder] = LESSER
-    shelf = Late(two)
-    shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
-    with serving(two, shelf=shelf, retry_s=0.01) as served, ThreadPoolExecutor(1) as asking:
-        asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
-        shelf.calls.get(timeout=PATIENCE_S)
-        monkeypatch.setattr(shelf, "bring", lambda model, refuse: refuse(LoadAborted(OTHER.folder)))
-        two.tell(lambda event: None, ModelFailed(ModelRole.MAIN, OTHER.folder, LoadAborted(OTHER.folder)))
-        EngineClient(two).load(Path(OTHER.folder))
-        states_of(served)  # by now that was heard
-        monkeypatch.setattr(shelf, "bring", partial(EngineShelf.bring, shelf))
-        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
 
 
 def test_who_waits_for_another_model_is_told_so_and_has_its_turn(two: FakeEngine) -> None:

@@ -14,8 +14,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, NotOpened, Stores, opening
+from app.storage.chats import QUICK_ASK
 from app.storage.copies import copy_if_due
-from app.storage.edits import QUICK_ASK
 from app.storage.left_words import Left, LeftWords
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.reply_words import title_of

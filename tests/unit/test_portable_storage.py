@@ -22,8 +22,7 @@ from app.portable.markdown import branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown_folder
-from app.storage import Database, Stores, portable
-from app.storage.exchange import Question, ask, delete_messages
+from app.storage import Database, Question, Stores, portable
 from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
@@ -122,19 +121,6 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         assert not Known(stores).has(grown)
 
 
-def test_versions_that_say_the_same_are_told_apart_by_their_place_and_their_number(tmp_path: Path) -> None:
-    first, second = say(2, 1, "Yes.", "assistant"), say(3, 1, "Yes.", "assistant")
-    messages = (say(1, None, "Is it?"), first, second, say(4, 2, "Since when?"), say(5, 3, "For how long?"))
-    chat = replace(CHAT, messages=messages, shown=5, updated_at=5.0)
-    more = replace(chat, messages=(*messages, say(6, 5, "So?")), shown=6, updated_at=9.0)
-    with database(tmp_path) as stores:
-        run(stores, spool(tmp_path, chat))
-        assert Known(stores).has(chat)
-        run(stores, spool(tmp_path, more))
-        (grown,) = all_chats(stores)
-        assert len(grown.messages) == 6
-
-
 def test_where_many_were_written_at_one_moment_none_is_known_by_it(tmp_path: Path) -> None:
     messages = (
         say(1, None, "Is it?", created_at=7.0),
@@ -190,7 +176,7 @@ def twin(folder: Path, text: str) -> PortableChat:
     folder.mkdir()
     with database(folder) as stores:
         stores.database.execute("INSERT INTO notes VALUES ('identity', 'x')")
-        ask(stores, Question(0, None, text, text, "main", ""))
+        stores.ask(Question(0, None, text, text, "main", ""))
         (exported,) = portable.chats(stores.database, [1], portable.identity(stores))
     return exported
 
@@ -366,16 +352,6 @@ def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str
     assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full is Linux's")
-def test_a_full_disk_and_a_folder_that_is_gone_say_why(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="space") as full, Path("/dev/full").open("w") as file:
-        file.write("x" * 10_000)
-    assert why_not_written(full.value) is WhyNotWritten.FULL
-    with pytest.raises(FileNotFoundError) as gone:
-        write_json([CHAT], tmp_path / "gone" / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
-    assert why_not_written(gone.value) is WhyNotWritten.GONE
-
-
 _FILL = """
 import resource, signal, sys
 from pathlib import Path
@@ -414,6 +390,12 @@ def test_a_folder_that_may_not_be_written_says_so(tmp_path: Path) -> None:
     assert why_not_written(refused.value) is WhyNotWritten.FORBIDDEN
 
 
+def test_a_folder_that_is_gone_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as gone:
+        write_json([CHAT], tmp_path / "gone" / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
+    assert why_not_written(gone.value) is WhyNotWritten.GONE
+
+
 def test_every_refusal_has_words() -> None:
     inside = {WhyNotRead.TOO_DEEP, WhyNotRead.DUPLICATE, WhyNotRead.CIRCLE, WhyNotRead.WRONG}  # "damaged", each
     told = {not_imported(NotImported("a.json", why, "Ducks")) for why in WhyNotRead}
@@ -431,7 +413,7 @@ def test_an_export_shows_what_the_screen_shows_behind_a_leaf_that_goes_on(tmp_pa
         inserted = stores.messages.insert(number, first.id, MessageRole.USER, "Inserted")
         shown = stores.messages.message(inserted)
         assert shown is not None
-        stores.trash.restore(delete_messages(stores, shown, following=True))
+        stores.trash.restore(stores.messages.delete(shown, following=True))
         on_screen = [each.text for each in stores.messages.shown_branch(number)]
         assert "Inserted" in on_screen[:-1]
         assert [each.text for each in branch(all_chats(stores)[0])] == on_screen
@@ -442,7 +424,7 @@ def test_what_was_changed_here_is_known_again_when_the_chat_has_grown(tmp_path: 
     with database(tmp_path) as stores:
         (number,) = run(stores, spool(tmp_path, replace(CHAT, updated_at=5.0))).ids
         first, second, last = stores.messages.shown_branch(number)
-        delete_messages(stores, second, following=False)
+        stores.messages.delete(second, following=False)
         stores.messages.insert(number, first.id, MessageRole.USER, "Inserted")
         stores.messages.replace(last, "Really?")
         more = replace(CHAT, messages=(*CHAT.messages, say(5, 4, "Yes.", "assistant")), shown=5, updated_at=9.0)
@@ -521,7 +503,7 @@ def test_what_changed_sides_or_went_on_here_is_known_by_its_time_or_place(tmp_pa
 
 def test_a_reply_that_had_no_word_when_it_was_exported_is_known_when_it_has(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
-        asked = ask(stores, Question(0, None, "Explain tides", "Tides", "main", ""))
+        asked = stores.ask(Question(0, None, "Explain tides", "Tides", "main", ""))
         (exported,) = portable.chats(stores.database, [asked.chat_id], portable.identity(stores))
         stores.messages.save_texts([ReplyText(asked.reply_id, "The moon pulls.", "", 0.0)])
         assert run(stores, spool(tmp_path, exported)).skipped == 1

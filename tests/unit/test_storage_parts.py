@@ -35,12 +35,6 @@ STEPS: Parts = (
 )
 
 
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    with closing(Database(tmp_path / "chats.db")) as database:
-        yield Stores(database)
-
-
 def reply_of(stores: Stores, *whole: Part) -> tuple[int, int]:
     """A chat with such a reply, and the reply."""
     chat = stores.chats.create("Weather")
@@ -89,9 +83,8 @@ def test_copies_versions_and_the_trash_keep_all_parts(stores: Stores) -> None:
     assert stored(stores, stores.chats.leaf(copy) or 0) == STEPS
     original = stores.messages.message(reply)
     assert original is not None
-    with stores.database.transaction():
-        other = stores.messages.replace(original, "Take two.")
-        filed = stores.messages.replace(original, "Take three.", (FILE,))
+    other = stores.messages.replace(original, "Take two.")
+    filed = stores.messages.replace(original, "Take three.", (FILE,))
     assert stored(stores, other) == (*STEPS[:-2], Text("Take two."))
     assert stored(stores, filed) == (FILE, *STEPS[:-2], Text("Take three."))
     mark = stores.messages.delete_below(reply)
@@ -167,8 +160,10 @@ def test_values_of_the_wrong_kind_are_the_usual_ones() -> None:
     odd = [
         {"part": "result", "id": 3, "failed": "yes", "text": "17"},
         {"part": "thinking", "text": "x", "seconds": "1"},
+        {"name": 3, "size_bytes": 10**400, "tokens": -1},
     ]
-    assert parts_from_json(json.dumps(odd)) == (Result("", "", "17"), Thinking("x"))
+    nothing = Attachment("", AttachmentKind.TEXT, "", 0)
+    assert parts_from_json(json.dumps(odd)) == (Result("", "", "17"), Thinking("x"), nothing)
 
 
 def test_a_file_of_an_earlier_version_is_read_with_its_attachments() -> None:
@@ -206,8 +201,7 @@ def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, vers
             (Text("Three."),),
         ]
         assert bool(stores.chats.find("ducks")) is bool(files)
-        with database.transaction():
-            number = stores.messages.insert(1, 2, MessageRole.USER, "Sure?", (FILE,))
+        number = stores.messages.insert(1, 2, MessageRole.USER, "Sure?", (FILE,))
         assert stored(stores, number) == (FILE, Text("Sure?"))
         assert [row[0] for row in database.rows("PRAGMA integrity_check")] == ["ok"]
     assert opening.is_sound(path)

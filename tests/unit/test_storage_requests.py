@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Grouping, ReplyStatus, ReplyText, Stores
-from app.storage.exchange import end_reply
+from app.storage import Grouping, ReplyStatus, ReplyText, Stores
 from app.words.requests import RequestColumn, cell_text, total_cells
 from engine import DraftingState, RequestStats
 
@@ -30,18 +27,11 @@ GAIN = RequestStats(
 PLAIN = RequestStats(generated_tokens=31, rounds=31, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
 
 
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    database = Database(tmp_path / "chats.db")
-    yield Stores(database)
-    database.close()
-
-
 def record(stores: Stores, stats: RequestStats, text: str = "Some words.", draft: str = "Draft") -> int:
     chat = stores.chats.create("A chat")
     question = stores.messages.add_user(chat, None, "Why?")
     reply = stores.messages.begin_reply(chat, question, "Main", draft)
-    end_reply(stores, ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None, '{"answer":{}}')
+    stores.end_reply(ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None, '{"answer":{}}')
     return reply
 
 
@@ -66,7 +56,7 @@ def test_an_end_that_the_disk_refuses_leaves_no_row(stores: Stores) -> None:
     reply = stores.messages.begin_reply(chat, question, "Main", "Draft")
     stores.database.execute("DROP TABLE requests")
     with pytest.raises(sqlite3.Error):
-        end_reply(stores, ReplyText(reply, "Words", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
+        stores.end_reply(ReplyText(reply, "Words", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
     stored = stores.messages.message(reply)
     assert stored is not None
     assert (stored.text, stored.status) == ("", ReplyStatus.STREAMING)
@@ -174,8 +164,8 @@ def test_clearing_forgets_the_rows_and_keeps_the_messages(stores: Stores) -> Non
 def test_an_end_that_is_stored_twice_has_one_row(stores: Stores) -> None:
     """It is tried again while the disk has not answered the time before."""
     reply = record(stores, GAIN)
-    end_reply(stores, ReplyText(reply, "Some words.", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
+    stores.end_reply(ReplyText(reply, "Some words.", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
     assert [total.requests for total in stores.requests.totals(Grouping.PAIR)] == [1]
     stores.messages.resume_reply(reply)
-    end_reply(stores, ReplyText(reply, "Some words. More.", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
+    stores.end_reply(ReplyText(reply, "Some words. More.", "", 0.0), ReplyStatus.DONE, GAIN, None, None)
     assert len(stores.requests.recent(10)) == 2

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Attachment, AttachmentKind, Database, Edit, EditKind, Stores, exchange, opening, rescue
+from app.storage import Attachment, AttachmentKind, Database, Edit, EditKind, Stores, opening, rescue
+from app.storage.chats import QUICK_ASK
 from app.storage.copies import copies_of, copy_if_due
-from app.storage.edits import QUICK_ASK
 from app.storage.opening import is_sound
 from app.storage.search_index import index_path, open_index
 from engine import MessageRole
@@ -170,7 +170,7 @@ def test_what_the_copy_has_and_what_can_be_read_of_the_file_are_put_together(tmp
     copied, newer = fill_two(path)
     with closing(Database(path)) as database:
         database.execute("UPDATE messages SET text = ? WHERE id = 1", (f"{SECRET} other words",))
-        mark = exchange.delete_messages(Stores(database), Stores(database).messages.shown_branch(2)[1], following=False)
+        mark = Stores(database).messages.delete(Stores(database).messages.shown_branch(2)[1], following=False)
         whole = database.rows("SELECT id, text FROM messages")
     turned_round(path, path.stat().st_size * part // 10 // PAGE_BYTES * PAGE_BYTES)
     with closing(Database(path)) as database:
@@ -256,8 +256,8 @@ def test_a_rescue_keeps_the_order_and_what_was_typed(tmp_path: Path) -> None:
         for text in ("a", "b", "c"):
             parent = stores.messages.add_user(chat, parent, text)
         first, second, _ = stores.messages.shown_branch(chat)
-        exchange.insert(stores, first, MessageRole.ASSISTANT, "inserted", after=True)
-        exchange.delete_messages(stores, second, following=False)
+        stores.messages.insert(chat, first.id, MessageRole.ASSISTANT, "inserted")
+        stores.messages.delete(second, following=False)
         stores.edits.put_with_attachments(edit)
         stores.unsent.put(QUICK_ASK, "not asked yet")
     turned_round(path, root(path, "messages_by_parent"))

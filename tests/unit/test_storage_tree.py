@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -17,20 +17,12 @@ from app.storage import (
     StoredMessage,
     Stores,
     copies,
-    exchange,
     tree,
 )
 from engine import MessageRole
 from tests.helpers.trash import nearly_overdue
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    database = Database(tmp_path / "chats.db")
-    yield Stores(database)
-    database.close()
 
 
 def chat_of(stores: Stores, *words: str) -> int:
@@ -49,11 +41,15 @@ def message(stores: Stores, chat: int, text: str) -> StoredMessage:
     return next(each for each in stores.messages.shown_branch(chat) if each.text == text)
 
 
+def insert(stores: Stores, beside: StoredMessage, role: MessageRole, text: str, *, after: bool) -> int:
+    return stores.messages.insert(beside.chat_id, beside.id if after else beside.parent_id, role, text)
+
+
 def test_with_all_that_follows_it_goes_from_every_branch(stores: Stores) -> None:
     chat = chat_of(stores, "a", "b", "c", "d")
-    exchange.replace(stores, message(stores, chat, "d"), "d2")
+    stores.messages.replace(message(stores, chat, "d"), "d2")
     assert stores.messages.count_below(message(stores, chat, "b")) == 3
-    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=True)
+    mark = stores.messages.delete(message(stores, chat, "b"), following=True)
     assert shown(stores, chat) == ["a"]
     stores.trash.restore(mark)
     assert shown(stores, chat) == ["a", "b", "c", "d2"]
@@ -61,23 +57,23 @@ def test_with_all_that_follows_it_goes_from_every_branch(stores: Stores) -> None
 
 def test_every_version_follows_what_is_inserted_before_it(stores: Stores) -> None:
     chat = chat_of(stores, "a", "b")
-    exchange.replace(stores, message(stores, chat, "b"), "b2")
-    exchange.insert(stores, message(stores, chat, "b2"), USER, "between", after=False)
+    stores.messages.replace(message(stores, chat, "b"), "b2")
+    insert(stores, message(stores, chat, "b2"), USER, "between", after=False)
     assert shown(stores, chat) == ["a", "between", "b2"]
     assert (message(stores, chat, "b2").sibling, message(stores, chat, "b2").siblings) == (2, 2)
 
 
 def test_a_copy_of_the_chat_has_its_order(stores: Stores) -> None:
     chat = chat_of(stores, "a", "b", "c", "d")
-    exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
-    exchange.delete_messages(stores, message(stores, chat, "c"), following=False)
+    insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
+    stores.messages.delete(message(stores, chat, "c"), following=False)
     assert shown(stores, stores.chats.duplicate(chat, iter(["copy"]))) == ["a", "inserted", "b", "d"]
 
 
 def test_what_follows_stays_when_the_trash_is_emptied(stores: Stores, tmp_path: Path) -> None:
     chat = chat_of(stores, "a", "b", "c", "d", "e")
     for text in ("a", "c", "d"):
-        exchange.delete_messages(stores, message(stores, chat, text), following=False)
+        stores.messages.delete(message(stores, chat, text), following=False)
     stores.edits.put(Edit(1, EditKind.EDIT, USER, "words about a"))
     copies.copy_if_due(tmp_path / "chats.db")
     nearly_overdue(stores.database)
@@ -115,17 +111,17 @@ def test_a_branch_is_what_a_list_would_be(stores: Stores, steps: list[tuple[str,
         elif branch and step != "undo":
             place = at % len(branch)
             if step == "delete":
-                mark = exchange.delete_messages(stores, branch[place], following=False)
+                mark = stores.messages.delete(branch[place], following=False)
                 if place < len(branch) - 1 and branch[place].siblings == 1:
                     marks.append((mark, list(expected)))
                     del expected[place]
                 else:  # another version takes its place, or nothing
                     expected, marks = shown(stores, chat), []
             elif step == "replace":
-                exchange.replace(stores, branch[place], f"new {number}")
+                stores.messages.replace(branch[place], f"new {number}")
                 expected[place], marks = f"new {number}", []
             else:
-                exchange.insert(stores, branch[place], USER, f"new {number}", after=step == "insert")
+                insert(stores, branch[place], USER, f"new {number}", after=step == "insert")
                 expected.insert(place + (step == "insert"), f"new {number}")
                 marks = []
         assert shown(stores, chat) == expected
@@ -173,10 +169,10 @@ def test_a_stretch_of_a_long_chat_is_what_the_whole_tree_says(
 
 
 BETWEEN: dict[str, Callable[[Stores, StoredMessage, StoredMessage], object]] = {
-    "insert after": lambda stores, a, c: exchange.insert(stores, a, ASSISTANT, "new", after=True),
-    "insert before": lambda stores, a, c: exchange.insert(stores, c, ASSISTANT, "new", after=False),
-    "other words for the one before": lambda stores, a, c: exchange.replace(stores, a, "new"),
-    "other words for the one behind": lambda stores, a, c: exchange.replace(stores, c, "new"),
+    "insert after": lambda stores, a, c: insert(stores, a, ASSISTANT, "new", after=True),
+    "insert before": lambda stores, a, c: insert(stores, c, ASSISTANT, "new", after=False),
+    "other words for the one before": lambda stores, a, c: stores.messages.replace(a, "new"),
+    "other words for the one behind": lambda stores, a, c: stores.messages.replace(c, "new"),
     "a question asked differently": lambda stores, a, c: stores.messages.add_user(a.chat_id, a.id, "new"),
     "another reply": lambda stores, a, c: stores.messages.begin_reply(a.chat_id, a.id, "main", ""),
 }
@@ -185,7 +181,7 @@ BETWEEN: dict[str, Callable[[Stores, StoredMessage, StoredMessage], object]] = {
 @pytest.mark.parametrize("what", BETWEEN)
 def test_what_is_brought_back_is_in_the_line_and_no_version_of_what_came_meanwhile(stores: Stores, what: str) -> None:
     chat = chat_of(stores, "a", "b", "c", "d")
-    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
+    mark = stores.messages.delete(message(stores, chat, "b"), following=False)
     BETWEEN[what](stores, message(stores, chat, "a"), message(stores, chat, "c"))
     stores.trash.restore(mark)
     back = message(stores, chat, "b")
@@ -197,7 +193,7 @@ def test_what_is_brought_back_is_in_the_line_and_no_version_of_what_came_meanwhi
 
 def test_what_is_brought_back_at_the_end_follows_what_was_written_there(stores: Stores) -> None:
     chat = chat_of(stores, "a", "b")
-    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
-    exchange.insert(stores, message(stores, chat, "a"), USER, "new", after=True)
+    mark = stores.messages.delete(message(stores, chat, "b"), following=False)
+    insert(stores, message(stores, chat, "a"), USER, "new", after=True)
     stores.trash.restore(mark)
     assert shown(stores, chat) == ["a", "new", "b"]
