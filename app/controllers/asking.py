@@ -37,7 +37,7 @@ from app.storage import (
 )
 from app.storage.codec import storable
 from app.storage.parts import Text, all_parts, of_kind
-from app.system.energy import Strain
+from app.system.energy import Slowdown
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow, attachments_of
 from engine import (
@@ -89,7 +89,7 @@ class Asking(QObject):
         self._replies = replies
         self._storing: set[int] = set()  # the chats with a question on its way to the disk
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # until that is answered
-        for signal in (options.changed, models.pair_changed, replies.strained):
+        for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
             signal.connect(self._speculate)
 
     def can_reply(self) -> bool:
@@ -144,7 +144,7 @@ class Asking(QObject):
         )
         return True
 
-    def ask_aside(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
+    def ask_quickly(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
         """A question in a new chat that is not opened. False: it is refused at once, or one more is on its way."""
         text = storable(text).strip()
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
@@ -365,7 +365,7 @@ class Asking(QObject):
 
     def _speculation(self, chat_id: int) -> Speculation:
         wanted = self._options.generation(chat_id).speculation()
-        off = self._models.pair.off_for_pair or self._replies.strain is Strain.BATTERY
+        off = self._models.pair.off_for_pair or self._replies.slowdown is Slowdown.BATTERY
         return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
 
 

@@ -22,7 +22,7 @@ from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
 from app.controllers.message_changes import MessageChanges
 from app.controllers.models import ModelController
-from app.controllers.quick_ask import Asides
+from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
 from app.settings import Settings
@@ -93,7 +93,7 @@ class ChatController(QObject):
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.asking = Asking(storage, self.changes, models, self.options, self.replies, self)
-        self.asides = Asides(self.asking, self.replies, storage, self.keeping, self)
+        self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(
             self.transcript, self.asking, storage, self.changes, self.keeping, self.deletions, self
         )
@@ -116,7 +116,7 @@ class ChatController(QObject):
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
         self.deletions.chats_gone.connect(self._leave)
-        self.asides.looked_at.connect(self.unseen.see)
+        self.quick_questions.looked_at.connect(self.unseen.see)
         self.asking.problem_raised.connect(self.problem_raised)
         self.asking.requested.connect(self.show_message)
         self.asking.requested.connect(self._refresh_titles)  # a first question that is asked differently names its chat
@@ -347,7 +347,7 @@ class ChatController(QObject):
     # What the parts report
 
     def _on_screen(self) -> tuple[int, int]:
-        return self.chat_id, self.asides.shown_id
+        return self.chat_id, self.quick_questions.shown_id
 
     def _on_deleted(self, chat: ChatSummary) -> None:
         self._leave([chat.id])
