@@ -79,8 +79,8 @@ from engine.cluster.rank import Rank
 from engine.cluster.rank_group import RankGroup
 from engine.drafting.drafters import loading_any_draft
 from engine.models import fit
-from engine.models.loading import LoadedPart, LoadProgress, Slices
-from engine.models.memory import MemoryNeed, available_bytes
+from engine.models.loading import Slices
+from engine.models.memory import available_bytes
 from engine.runtime import pair_loader
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Recorder
 from tests.helpers.ranks import Line, Witness, open_sockets, processes_below, rank_folder, runs
@@ -423,19 +423,6 @@ def test_caches_count_as_in_the_rank_that_holds_most_of_them() -> None:
     caches.others = Mirror(RankGroup(()), lambda _sequence, _position: None, 2.5)
 
     assert caches.nbytes == 2.5 * here > 0
-
-
-def test_a_rank_says_little_while_rank_0_loads_too_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    posted: list[object] = []
-    loads = Rank(posted.append)
-
-    def reading(_operation: LoadLayers) -> Iterator[LoadProgress]:
-        yield from (LoadProgress(done, 10_000) for done in range(10_000))
-        loads._part = LoadedPart(None, lambda: CacheSet([]), MemoryNeed(0, 0, 0), "files")
-
-    monkeypatch.setattr(loads, "_reading", reading)
-    loads.carry_out(LoadLayers(str(STARTER), 1, (2, 2)), bytearray())
-    assert len(posted) == 2
 
 
 def test_a_rank_says_when_its_memory_is_short_and_takes_no_more_than_is_lent(
