@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from engine import DrafterDoesNotFit, Engine, ModelFailed, inspect_model
+from engine import inspect_model
 from engine.drafting.proposers.features import Context
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.starter_drafters import (
@@ -28,7 +27,6 @@ from tests.helpers.starter_drafters import (
     per_pass,
     tell,
 )
-from tests.helpers.tiny_families import save_family
 
 MOST_BYTES = 1_500_000
 
@@ -73,14 +71,3 @@ def test_it_drafts_well_in_both_turns_and_behind_an_edit_and_no_token_depends_on
 @cache
 def plain(client: EngineClient, chat: Chat) -> tuple[int, ...]:
     return client.run(asked(chat, drafts=False)).tokens
-
-
-@pytest.mark.expect_log("could not load")
-def test_another_main_model_refuses_it(tmp_path: Path) -> None:
-    save_family("dense", tmp_path / "main")
-    client = EngineClient(Engine())
-    for name in DRAFTERS:
-        result = client.load(tmp_path / "main", STARTER / name)
-        assert isinstance(result, ModelFailed)
-        assert isinstance(result.error, DrafterDoesNotFit)
-    assert client.engine.close()
