@@ -34,7 +34,7 @@ from app.storage import (
     StoredMessage,
     Stores,
 )
-from app.system.energy import Strain
+from app.system.energy import Slowdown
 from app.system.worker import ignore
 from app.view_models.attached import AttachedRow, attachments_of
 from engine import (
@@ -81,7 +81,7 @@ class Asking(QObject):
         self._replies = replies
         self._storing: set[int] = set()  # the chats with a question on its way to the disk
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # until that is answered
-        for signal in (options.changed, models.pair_changed, replies.strained):
+        for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
             signal.connect(self._speculate)
 
     def can_reply(self) -> bool:
@@ -144,7 +144,7 @@ class Asking(QObject):
             self._options.refused()
         self.message_refused.emit(question.chat_id, question.text)
 
-    def ask_aside(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
+    def ask_quickly(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
         """A question in a new chat that is not opened. False: it is refused at once, or one more is on its way."""
         text = storable(text)
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
@@ -370,7 +370,7 @@ class Asking(QObject):
 
     def _speculation(self, chat_id: int) -> Speculation:
         wanted = self._options.generation(chat_id).speculation()
-        off = self._models.pair.off_for_pair or self._replies.strain is Strain.BATTERY
+        off = self._models.pair.off_for_pair or self._replies.slowdown is Slowdown.BATTERY
         return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
 
 

@@ -21,7 +21,7 @@ from app.controllers.message_changes import MessageChanges
 from app.controllers.messages import storable
 from app.controllers.models import ModelController
 from app.controllers.open_chat import OpenChat
-from app.controllers.quick_ask import Asides
+from app.controllers.quick_ask import QuickQuestions
 from app.controllers.replies import RunningReplies
 from app.controllers.titles import Titles
 from app.settings import Settings
@@ -67,7 +67,7 @@ class ChatController(OpenChat):
         self.unseen = Unseen(storage, self.replies, self.conversations, self._on_screen, sight, self)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.asking = Asking(self, storage, self.changes, models, self.options, self.replies)
-        self.asides = Asides(self.asking, self.replies, storage, self.keeping, self)
+        self.quick_questions = QuickQuestions(self.asking, self.replies, storage, self.keeping, self)
         self.edits = MessageChanges(self, self.asking, storage, self.changes, self.keeping, self.deletions)
         self.places = ScrollPlaces(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
@@ -88,7 +88,7 @@ class ChatController(OpenChat):
         self.changes.not_stored.connect(self.not_stored)
         self.deletions.restored.connect(self._on_restored)
         self.deletions.chats_gone.connect(self._leave)
-        self.asides.looked_at.connect(self.unseen.see)
+        self.quick_questions.looked_at.connect(self.unseen.see)
         self.asking.problem_raised.connect(self.problem_raised)
         self.asking.requested.connect(self._refresh_titles)  # a first question that is asked differently names its chat
         self.titles.titled.connect(self._refresh_titles)
@@ -186,7 +186,7 @@ class ChatController(OpenChat):
     # What the parts report
 
     def _on_screen(self) -> tuple[int, int]:
-        return self.chat_id, self.asides.shown_id
+        return self.chat_id, self.quick_questions.shown_id
 
     def _on_deleted(self, chat: ChatSummary) -> None:
         self._leave([chat.id])

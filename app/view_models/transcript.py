@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.settings import STARTER_NAME
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus
-from app.system.energy import Strain
+from app.system.energy import Slowdown
 from app.view_models.drafted_text import DraftedText
 from engine import EngineError, RequestStats
 
@@ -69,7 +69,7 @@ class TranscriptMessage:
     siblings: int = 1
     edit: EditView | None = None
     waits_for: int = 0  # replies before it in the line
-    strain: Strain = Strain.NONE  # on the machine while it was written, in this run
+    slowdown: Slowdown = Slowdown.NONE  # on the machine while it was written, in this run
     attachments: Attachments = ()
 
     @property

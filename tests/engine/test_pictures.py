@@ -46,7 +46,7 @@ from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from engine.models.vision_config import Tower
 from engine.vision import seeing as seeing_module
-from engine.vision.seeing import Eyes, View
+from engine.vision.seeing import ModelVision, View
 from engine.vision.towers import steps
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import FIRST_NAME, spans_in, without_names
@@ -284,7 +284,7 @@ def prefilled(model: LoadedModel, tokens: list[int], ends: list[int]) -> mx.arra
     """Logits of all tokens, in forwards that end about there."""
     assert model.sight is not None
     sequence, logits = Sequence(model, [*tokens, 0]), []
-    view = View(Eyes.of(model), spans_in(tokens, (SMALL, WIDE, WIDE), model.sight, PictureDetail.NORMAL))
+    view = View(ModelVision.of(model), spans_in(tokens, (SMALL, WIDE, WIDE), model.sight, PictureDetail.NORMAL))
     sequence.pictures = view
     for wanted in ends:
         start = sequence.caches.position
@@ -542,7 +542,7 @@ def rows_of(model: LoadedModel) -> mx.array:
     """Of SMALL, for the embedding."""
     assert model.sight is not None
     (span,) = spans_in(prompt_tokens(asking(SHORT), model), (SMALL,), model.sight, PictureDetail.NORMAL)
-    work = Eyes.of(model).rows(span)
+    work = ModelVision.of(model).rows(span)
     while True:
         try:
             next(work)

@@ -139,13 +139,6 @@ def test_title_from_text_gives_way_to_the_persons(stores: Stores) -> None:
     assert found(stores, "") == ["Mine"]
 
 
-def test_last_used_chat_comes_first(stores: Stores) -> None:
-    first, _ = stores.chats.create("First"), stores.chats.create("Second")
-    assert found(stores, "") == ["Second", "First"]
-    stores.messages.add_user(first, None, "again")
-    assert found(stores, "") == ["First", "Second"]
-
-
 def test_copy_stands_on_its_own(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     asked, _ = stores.exchange(chat, None, "q", "a")

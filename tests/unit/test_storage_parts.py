@@ -35,12 +35,6 @@ STEPS: Parts = (
 )
 
 
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    with closing(Database(tmp_path / "chats.db")) as database:
-        yield Stores(database)
-
-
 def reply_of(stores: Stores, *whole: Part) -> tuple[int, int]:
     """A chat with such a reply, and the reply."""
     chat = stores.chats.create("Weather")
@@ -166,8 +160,10 @@ def test_values_of_the_wrong_kind_are_the_usual_ones() -> None:
     odd = [
         {"part": "result", "id": 3, "failed": "yes", "text": "17"},
         {"part": "thinking", "text": "x", "seconds": "1"},
+        {"name": 3, "size_bytes": 10**400, "tokens": -1},
     ]
-    assert parts_from_json(json.dumps(odd)) == (Result("", "", "17"), Thinking("x"))
+    nothing = Attachment("", AttachmentKind.TEXT, "", 0)
+    assert parts_from_json(json.dumps(odd)) == (Result("", "", "17"), Thinking("x"), nothing)
 
 
 def test_a_file_of_an_earlier_version_is_read_with_its_attachments() -> None:
