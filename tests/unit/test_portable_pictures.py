@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from app.controllers import exports
+from app.controllers.asking import request_messages
 from app.controllers.exports import Exported
 from app.controllers.imports import chat_of, keep_pictures
-from app.controllers.messages import request_messages
 from app.documents.picture_values import as_stored, read_image
 from app.portable import own
 from app.portable.child import understood

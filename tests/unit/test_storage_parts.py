@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.controllers.messages import request_messages, transcript_row
+from app.controllers.asking import request_messages
 from app.portable import own
 from app.portable.markdown import markdown_of
 from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, opening, portable, schema
 from app.storage.parts import Call, Part, Parts, Result, Text, Thinking, Unknown, all_parts, content_of, parts_from_json
 from app.storage.searching import Searching
+from app.view_models.transcript import transcript_row
 from engine import MessageRole
 from tests.helpers.portable_chat import WORDS
 from tests.unit.test_portable_formats import parts
