@@ -86,7 +86,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES, ids=repr)
 def test_what_no_repository_can_be_called_is_left_out(name: object) -> None:
     assert hub_model({**ENTRY, "id": name}) is None
-    rubbish = [None, 1, "x", [], {}, {"id": name}, {"tags": 3}]
+    rubbish: list[Any] = [None, 1, "x", [], {}, {"id": name}, {"tags": 3}]
     assert [model.repository for model in hub_models([*rubbish, ENTRY])] == [ENTRY["id"]]
 
 
