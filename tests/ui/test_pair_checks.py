@@ -40,9 +40,7 @@ def test_a_vocabulary_that_differs_is_judged_by_the_files(tmp_path: Path, qtbot:
         assert found.store.checked == [(MAIN.folder, near.folder)]  # once, and never what cannot be
 
 
-def test_a_draft_of_another_family_stays_when_another_main_model_is_chosen(
-    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_of_another_family_stays(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where only the files tell, they are compared first; what another choice made of it meanwhile holds."""
     near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
     near = replace(near, vocabulary_tokens=MAIN.vocabulary_tokens + 9)

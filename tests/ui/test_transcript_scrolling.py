@@ -52,9 +52,7 @@ def test_a_chat_opens_at_its_end_keys_scroll_and_asking_goes_back_there(open_tra
     assert harness.value == harness.bottom
 
 
-def test_another_version_of_an_early_message_leaves_the_reader_there_and_of_the_last_is_shown_to_its_end(
-    open_transcript: Opener,
-) -> None:
+def test_another_version_leaves_the_reader_there_or_at_the_end(open_transcript: Opener) -> None:
     chat = long_chat(20)
     harness = open_transcript(chat)
     harness.scroll_to(900)
@@ -144,9 +142,7 @@ def test_what_is_painted_bit_by_bit_is_what_would_be_painted_at_once(open_transc
         assert painted == harness.view.grab().toImage().convertedTo(painted.format()), text[: start + 9]
 
 
-def test_it_follows_the_end_until_a_reader_steps_up_by_bar_or_wheel_and_again_from_there(
-    open_transcript: Opener,
-) -> None:
+def test_it_follows_the_end_until_a_reader_steps_up(open_transcript: Opener) -> None:
     harness = streaming_transcript(open_transcript)
     button = harness.view.jump_button
     for _ in range(10):
