@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.shortcuts import ShortcutTable, plain_words, shortcut_text, show_shortcuts
-from app.views.widgets.dialog import Dialog
 from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness
@@ -61,17 +60,6 @@ def test_each_key_has_one_entry_and_the_sheet_and_the_button_have_them_all(harne
     assert bar.value() > 0
     QTest.keyClick(focused, Qt.Key.Key_Return)
     assert not sheet.isVisible()
-
-    other = harness.show_settings()
-    qtbot.waitUntil(other.isActiveWindow)
-    for _ in range(2):
-        harness.window.menu.shortcuts.trigger()
-        QApplication.processEvents()
-    sheets = [each for each in QApplication.topLevelWidgets() if isinstance(each, Dialog) and each.isVisible()]
-    assert len(sheets) == 1
-    QTest.keyClick(sheets[0], Qt.Key.Key_Escape)
-    harness.window.menu.shortcuts.trigger()
-    assert any(isinstance(each, Dialog) and each.isVisible() for each in QApplication.topLevelWidgets())
 
 
 def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> None:

@@ -162,21 +162,6 @@ def test_return_begins_a_line_but_where_it_sends_and_escape_gives_up(harness: Ap
     assert texts(harness) == ["Q", "하"]
 
 
-def test_one_types_on_where_everything_looks_different(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Question")
-    field, typed = begin_edit(harness, 0).field, ""
-    for _ in range(2):
-        QTest.keyClick(field, Qt.Key.Key_Left)
-    for setting, value in (("text_scale", 1.3), ("appearance", "dark"), ("language", "ko")):
-        QApplication.sendEvent(field, QInputMethodEvent("가", []))
-        setattr(harness.application.settings, setting, value)
-        field = editor(harness, 0).field
-        assert field.hasFocus()
-        QTest.keyClicks(field, "!")
-        typed += "가!"
-        assert field.text() == f"Questi{typed}on", setting
-
-
 def test_an_edit_survives_scrolling_and_leaving_the_chat(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.scripts.clear()
     harness.engine.scripts.extend(Script(pieces=("long\n\n" * 30,)) for _ in range(3))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -75,25 +73,6 @@ def test_it_offers_what_can_act_now(harness: AppHarness, palette: CommandPalette
     harness.window.sidebar.search.setFocus()
     assert not palette.isVisible()
     assert harness.window.sidebar.search.hasFocus()
-
-
-def test_chats_that_come_later_are_offered(tmp_path: Path, qtbot: QtBot) -> None:
-    with AppHarness(tmp_path) as app:
-        app.open(qtbot)
-        app.ask(qtbot, "How many whales")
-    with AppHarness(tmp_path) as app:
-        app.window.show()
-        palette = app.window.tools.palette
-        palette.open_palette()
-        assert "How many whales" not in shown(palette)
-        palette.field.setText("e")
-        palette.list.step(2)
-        reached = palette.list.currentItem().text()
-        app.open(qtbot)
-        qtbot.waitUntil(lambda: any(each.key.startswith("settings:") for each in app.window.tools.commands.all()))
-        assert palette.list.currentItem().text() == reached
-        palette.field.setText("whales")
-        assert "How many whales" in shown(palette)
 
 
 def test_looks_settings_and_models_are_found_by_name(

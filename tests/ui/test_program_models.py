@@ -69,17 +69,6 @@ def test_another_draft_comes_for_a_program(harness: AppHarness, server: ServerCo
     assert " 409 " in asked.answer
 
 
-def held(harness: AppHarness) -> threading.Event:
-    """The engine does nothing more until it is set."""
-    begins = threading.Event()
-
-    def wait() -> None:
-        begins.wait()
-
-    harness.engine.send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
-    return begins
-
-
 def asking(server: ServerController, model: str, **fields: object) -> Asked:
     return Asked(server.port, chat_body("x", model=model, **fields))
 
@@ -174,25 +163,14 @@ def test_a_draft_being_loaded_is_waited_for(harness: AppHarness, server: ServerC
     refused: list[EngineError] = []
     other = next(each for each in server.shelf.models() if each.main == OTHER)
     harness.models.choose_draft(None)
-    begins = held(harness)
+    begins = threading.Event()  # until it is set the engine does nothing more
+    harness.engine.send(lambda: begins.wait() and None, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
     harness.models.choose_draft(DRAFT.folder)
     server.shelf.bring(other, refused.append)
     qtbot.waitUntil(lambda: bool(refused))
     begins.set()
     assert isinstance(refused[0], RepliesUnderWay)
     assert harness.engine.loads == [OWN]
-
-
-def test_what_is_taken_away_early_is_not_left(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
-    other = next(each for each in server.shelf.models() if each.main == OTHER)
-    begins = held(harness)
-    server.shelf.bring(other, lambda _error: None)
-    server.shelf.take_away(other)
-    qtbot.waitUntil(lambda: harness.models.pair.state is not PairState.READY)
-    qtbot.wait(50)
-    begins.set()
-    qtbot.waitUntil(lambda: harness.models.pair.state is PairState.READY)
-    assert harness.engine.loads == [OWN, THEIRS, OWN]
 
 
 def test_by_itself_a_server_loads_no_other_model(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:

@@ -21,7 +21,6 @@ from app.words.notices_for_errors import notice_for
 from engine import (
     DraftVocabularyDiffers,
     ModelChecking,
-    ModelFailed,
     ModelLoadProgress,
     ModelReady,
     ModelRole,
@@ -29,8 +28,6 @@ from engine import (
     OutOfMemory,
     PairCheck,
     PairChecked,
-    RepliesUnderWay,
-    TemplateRead,
     TokenDifference,
     Vocabularies,
 )
@@ -351,13 +348,6 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
     qtbot.waitUntil(lambda: details()["Main 4B"].endswith("checking…"))
     assert "checking" not in details()["Main 8B"]
-    refused = ModelFailed(ModelRole.MAIN, SMALLER.folder, RepliesUnderWay(SMALLER.folder), began=False)
-    with qtbot.waitSignal(harness.models.library.template_read):
-        harness.application.bridge.post(refused)  # one more load of it; the check of the first goes on
-        harness.application.bridge.post(TemplateRead("", ""))
-    library = harness.models.library
-    checked = [each.folder for each in library.installed if library.entry(each, "", "").is_checking]
-    assert checked == [SMALLER.folder]
     click(harness.window.picker.mains, SMALLER.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
     qtbot.waitUntil(lambda: "checking" not in details()["Main 4B"])

@@ -443,15 +443,6 @@ def test_results_show_each_message_with_what_was_found_in_sight(app: AppHarness,
     assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 4
 
 
-def test_no_word_beside_what_is_found_is_cut(qapp: QApplication) -> None:
-    text, metrics = "unreadable words, a needle and unreadable words", QFontMetrics(qapp.font())
-    at = text.index("needle")
-    for width_px in range(metrics.horizontalAdvance("…, a needle and…"), metrics.horizontalAdvance(text)):
-        shown = centred(text, (at, at + 6), metrics, width_px)
-        assert set(shown.strip("…").split()) <= set(text.split())
-        assert metrics.horizontalAdvance(shown) <= width_px
-
-
 def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:
     search = app.window.sidebar.search
     assert not search.clear_button.isVisible()
@@ -548,22 +539,6 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     assert listed(app) == ["Today", "Three"]
     QTest.keyClick(trash, Qt.Key.Key_Escape)
     assert not trash.isVisible()
-
-
-def test_f2_in_the_composer_renames_the_open_chat(app: AppHarness, qtbot: QtBot) -> None:
-    app.ask(qtbot, "Once")
-    chats = app.window.sidebar.chats
-    app.window.composer.take_focus()
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_F2)
-    field = chats.findChild(RenameField)
-    assert field is not None
-    QTest.keyClicks(field, "Half a na")
-    app.application.settings.text_scale = 2.0
-    row = app.chats.conversations.row_of(app.chats.chat_id)
-    assert row is not None
-    qtbot.waitUntil(lambda: field.geometry() == chats.visualRect(app.chats.conversations.index(row)))
-    assert field.height() >= field.sizeHint().height() - 2
-    assert (field.text(), field.hasFocus()) == ("Half a na", True)
 
 
 def test_a_search_that_takes_long_or_is_given_up(

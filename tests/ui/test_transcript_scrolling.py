@@ -213,22 +213,6 @@ def test_the_words_at_the_top_edge_stay_there_whatever_lays_them_out_anew(open_t
         assert abs(after.offset - before.offset) < 100  # characters; a line has about as many
 
 
-def test_a_place_that_is_gone_is_left_for_what_is_there(open_transcript: Opener) -> None:
-    """The message at the top edge is deleted between two changes of how all is laid out."""
-    harness = open_transcript(long_chat(12))
-    harness.scroll_to(harness.bottom // 2)
-    harness.theme.set_scale(1.5)
-    lost = harness.view.place()
-    assert lost is not None
-    harness.model.show_branch([each for each in harness.model.messages if each.id != lost.message_id])
-    before = harness.view.place()
-    harness.theme.set_scale(1.0)
-    after = harness.view.place()
-    assert before is not None
-    assert after is not None
-    assert after.message_id == before.message_id
-
-
 def test_nothing_moves_when_the_first_words_come(open_transcript: Opener) -> None:
     """Also where heights are rounded."""
     harness = open_transcript([*long_chat(5), question(1001), reply(1002, "", ReplyStatus.QUEUED)])
