@@ -163,8 +163,12 @@ def test_a_draft_being_loaded_is_waited_for(harness: AppHarness, server: ServerC
     refused: list[EngineError] = []
     other = next(each for each in server.shelf.models() if each.main == OTHER)
     harness.models.choose_draft(None)
-    begins = threading.Event()  # until it is set the engine does nothing more
-    harness.engine.send(lambda: begins.wait() and None, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
+    begins = threading.Event()
+
+    def wait() -> None:
+        begins.wait()  # until then the engine does nothing more
+
+    harness.engine.send(wait, lambda _event: None, ModelUnloaded(ModelRole.MAIN))
     harness.models.choose_draft(DRAFT.folder)
     server.shelf.bring(other, refused.append)
     qtbot.waitUntil(lambda: bool(refused))
