@@ -71,7 +71,7 @@ def test_a_question_is_not_refused_because_one_of_another_chat_is_on_its_way(har
     harness.controller.open_chat(first)
     assert harness.controller.send("Three")
     aside: list[int] = []
-    assert harness.controller.asides.ask("Four", TranscriptModel(), aside.append)
+    assert harness.controller.quick_questions.ask("Four", TranscriptModel(), aside.append)
     harness.wait_until_quiet()
     assert harness.texts == ["One", REPLY, "Three", REPLY]
     assert aside[0] not in (0, first)

@@ -85,7 +85,7 @@ def test_a_quick_question_is_answered_and_kept_in_its_chat(harness: AppHarness, 
     assert quick.edit.text() == ""
     assert harness.chats.chat_id == here  # what is open stays open
     assert len(harness.chats.transcript.messages) == 2
-    asked = harness.chats.asides.latest(1)[0]
+    asked = harness.chats.quick_questions.latest(1)[0]
     assert (asked.title, asked.unseen) == ("Quickly", False)
     quick.open_button.click()
     assert not quick.isVisible()
@@ -99,9 +99,9 @@ def test_a_quick_question_is_answered_and_kept_in_its_chat(harness: AppHarness, 
     assert not quick.isVisible()
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
-    qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
+    qtbot.waitUntil(lambda: harness.chats.quick_questions.latest(1)[0].unseen)
     quick.come_to_front()
-    qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
+    qtbot.waitUntil(lambda: not harness.chats.quick_questions.latest(1)[0].unseen)
 
     harness.engine.gate.hold()
     ask(quick, "Slowly")
@@ -263,7 +263,7 @@ def test_notifications(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monk
     assert not harness.window.isMinimized()
 
     if sys.platform.startswith("linux"):  # other systems know no markup in a notification
-        monkeypatch.setattr(harness.chats.asides, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
+        monkeypatch.setattr(harness.chats.quick_questions, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
         assert desktop.notifications.words(1, 1, ReplyStatus.DONE) == ("Title", "‹img src='/x'>Seen")
 
 

@@ -63,7 +63,7 @@ def becomes(app: AppHarness, machine: ScriptedMachine, power: Power) -> EnergyCo
 
 def footer(app: AppHarness) -> str:
     row = app.chats.transcript.messages[-1]
-    line = reply_footer(row.stats, row.status, empty=row.empty, strain=row.strain)
+    line = reply_footer(row.stats, row.status, empty=row.empty, slowdown=row.slowdown)
     return line.gain if line else ""
 
 

@@ -231,7 +231,7 @@ def test_what_waits_in_quick_ask_and_in_a_new_chat_stays_apart(tmp_path: Path, q
         composer.unsent.keep()
         first.wait_until_stored(qtbot)
         answers: list[int] = []
-        assert first.chats.asides.ask("Quick?", first.chats.transcript, answers.append)
+        assert first.chats.quick_questions.ask("Quick?", first.chats.transcript, answers.append)
         first.wait_until_quiet(qtbot)
         first.chats.open_chat(answers[0])
         quick = first.window.tools.desktop.quick_ask

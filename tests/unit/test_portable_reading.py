@@ -213,13 +213,6 @@ def test_hostile_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]
 
 
-@pytest.mark.drill
-def test_a_million_nodes_are_refused(tmp_path: Path) -> None:
-    nodes = ", ".join(f'"{n}": {{"parent": "{n - 1}", "message": {{}}}}' for n in range(1_000_000))
-    found = find(tmp_path, written(tmp_path, "x.json", '[{"mapping": {' + nodes + "}}]"))
-    assert [each.why for each in found.problems] == [WhyNotRead.TOO_LARGE]
-
-
 def test_archives_that_lie_or_burst_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_BOMB_BYTES", 1_000_000)
     bomb = archive(tmp_path, {"conversations.json": b"[" + b" " * 1_500_000})

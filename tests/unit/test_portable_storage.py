@@ -121,19 +121,6 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         assert not Known(stores).has(grown)
 
 
-def test_versions_that_say_the_same_are_told_apart_by_their_place_and_their_number(tmp_path: Path) -> None:
-    first, second = say(2, 1, "Yes.", "assistant"), say(3, 1, "Yes.", "assistant")
-    messages = (say(1, None, "Is it?"), first, second, say(4, 2, "Since when?"), say(5, 3, "For how long?"))
-    chat = replace(CHAT, messages=messages, shown=5, updated_at=5.0)
-    more = replace(chat, messages=(*messages, say(6, 5, "So?")), shown=6, updated_at=9.0)
-    with database(tmp_path) as stores:
-        run(stores, spool(tmp_path, chat))
-        assert Known(stores).has(chat)
-        run(stores, spool(tmp_path, more))
-        (grown,) = all_chats(stores)
-        assert len(grown.messages) == 6
-
-
 def test_where_many_were_written_at_one_moment_none_is_known_by_it(tmp_path: Path) -> None:
     messages = (
         say(1, None, "Is it?", created_at=7.0),
@@ -365,16 +352,6 @@ def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str
     assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full is Linux's")
-def test_a_full_disk_and_a_folder_that_is_gone_say_why(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="space") as full, Path("/dev/full").open("w") as file:
-        file.write("x" * 10_000)
-    assert why_not_written(full.value) is WhyNotWritten.FULL
-    with pytest.raises(FileNotFoundError) as gone:
-        write_json([CHAT], tmp_path / "gone" / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
-    assert why_not_written(gone.value) is WhyNotWritten.GONE
-
-
 _FILL = """
 import resource, signal, sys
 from pathlib import Path
@@ -411,6 +388,12 @@ def test_a_folder_that_may_not_be_written_says_so(tmp_path: Path) -> None:
         write_json([CHAT], tmp_path / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
     tmp_path.chmod(0o700)
     assert why_not_written(refused.value) is WhyNotWritten.FORBIDDEN
+
+
+def test_a_folder_that_is_gone_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as gone:
+        write_json([CHAT], tmp_path / "gone" / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
+    assert why_not_written(gone.value) is WhyNotWritten.GONE
 
 
 def test_every_refusal_has_words() -> None:

@@ -23,11 +23,6 @@ NOON = 1_800_000_000 // DAY_S * DAY_S + DAY_S // 2
 Usage = namedtuple("Usage", "total used free")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "chats.db"
-
-
 def fill(path: Path) -> None:
     fill_two(path, chats=3, messages=40, words=40)
 

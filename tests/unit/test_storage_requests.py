@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Grouping, ReplyStatus, ReplyText, Stores
+from app.storage import Grouping, ReplyStatus, ReplyText, Stores
 from app.words.requests import RequestColumn, cell_text, total_cells
 from engine import DraftingState, RequestStats
 
@@ -27,13 +25,6 @@ GAIN = RequestStats(
     drafting=DraftingState.ACTIVE,
 )
 PLAIN = RequestStats(generated_tokens=31, rounds=31, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[Stores]:
-    database = Database(tmp_path / "chats.db")
-    yield Stores(database)
-    database.close()
 
 
 def record(stores: Stores, stats: RequestStats, text: str = "Some words.", draft: str = "Draft") -> int:
