@@ -64,9 +64,7 @@ def test_the_columns_of_a_row_have_all_parts_in_order(whole: list[Part]) -> None
 
 @hypothesis_settings(max_examples=60)
 @given(st.lists(parts, max_size=6))
-def test_any_parts_are_stored_exported_and_imported_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, whole: list[Part]
-) -> None:
+def test_any_parts_survive_an_export_and_import(tmp_path_factory: pytest.TempPathFactory, whole: list[Part]) -> None:
     with closing(Database(tmp_path_factory.mktemp("parts") / "chats.db")) as database:
         stores = Stores(database)
         chat, reply = reply_of(stores, *whole)
@@ -209,9 +207,7 @@ def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, vers
 
 
 @pytest.mark.parametrize("version", range(1, 8))
-def test_a_migration_that_ends_after_any_statement_begins_anew(
-    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_migration_that_is_cut_begins_anew(tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kill leaves is what SQLite has not committed."""
     path = tmp_path / "chats.db"
     write_version(path, version)
