@@ -122,9 +122,7 @@ def test_equations_below_one_another_are_a_line_apart(name: str) -> None:
         (r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}", r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}^{T}", 0),
     ],
 )
-def test_modulo_stands_between_spaces_and_an_exponent_beside_the_whole_matrix(
-    narrow: str, wide: str, more_px: int
-) -> None:
+def test_spaces_around_modulo_and_an_exponent_of_a_matrix(narrow: str, wide: str, more_px: int) -> None:
     less, more = (draw(FormulaKey(tex, 16, "#000000", display=True)) for tex in (narrow, wide))
     assert less is not None
     assert more is not None

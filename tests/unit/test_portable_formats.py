@@ -453,9 +453,7 @@ def test_what_is_not_as_it_should_be_is_refused(text: str, why: WhyNotRead) -> N
 
 
 @pytest.mark.parametrize("large", ['"' + "x" * 900, "1" * 900, '{"a": [' + "1, " * 300, '{"' + "x" * 900, " " * 900])
-def test_a_value_that_is_too_large_ends_the_reading_before_its_own_end(
-    large: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_value_that_is_too_large_ends_the_reading(large: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.portable.json_stream.MOST_CHARACTERS", 50)
     text = '["a", ' + large
     pieces = iter([text[at : at + 10] for at in range(0, len(text), 10)])

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from app import storage
-from app.controllers.messages import transcript_row
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import LONGEST_TITLE, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.portable import put_in_trash
 from app.storage.trash import Trash
+from app.view_models.transcript import transcript_row
 from app.words.replies import reply_footer, reply_notice
 from engine import (
     ContextTooLong,
