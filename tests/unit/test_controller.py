@@ -65,9 +65,7 @@ def rounds(share: float, count: int = 200, length: int = 16) -> list[tuple[int, 
         (STEPS, 0.02, 0.92, {7, 11, 15}),
     ],
 )
-def test_the_length_with_the_most_tokens_per_second_is_chosen(
-    verify: dict[int, float], draft: float, share: float, lengths: set[int]
-) -> None:
+def test_the_fastest_length_is_chosen(verify: dict[int, float], draft: float, share: float, lengths: set[int]) -> None:
     """With costs in steps, drafts end where a step does."""
     known = history(verify, draft, rates=rounds(share))
     known.credit = 0.0
