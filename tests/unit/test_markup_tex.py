@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.markup.formula import Drawing, FormulaKey, draw
-from app.markup.tex import NotWhole, prepared
+from app.markup.tex import Letter, NotWhole, prepared, with_dashes
 
 WHOLE = (
     r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}^{T}",
@@ -146,3 +146,26 @@ def test_rows_with_fractions_stand_apart() -> None:
 
     rows = r"\begin{align*} a &= \frac{b}{c} \\ d &= \frac{e}{f} \end{align*}"
     assert height_px(rows) > 2 * height_px(r"\frac{b}{c}") + 8
+
+
+def test_east_asian_text_leaves_dashes() -> None:
+    tex, letters = with_dashes(r"\text{수락률 rate} = 値")
+    assert letters == "수락률値"
+    assert tex.count("—") == 4
+    assert r"\text{ rate}" in tex
+    assert with_dashes(r"\frac{a}{b}") == (r"\frac{a}{b}", "")
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\text{속도 향상} = \frac{\text{패스당 토큰 (tokens)}}{\text{손익분기점}}", r"\alpha_{초안}"]
+)
+def test_korean_formulas_are_drawn(tex: str) -> None:
+    drawing = draw(FormulaKey(tex, 16, "#000000", display=True))
+    assert drawing is not None
+    assert [letter.text for letter in drawing.letters] == [char for char in tex if "가" <= char <= "힣"]
+    assert all(isinstance(letter, Letter) and 5 < letter.em < 20 for letter in drawing.letters)
+
+
+@pytest.mark.parametrize("tex", [r"\frac{a}{", "x" * 5000])
+def test_what_is_no_formula_is_not_drawn(tex: str) -> None:
+    assert draw(FormulaKey(tex, 16, "#000000", display=False)) is None
