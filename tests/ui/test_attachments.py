@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.asking import block_of, prompt_of
@@ -25,6 +24,7 @@ from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.composing import drag_over, drop, paste, text_data
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.tooltips import tooltip_text
@@ -58,12 +58,6 @@ def files(*paths: Path) -> QMimeData:
     return data
 
 
-def paste(app: AppHarness, text: str) -> None:
-    data = QMimeData()
-    data.setText(text)
-    app.window.composer.edit.insertFromMimeData(data)
-
-
 def attach(app: AppHarness, qtbot: QtBot, *paths: Path) -> None:
     app.window.composer.edit.insertFromMimeData(files(*paths))
     wait_until_read(app, qtbot)
@@ -93,26 +87,18 @@ def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, n
     assert len(chips(app)) == 2
 
     # Of what is attached the pasted texts are kept with the words where nothing else keeps them.
-    paste(app, text := "x" * (LONG_PASTE + 1))
+    field = app.window.composer.edit
+    paste(field, text := "x" * (LONG_PASTE + 1))
     app.window.composer.set_text("And this?")
     assert app.window.composer.text_with_pasted() == f"{text}\n\nAnd this?"
 
     # The sign for files is there over the field too; a piece of text still goes to its place in that.
-    window, data, field = app.window, files(note), app.window.composer.edit.viewport()
-    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    sign = app.window.attachments.drop_target.sign
-    words = QMimeData()
-    words.setText("some words")
-    for over, place, what, shown in (
-        (field, QPoint(4, 4), words, False),
-        (field, QPoint(4, 4), data, True),
-        (window, QPoint(40, 300), data, True),
-    ):
-        enter = QDragEnterEvent(place, copy, what, buttons, keys)
-        QApplication.sendEvent(over, enter)
-        assert (enter.isAccepted(), sign.isVisible()) == (True, shown)
+    window, data, sign = app.window, files(note), app.window.attachments.drop_target.sign
+    for what, shown in ((text_data("some words"), False), (data, True)):
+        assert (drag_over(field.viewport(), what, QPoint(4, 4)), sign.isVisible()) == (True, shown)
+    assert (drag_over(window, data, QPoint(40, 300)), sign.isVisible()) == (True, True)
     assert sign.size() == window.size()
-    QApplication.sendEvent(window, QDropEvent(QPointF(40, 300), copy, data, buttons, keys))
+    drop(window, data, QPoint(40, 300))
     assert not sign.isVisible()
     wait_until_read(app, qtbot)
     assert [row.name for row in rows(app)] == ["메모.txt", "메모.txt", "", "메모.txt"]
@@ -120,8 +106,8 @@ def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, n
     for row in [*rows(app)]:
         controller(app).remove(row.number)
     app.window.composer.set_text("")
-    paste(app, "short ")
-    paste(app, text := "line\n" * LONG_PASTE)
+    paste(field, "short ")
+    paste(field, text := "line\n" * LONG_PASTE)
     assert app.window.composer.text() == "short "
     assert [row.attachment for row in rows(app)] == [Attachment("", AttachmentKind.PASTED, text, len(text))]
     (chip,) = chips(app)
@@ -277,7 +263,7 @@ def test_files_attached_while_the_first_message_is_stored(app: AppHarness, qtbot
     app.application.storage.write(lambda _stores: free.wait(60), lambda _: None, lambda _: None)
     app.window.composer.set_text("Hello")
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-    paste(app, WORDS * 2000)
+    paste(app.window.composer.edit, WORDS * 2000)
     app.window.composer.edit.insertFromMimeData(files(note))
     free.set()
     app.wait_until_quiet(qtbot)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
@@ -16,6 +15,7 @@ from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.message_edit import LONG_PASTE
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.composing import drop, paste
 from tests.ui.test_attachments import attach, files, press
 
 REPLY = "A draft guesses, the main model checks."
@@ -58,19 +58,14 @@ def test_files_come_into_and_out_of_an_edited_message(app: AppHarness, qtbot: Qt
     part = field_of(app, 0)
     wait_for(part, app, qtbot, "first.txt")
     assert not [each for each in app.transcript.findChildren(AttachmentsPart) if each.isVisible()]
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    data, field = files(notes[1]), part.field.viewport()
-    QApplication.sendEvent(field, QDragEnterEvent(QPoint(5, 5), copy, data, left, none))
-    QApplication.sendEvent(field, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    drop(part.field.viewport(), files(notes[1]), QPoint(5, 5))
     wait_for(part, app, qtbot, "first.txt", "second.txt")
     part.attach_button.click()
     (dialog,) = app.window.findChildren(QFileDialog)
     dialog.filesSelected.emit([str(notes[2])])
     dialog.reject()
     wait_for(part, app, qtbot, "first.txt", "second.txt", "third.txt")
-    long = QMimeData()
-    long.setText("x " * LONG_PASTE)
-    part.field.insertFromMimeData(long)
+    paste(part.field, "x " * LONG_PASTE)
     wait_for(part, app, qtbot, "first.txt", "second.txt", "third.txt", "Pasted text")
     first, _, third, _ = part.attached.chips.values()
     for chip in (first, third):

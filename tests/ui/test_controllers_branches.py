@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.message_changes import Then
 from app.storage.trash import Trash
 from app.view_models.transcript import ReplyStatus
 from tests.helpers.controller_harness import ControllerHarness, open_harness
@@ -28,25 +27,9 @@ def will_say(harness: ControllerHarness, *replies: str) -> None:
     harness.engine.scripts.extend(Script(pieces=(reply,)) for reply in replies)
 
 
-def edit(harness: ControllerHarness, message_id: int, text: str, then: Then | None = None) -> bool:
-    """As the field in a message's place does it; a person's words are asked anew."""
-    edits = harness.controller.edits
-    edits.begin(message_id)
-    edits.type(message_id, text)
-    row = harness.controller.transcript.message(message_id)
-    usual = Then.REPLY if row is not None and row.from_user else Then.NOTHING
-    done = edits.save(message_id, then or usual)
-    harness.settle()
-    return done
-
-
 def delete(harness: ControllerHarness, message_id: int, following: bool = True) -> None:
     harness.controller.edits.delete(message_id, following)
     harness.settle()
-
-
-def versions(harness: ControllerHarness) -> list[tuple[int, int]]:
-    return [(row.sibling, row.siblings) for row in harness.rows]
 
 
 def test_a_version_comes_with_what_followed_and_deleted_messages_are_not_sent(harness: ControllerHarness) -> None:

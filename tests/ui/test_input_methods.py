@@ -18,17 +18,13 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
 
 
-def two_chats(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
-    harness.ask(qtbot, "first")
-    first = harness.chats.chat_id
-    harness.chats.new_chat()
-    harness.ask(qtbot, "second")
-    return first, harness.chats.chat_id
-
-
 def test_leaving_a_chat_or_the_app_commits_what_is_composed_there(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        first, second = two_chats(harness, qtbot)
+        harness.ask(qtbot, "first")
+        first = harness.chats.chat_id
+        harness.chats.new_chat()
+        harness.ask(qtbot, "second")
+        second = harness.chats.chat_id
         edit = harness.window.composer.edit
         QTest.keyClicks(edit, "to two: ")
         compose(edit, "안녕")
