@@ -91,7 +91,7 @@ _TESTS = {
         "unit/test_controller",
         "engine/test_draft_model",
     ),
-    "engine/drafting/pass_ratio": ("unit/test_verdict", "unit/test_recorded_rounds"),
+    "engine/drafting/pass_ratio": ("unit/test_verdict", "unit/test_recorded_rounds", "engine/test_tuning"),
     "engine/drafting/costs": (
         "unit/test_costs",
         "unit/test_verdict",
