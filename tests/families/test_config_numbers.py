@@ -1,5 +1,6 @@
 """Every integer of every family's config, one after the other at a million and at 2 to the 40th: a typed answer within
-seconds, in a process that may take little memory. Other kinds of values: `unit/test_inspect_hostile.py`, `unit/test_numbers.py`.
+seconds, in a process that may take little memory. Other kinds of values: `unit/test_inspect_hostile.py` and
+`unit/test_numbers.py`.
 """
 
 from __future__ import annotations
