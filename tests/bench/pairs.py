@@ -22,7 +22,7 @@ def inflate(source: Path, folder: Path) -> Path:
     A mean over more, empty dimensions is smaller; the norms' weights and epsilon make up for it.
     """
     config = json.loads((source / "config.json").read_text())
-    weights = {name: value.astype(mx.float32) for name, value in _load(source).items()}
+    weights = {name: value.astype(mx.float32) for name, value in weights_of(source).items()}
     share = config["hidden_size"] / HIDDEN
     wide: Weights = {}
     for name, value in weights.items():
@@ -75,7 +75,7 @@ def _empty_block(layer: int, weights: Weights) -> Weights:
     return block
 
 
-def _load(source: Path) -> Weights:
+def weights_of(source: Path) -> Weights:
     weights = mx.load(str(source / "model.safetensors"))
     assert isinstance(weights, dict)
     return weights
@@ -91,7 +91,7 @@ def stranger(source: Path, folder: Path) -> Path:
     mx.random.seed(3)
     weights = {
         name: mx.ones(value.shape) if "norm" in name else mx.random.normal(value.shape) * 0.02
-        for name, value in _load(source).items()
+        for name, value in weights_of(source).items()
     }
     return _save(source, folder, config, weights)
 
@@ -102,7 +102,7 @@ def noised(source: Path, folder: Path, noise: float) -> Path:
     mx.random.seed(5)
     weights = {
         name: value + noise * mx.std(value) * mx.random.normal(value.shape) if value.ndim > 1 else value
-        for name, value in ((name, value.astype(mx.float32)) for name, value in _load(source).items())
+        for name, value in ((name, value.astype(mx.float32)) for name, value in weights_of(source).items())
     }
     return _save(source, folder, config, weights)
 
@@ -114,7 +114,7 @@ def endless(source: Path, folder: Path) -> Path:
     there on, which a lookup foresees: long replies looked four times as fast with it as with any fixed length.
     """
     config = json.loads((source / "config.json").read_text())
-    weights = _load(source)
+    weights = weights_of(source)
     head = weights.get("lm_head.weight", weights["model.embed_tokens.weight"])
     end, padding = config["eos_token_id"], config["pad_token_id"]
     is_end = mx.arange(head.shape[0])[:, None] == end
@@ -128,46 +128,6 @@ def endless(source: Path, folder: Path) -> Path:
 
 def _change(file: Path, **values: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | values))
-
-
-def seeing_pair(main: Path, draft: Path, tower: Path, folder: Path) -> tuple[Path, Path]:
-    """The same two, the main model with a tower out of the folder `tower`, whose rows are zeros: they say nothing.
-
-    So it answers as it has learnt to, behind pictures too. The last token of both is the place of a picture's row.
-    """
-    config, sight = (json.loads((source / "config.json").read_text()) for source in (main, tower))
-    text = config | {"model_type": "qwen3_vl_text", "rope_scaling": sight["text_config"]["rope_scaling"]}
-    text["rope_scaling"]["mrope_section"] = [config["head_dim"] // 4, *[config["head_dim"] // 8] * 2]
-    place = config["vocab_size"] - 1
-    config = {"model_type": "qwen3_vl", "text_config": text, "vision_config": sight["vision_config"]}
-    eyes = {name: value for name, value in _load(tower).items() if name.startswith("vision_tower.")}
-    eyes |= {name: mx.zeros(value.shape) for name, value in eyes.items() if "merger.linear_fc2" in name}
-    weights = eyes | {f"language_model.{name}": value for name, value in _load(main).items()}
-    _save(main, folder / "main", config | {"image_token_id": place, "torch_dtype": "float32"}, weights)
-    shutil.copy(tower / "preprocessor_config.json", folder / "main")
-    shutil.copytree(draft, folder / "draft")
-    for each in (folder / "main", folder / "draft"):
-        _put_place(each / "tokenizer.json", place)
-    _change(folder / "main" / "tokenizer_config.json", chat_template=_WITH_PICTURES)
-    return folder / "main", folder / "draft"
-
-
-_WITH_PICTURES = (
-    "{% for message in messages %}<|im_start|>{{ message.role }}\n"
-    "{% if message.content is string %}{{ message.content }}{% else %}{% for part in message.content %}"
-    "{{ '<|picture|>' if part.type == 'image' else part.text }}"
-    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-
-
-def _put_place(file: Path, place: int) -> None:
-    whole = json.loads(file.read_text())
-    vocabulary = whole["model"]["vocab"]
-    del vocabulary[next(text for text, token in vocabulary.items() if token == place)], whole["model"]["merges"][-1]
-    vocabulary["<|picture|>"] = place
-    whole["added_tokens"].append(whole["added_tokens"][0] | {"id": place, "content": "<|picture|>"})
-    file.write_text(json.dumps(whole, ensure_ascii=False))
 
 
 def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:
