@@ -153,7 +153,13 @@ _TESTS = {
         "engine/test_engine_faults",
         *_COMPANY,
     ),
-    "engine/runtime/rounds": ("engine/test_round_statistics", *_ROUND, *_COMPANY, "engine/test_background"),
+    "engine/runtime/rounds": (
+        "engine/test_round_statistics",
+        *_ROUND,
+        *_COMPANY,
+        "engine/test_exactness",
+        "engine/test_background",
+    ),
     "engine/runtime/sharing": ("unit/test_sharing",),
     "engine/runtime/writing": _COMPANY,
 }
