@@ -85,7 +85,6 @@ _LOW, _NORMAL, _HIGH = PictureDetail.LOW, PictureDetail.NORMAL, PictureDetail.HI
     ("family", "size", "detail", "tokens"),
     [
         ("qwen", (640, 480), _NORMAL, 20 * 15),
-        ("qwen", (1000, 1000), _NORMAL, 31 * 31),
         ("qwen", (4000, 3000), _NORMAL, 41 * 30),
         ("qwen", (4000, 3000), _LOW, 20 * 15),
         ("qwen", (4000, 3000), _HIGH, 73 * 55),
@@ -98,10 +97,8 @@ _LOW, _NORMAL, _HIGH = PictureDetail.LOW, PictureDetail.NORMAL, PictureDetail.HI
         *((family, (640, 480), _HIGH, 38 * 28) for family in ("gemma 4", "gemma 4 12b")),
         ("gemma 4", (10, 10), _NORMAL, 16 * 16),
         ("gemma 4", (2000, 4), _NORMAL, 280),
-        ("gemma 4", (4, 300), _NORMAL, 144),
         ("mistral", (640, 480), _NORMAL, (23 + 1) * 18),  # each line ends in a token
         ("mistral", (4000, 3000), _HIGH, (55 + 1) * 42),
-        ("mistral", (4000, 3000), _NORMAL, (40 + 1) * 31),
         ("mistral", (1, 1), _NORMAL, 1 + 1),
         ("mistral", (1, 9000), _NORMAL, (1 + 1) * 55),
         ("lfm2", (640, 480), _HIGH, 2 + 18 * 13),
@@ -125,26 +122,21 @@ def test_tokens_follow_from_the_size(
         (_CONFIG, {"min_pixels": 10, "max_pixels": 2**40}),
         (_CONFIG, {"image_std": [0.0, 0.5, 0.5]}),
         (_CONFIG, {"image_mean": [float("nan"), 0.5, 0.5]}),
-        (_CONFIG, {"image_mean": [0.5]}),
         (_CONFIG, {"resample": 7}),
         (_CONFIG | {"vision_config": _VISION | {"num_heads": 2**30}}, _PICTURES),
         (_CONFIG | {"vision_config": _VISION | {"num_heads": 3}}, _PICTURES),
         (_CONFIG | {"vision_config": _VISION | {"depth": 10**9}}, _PICTURES),
         (_CONFIG | {"vision_config": _VISION | {"hidden_size": 2**31}}, _PICTURES),
         (_MISTRAL | {"spatial_merge_size": 0}, {}),
-        (_MISTRAL | {"vision_feature_layer": -2}, {}),
         (_MISTRAL | {"vision_config": {"patch_size": 65}}, {}),
         (_MISTRAL, {"size": {"longest_edge": 2**14}}),
         (_MISTRAL, {"size": {"longest_edge": 20}}),
         (_LFM2 | {"tile_size": 500}, {}),
-        (_LFM2 | {"tile_size": 2**20}, {}),
         (_LFM2 | {"max_tiles": 2**20}, {}),
         (_LFM2 | {"max_image_tokens": 2**30}, {}),
     ],
 )
-def test_numbers_and_towers_that_cannot_be_are_refused(
-    tmp_path: Path, config: dict[str, object], pictures: dict[str, object]
-) -> None:
+def test_impossible_numbers_are_refused(tmp_path: Path, config: dict[str, object], pictures: dict[str, object]) -> None:
     with pytest.raises(CannotSee) as refused:
         picture_tokens(_folder(tmp_path, config, pictures), 4000, 3000)
     assert refused.value.why is SightRefusal.DAMAGED
@@ -172,7 +164,5 @@ _LLAVA: dict[str, object] = {"model_type": "llava", "vision_config": {"model_typ
         ),
     ],
 )
-def test_a_model_sees_by_its_config_and_its_tensors(
-    config: dict[str, object], tensors: list[str], why: SightRefusal | None
-) -> None:
+def test_which_models_see(config: dict[str, object], tensors: list[str], why: SightRefusal | None) -> None:
     assert sight_refusal(config, tensors) is why
