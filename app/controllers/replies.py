@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
 from app.system.energy import Slowdown
 from app.system.worker import RETRY_INTERVAL_MS
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
-from app.view_models.transcript import TranscriptMessage, TranscriptModel
+from app.view_models.transcript import TranscriptMessage, TranscriptModel, transcript_row
 from engine import (
     ChatEngine,
     EngineError,

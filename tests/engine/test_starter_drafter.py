@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 
 from engine import (
-    DrafterDoesNotFit,
     Engine,
     Finished,
     Message,
     MessageRole,
-    ModelFailed,
     ModelReady,
     Request,
     Sampling,
@@ -27,7 +25,6 @@ from engine import (
 )
 from engine.drafting.proposers.features import Context
 from tests.helpers.engine_client import EngineClient
-from tests.helpers.tiny_families import save_family
 
 MOST_BYTES = 1_500_000
 STARTER = Path(__file__).parents[2] / "resources" / "starter"
@@ -109,14 +106,3 @@ def test_it_drafts_well_in_both_turns_and_behind_an_edit_and_no_token_depends_on
 @cache
 def plain(client: EngineClient, chat: Chat) -> tuple[int, ...]:
     return client.run(asked(chat, drafts=False)).tokens
-
-
-@pytest.mark.expect_log("could not load")
-def test_another_main_model_refuses_it(tmp_path: Path) -> None:
-    save_family("dense", tmp_path / "main")
-    client = EngineClient(Engine())
-    for name in DRAFTERS:
-        result = client.load(tmp_path / "main", STARTER / name)
-        assert isinstance(result, ModelFailed)
-        assert isinstance(result.error, DrafterDoesNotFit)
-    assert client.engine.close()

@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
+from app.controllers.asking import block_of, prompt_of
 from app.controllers.attachments import MOST_FILES, AttachmentController
-from app.controllers.messages import block_of, prompt_of
 from app.documents import reading
 from app.documents.reading import read_file
 from app.storage import Attachment, AttachmentKind

@@ -37,9 +37,7 @@ def paced(monkeypatch: pytest.MonkeyPatch, piece: int, every_s: float) -> tuple[
 
 
 @pytest.mark.parametrize("piece", [1, 1000])
-def test_a_line_that_drips_or_brings_no_answer_is_no_better_than_a_silent_one(
-    monkeypatch: pytest.MonkeyPatch, piece: int
-) -> None:
+def test_a_line_that_drips_or_brings_no_answer_is_silent(monkeypatch: pytest.MonkeyPatch, piece: int) -> None:
     """Answers that only announce another, or headers, are none, however many there are."""
     line, stream = paced(monkeypatch, piece, 1.0)
     for _ in range(21):  # the first byte, and a timeout after it
@@ -50,9 +48,7 @@ def test_a_line_that_drips_or_brings_no_answer_is_no_better_than_a_silent_one(
 
 
 @pytest.mark.parametrize(("size", "every_s"), [(LEAST_BYTES_PER_S, 1.0), (1 << 16, 0.0)])
-def test_an_answer_is_read_however_slow_or_long_it_is(
-    monkeypatch: pytest.MonkeyPatch, size: int, every_s: float
-) -> None:
+def test_a_slow_or_long_answer_is_read(monkeypatch: pytest.MonkeyPatch, size: int, every_s: float) -> None:
     _, stream = paced(monkeypatch, size, every_s)
     pieces = iter(lambda: stream.read(1 << 16, TIMEOUT_S), b"")
     for _, piece in zip(range(1000), progressing(stream, pieces), strict=False):

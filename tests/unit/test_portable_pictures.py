@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from app.controllers import exports
+from app.controllers.asking import request_messages
 from app.controllers.exports import Exported
 from app.controllers.imports import chat_of, keep_pictures
-from app.controllers.messages import request_messages
 from app.documents.picture_values import as_stored, read_image
 from app.portable import own
 from app.portable.child import understood
@@ -73,9 +73,7 @@ def test_a_picture_of_several_versions_of_a_message_is_written_once_and_comes_ba
     assert elsewhere.get(picture.digest) == here.get(picture.digest)
 
 
-def test_of_too_many_pictures_for_an_import_the_words_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_of_a_chat_with_too_many_pictures_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = Pictures(tmp_path / "a" / "chats.db")
     chat = a_chat(here)
     (message,) = chat.messages
@@ -195,9 +193,7 @@ def test_pictures_are_files_beside_the_markdown(tmp_path: Path) -> None:
     assert not (tmp_path / "Bare").exists()
 
 
-def test_where_the_markdown_finds_no_room_no_folder_of_pictures_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_no_folder_of_pictures_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pictures = Pictures(tmp_path / "a" / "chats.db")
     chat = a_chat(pictures)
 

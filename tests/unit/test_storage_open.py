@@ -87,9 +87,7 @@ def test_a_run_without_the_disk_has_chats_and_leaves_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.expect_log("cannot be opened")
-def test_a_file_that_can_be_opened_and_not_written_makes_way_for_a_run_in_memory(
-    tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_locked_starts_in_memory(tmp_path: Path, owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reply was cut, and its mark cannot be changed: the disk is full, or somebody holds the file."""
     path = owner.storage.path
     with closing(Database(path)) as database:

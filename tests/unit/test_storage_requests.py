@@ -88,6 +88,11 @@ def test_a_row_outlives_its_chat_and_says_nothing_of_it(stores: Stores) -> None:
     stores.database.execute("DELETE FROM chats")
     (request,) = stores.requests.recent(10)
     assert (request.title, request.stats) == ("", GAIN)
+    reply = record(stores, GAIN)
+    stores.requests.clear()
+    assert stores.requests.recent(10) == []
+    assert stores.requests.totals(Grouping.PAIR) == []
+    assert stores.messages.message(reply) is not None
 
 
 def test_rates_of_a_total_are_those_of_one_long_reply(stores: Stores) -> None:
@@ -151,14 +156,6 @@ def test_no_impossible_number_breaks_the_table_or_a_total(stores: Stores) -> Non
     totals = [total for grouping in Grouping for total in stores.requests.totals(grouping)]
     assert all(total_cells(total) for total in totals)
     assert max(total.drafted.generated_tokens for total in totals) < 1e6
-
-
-def test_clearing_forgets_the_rows_and_keeps_the_messages(stores: Stores) -> None:
-    reply = record(stores, GAIN)
-    stores.requests.clear()
-    assert stores.requests.recent(10) == []
-    assert stores.requests.totals(Grouping.PAIR) == []
-    assert stores.messages.message(reply) is not None
 
 
 def test_an_end_that_is_stored_twice_has_one_row(stores: Stores) -> None:
