@@ -107,7 +107,7 @@ def test_a_new_line_at_the_end_leaves_what_is_above_unpainted(open_transcript: O
     harness = open_transcript([*long_chat(4), reply(9, "", ReplyStatus.STREAMING)])
     harness.model.append_text(9, f"Text\n\n{PARAGRAPH * 12}\n\n```python\nfirst = 1\n\n")
     QTest.qWait(20)
-    painted, page = Painted(harness.view.viewport()), harness.view.viewport().width() * harness.view.page_px()
+    painted, page = Painted(harness.view.viewport()), harness.view.viewport().width() * harness.view.viewport().height()
     for number in range(3):
         top = harness.value
         harness.model.append_text(9, f"line = {number}\n\nline = {number}")
@@ -122,7 +122,7 @@ def test_a_step_of_the_wheel_paints_what_comes_into_sight_and_no_more(open_trans
     view = harness.view
     for _ in range(8):  # until there are enough widgets
         wheel(view.viewport(), 120)
-    painted, page = Painted(view.viewport()), view.viewport().width() * view.page_px()
+    painted, page = Painted(view.viewport()), view.viewport().width() * view.viewport().height()
     for step in range(15):
         wheel(view.viewport(), 120 if step < 10 else -120)
     assert view.jump_button.isVisible()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
+from app.views.transcript.text_parts import ReadOnlyText
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, question, reply
 
 COLUMNS = 24
@@ -30,8 +30,7 @@ def harness(qtbot: QtBot) -> TranscriptHarness:
 
 
 def text_of(harness: TranscriptHarness, kind: PartKind) -> ReadOnlyText:
-    widget: object = harness.parts(kind)[0].widget
-    text = widget.text if isinstance(widget, SelectableInside) else widget
+    text = harness.parts(kind)[0].selectable
     assert isinstance(text, ReadOnlyText)
     return text
 
