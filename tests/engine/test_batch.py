@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
 
 import mlx.core as mx
 import pytest
 
 from engine import (
     DraftingState,
-    FinishReason,
     InternalError,
     OutOfMemory,
     PromptProgress,
@@ -30,7 +27,6 @@ from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
-from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
 from engine.runtime.sharing import BatchWay, Sharing
 from tests.engine.batch_harness import (
@@ -70,23 +66,6 @@ def requests(sampling: Sampling, speculation: Speculation | None = None) -> list
 def steer(harness: Harness, replies: list[Recorder], speculation: Speculation) -> None:
     for reply in replies:
         harness.scheduler.set_speculation(reply.queued.id, speculation)
-
-
-def test_what_the_store_takes_to_give_is_of_reading_not_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock of the test: a long chat's rows may have to come from a disk."""
-    now, take = [100.0], PrefixStore.take
-
-    def taken(*arguments: Any, **options: Any) -> Sequence:
-        now[0] += 5
-        return take(*arguments, **options)
-
-    monkeypatch.setattr(PrefixStore, "take", taken)
-    for module in ("queued", "rounds"):
-        monkeypatch.setattr(f"engine.runtime.{module}.time", SimpleNamespace(perf_counter=lambda: now[0]))
-    harness = Harness(model("qwen3"))
-    heard = harness.submit(asking(prompt(9), 4, speculation=Speculation.off()))
-    harness.run_dry()
-    assert (heard.finished.stats.queued_s, heard.finished.stats.prefill_s) == (0, 5)
 
 
 @pytest.mark.parametrize("family", fair(EVERY_FAMILY, "gemma3_text"))
@@ -167,29 +146,6 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
         assert between == after
         assert stats.shared_rounds >= 11
     assert stats.drafting is DraftingState.ACTIVE
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("family", "seed"), sampled(["qwen3", "gemma3_text", "qwen3_5"], range(2)))
-def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
-    """Sixteen replies that come, go and are cancelled at random: each says a beginning of what it would say alone."""
-    dice = random.Random(seed)
-    harness = Harness(model(family), draft())
-    heard: list[tuple[Recorder, Request]] = []
-    for salt in range(16):
-        sampling = dice.choice(list(SAMPLINGS.values()))
-        asked = asking(prompt(dice.randint(1, 30), salt), dice.randint(1, 24), replace(sampling, seed=salt))
-        heard.append((harness.submit(asked), asked))
-        for _ in range(dice.choice([0, 0, 1, 5, 12])):
-            harness.scheduler.step()
-        if dice.random() < 0.2:
-            harness.scheduler.cancel(dice.choice(heard)[0].queued.id)
-    harness.run_dry()
-
-    for reply, asked in heard:
-        whole = alone(family, asked).tokens
-        cancelled = reply.finished.reason is FinishReason.CANCELLED
-        assert reply.tokens == (whole[: len(reply.tokens)] if cancelled else whole)
 
 
 @pytest.mark.usefixtures("short_chunks")

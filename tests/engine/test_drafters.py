@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -44,8 +43,6 @@ from engine.models.drafter_kinds import KINDS
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_draft
-from engine.runtime.sharing import BatchWay
-from engine.runtime.writing import Writing
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS
@@ -364,29 +361,6 @@ def test_several_replies_at_once_and_back(client: EngineClient, pair: Pair, draf
     whole(pair, drafts)
 
 
-@pytest.mark.slow
-@a_block_in_company
-def test_sharing_and_taking_turns_may_alternate_at_any_step(
-    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
-    plain = [client.run(asked(prompt, GREEDY, 28, drafts=False)).finished.tokens for prompt in prompts]
-    coin, gone = Random(4), set[BatchWay]()
-
-    def way(writing: Writing, _: object) -> BatchWay:
-        chosen = coin.choice([way for way in BatchWay if way is not BatchWay.DRAFTED or writing._pair.can_draft])
-        gone.add(chosen)
-        return chosen
-
-    monkeypatch.setattr(Writing, "way", way)
-    replies = client.run_all([asked(prompt, GREEDY, 28) for prompt in prompts])
-
-    assert BatchWay.DRAFTED in gone or pair.main.name != "dense"
-    assert [reply.tokens for reply in replies] == plain
-    assert any(reply.stats.shared_rounds and reply.stats.draft_rounds for reply in replies)
-    whole(pair, drafts)
-
-
 @of_a_block
 def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: Pair) -> None:
     plain = client.run(asked(FIRST, GREEDY, 28, drafts=False)).finished.tokens
@@ -407,39 +381,6 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
     cut = client.run(asked(FIRST, GREEDY, 28), cancel).tokens
     assert cut == plain[: len(cut)]
     assert client.run(asked(FIRST, GREEDY, 28)).tokens == plain
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("turns", "restarted"), sampled([1, 3], {"": False, "restarted": True}, rest=pytest.mark.slow))
-@of_pairs("eagle3-hybrid", slow=["eagle3-dense", *_EVERY_KIND])
-def test_of_turns_without_drafts_no_more_is_read_again_than_those(
-    pair: Pair, kept: Path, drafts: Drafts, monkeypatch: pytest.MonkeyPatch, turns: int, restarted: bool
-) -> None:
-    """Of a window or a recurrent state the one stays from which that can be read."""
-    begun, begun_again = list[int](), Context._begun_again
-
-    def noted(context: Context) -> Any:
-        again = begun_again(context)
-        begun.append(again[0].caches.position)
-        return again
-
-    monkeypatch.setattr(Context, "_begun_again", noted)
-    engine = Engine(kept)
-    client = EngineClient(engine)
-    client.load(pair.main, pair.drafter)
-    chat = (*FIRST, *client.run(asked(FIRST, GREEDY)).finished.tokens)
-    drafted = len(chat) - 1
-    for _ in range(turns):
-        chat += (*QUESTION, *client.run(asked((*chat, *QUESTION), GREEDY, drafts=False)).finished.tokens)
-    if restarted:
-        assert engine.close()
-        engine = Engine(kept)
-        client = EngineClient(engine)
-        client.load(pair.main, pair.drafter)
-    check(client, (*chat, *QUESTION), GREEDY)
-    assert begun == [drafted]
-    assert engine.close()
-    whole(pair, drafts)
 
 
 @a_block_in_company

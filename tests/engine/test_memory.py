@@ -31,7 +31,6 @@ from engine import (
 )
 from engine.decoding.sequence import Sequence
 from engine.models import fit, loading, memory
-from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
 from engine.runtime.queued import QueuedReply
@@ -39,27 +38,9 @@ from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.loading import load_draft, load_model
-from tests.helpers.tiny_families import FAMILIES, WINDOW
-from tests.helpers.tiny_models import build, qwen3_config, save
 
 PROMPT = tuple(40 + (7 * n) % 90 for n in range(64))
 GIB = 1 << 30
-
-
-@pytest.mark.parametrize("kind", list(FAMILIES))
-def test_what_a_chat_takes_is_foretold(models: dict[str, LoadedModel], kind: str) -> None:
-    """The figures made of shapes alone, against caches that have read something."""
-    model = models[kind]
-    sequence = Sequence(model, list(PROMPT * 8))
-    while sequence.uncached > 1:
-        sequence.prefill_chunk()
-    rows = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "KVCache")
-    read = -(-sequence.caches.position // 256) * 256  # mlx-lm makes room for so many at a time
-
-    assert model.need.token_bytes * read == rows
-    states = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "ArraysCache")
-    window = 2 * (WINDOW * 2 * 16 * 4) if kind == "window" else 0
-    assert model.need.fixed_bytes == states + window
 
 
 def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(
@@ -305,18 +286,3 @@ def fresh(scheduler: Scheduler) -> Scheduler:
     other = Scheduler()
     other.set_main(scheduler.main)
     return other
-
-
-def test_estimating_reads_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many key-value heads and a long context: the weights would fit, a chat would not."""
-    config = qwen3_config(num_key_value_heads=64, num_attention_heads=64, head_dim=64, max_position_embeddings=40_000)
-    folder = save(build(config), config, tmp_path)
-    monkeypatch.setattr(loading, "available_bytes", lambda: 64 << 20)
-    mx.reset_peak_memory()
-    before = mx.get_active_memory()
-    with pytest.raises(ModelTooLarge) as refusal:
-        load_model(folder)
-
-    assert refusal.value.context_tokens == LEAST_CONTEXT_TOKENS
-    assert refusal.value.needed_bytes > 64 << 20
-    assert mx.get_peak_memory() - before < 1 << 20 < (folder / "model.safetensors").stat().st_size

@@ -15,7 +15,6 @@ from mlx_lm.sample_utils import make_logits_processors
 
 import engine.models.loading  # noqa: F401  as in the engine, nothing is compiled at run time
 from engine import Acceptance, Sampling
-from engine.decoding import sampling as module
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.sampling import Sampler, filtered, gumbel_noise, keyed_uniform
 
@@ -195,28 +194,6 @@ def test_rejection_draws_tokens_in_a_row_as_enumeration_says(sampling: Sampling,
 # Noise.
 
 
-def test_every_kind_of_draw_at_a_position_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A draft's noise, XTC's coin, the coin of acceptance and the noise of a redraw: none may tell of another."""
-    seeds: dict[str, set[int]] = {"coins": set(), "noise": set()}
-
-    def told(kind: str, draw: Callable[..., mx.array]) -> Callable[..., mx.array]:
-        def drawn(seed: int, *others: int) -> mx.array:
-            seeds[kind].add(seed)
-            return draw(seed, *others)
-
-        return drawn
-
-    monkeypatch.setattr(module, "keyed_uniform", told("coins", keyed_uniform))
-    monkeypatch.setattr(module, "gumbel_noise", told("noise", gumbel_noise))
-    sampling = replace(SAMPLED, xtc_probability=0.5, xtc_threshold=0.1)
-    drawing = sampler(sampling, acceptance=Acceptance.REJECTION)
-    draft = drawing.draft(logprobs_of(1), 3, None, SCALES, 0)
-    drawing.verify(mx.repeat(logprobs_of(2), 2, axis=0), 3, draft)
-
-    assert [len(kind) for kind in seeds.values()] == [2, 2]
-    assert len(seeds["coins"] | seeds["noise"]) == 4
-
-
 @pytest.mark.parametrize(
     "draw", [keyed_uniform, lambda seed, at, rows: gumbel_noise(seed, at, rows, VOCABULARY)], ids=["coins", "noise"]
 )
@@ -313,46 +290,6 @@ def test_replies_drawn_together_draw_what_each_would_alone(sampling: Sampling) -
 
 
 # Penalties.
-
-
-@pytest.mark.parametrize(
-    "penalty",
-    [
-        {"repetition_penalty": 1.4},
-        {"presence_penalty": 0.6},
-        {"frequency_penalty": 0.4},
-        {"repetition_penalty": 0.8, "presence_penalty": -0.5, "frequency_penalty": 0.3},
-        {"logit_bias": ((1, 2.0), (4, -3.0))},
-    ],
-    ids=str,
-)
-def test_penalties_are_mlx_lms_over_all_that_stands_before_a_row(penalty: dict[str, Any]) -> None:
-    """The prompt, what was committed since, and the drafted tokens before each row."""
-    prompt, committed, drafted = [0, 1, 1], [2, 2], [3, 0, 3]
-    whole = 100
-    known = {"repetition_penalty": None, "presence_penalty": None, "frequency_penalty": None, **penalty}
-    process = sample_utils.make_logits_processors(
-        dict(penalty.get("logit_bias", ())) or None,
-        known["repetition_penalty"],
-        whole,
-        known["presence_penalty"],
-        whole,
-        known["frequency_penalty"],
-        whole,
-    )
-    for seed in range(30):
-        logits = mx.concatenate([logprobs_of(10 * seed + row) + 1.5 for row in range(4)])
-        drawing = sampler(Sampling(temperature=0, **penalty), prompt)
-        drawing.commit(committed)
-        expected = []
-        for row in range(4):
-            processed = logits[row : row + 1]
-            for processor in process:
-                processed = processor(mx.array([*prompt, *committed, *drafted[:row]]), processed)
-            expected.append(mx.argmax(processed).item())
-
-        assert drawing.draw(logits, 5, mx.array(drafted)).tolist() == expected
-        assert drawing.draw(logits[2:3], 7, mx.array(drafted[:2])).tolist() == expected[2:3]
 
 
 # Guesses of a draft.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import queue
 import socket
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
@@ -24,21 +22,15 @@ from engine import (
     EngineError,
     EngineState,
     Event,
-    ModelFailed,
     ModelReady,
-    ModelRole,
     ModelTooLarge,
-    NoModelLoaded,
     RepliesUnderWay,
     ServedModel,
-    ServerOptions,
 )
 from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
-from engine.server.model_queue import ModelQueue
 from engine.server.ollama import keep_alive_of
 from engine.server.problems import Problem
-from engine.server.served_models import ServedModels
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
@@ -227,25 +219,6 @@ def test_a_draft_that_is_named_is_loaded_and_the_former_comes_back(two: FakeEngi
         assert served.chat("x")["hunch"]["draft_model"] == "Draft-1B"
 
 
-def test_a_draft_that_is_on_its_way_is_not_begun_again(two: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    two.models[LESSER.folder] = LESSER
-    shelf = EngineShelf(two, [ServedModel(MAIN, DRAFT, chosen=True)], [LESSER])
-    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
-        with monkeypatch.context() as loading:
-            state = two.state
-            loading.setattr(two, "state", lambda: replace(state(), loading_draft=LESSER.folder))
-            asked = asking.submit(served.chat, "x", draft_model="Lesser-1B", ttl=0)
-            served.wait_for_requests(1)
-            states_of(served)  # by now that one is in the line
-        heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        two.subscribe(heard.put)
-        two.set_draft(LESSER.folder, lambda event: None)
-        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
-        while two.state().draft != DRAFT:  # and it goes as any that came for a client
-            heard.get(timeout=PATIENCE_S)
-    assert two.drafts.count(LESSER.folder) == 1
-
-
 def test_who_waits_for_another_model_is_told_so_and_has_its_turn(two: FakeEngine) -> None:
     two.gate.hold()
     with until_none_is_loaded(two), serving(two, shelf=shelf_of(two), silence_s=0.05, begin_s=0.05) as served:
@@ -351,19 +324,6 @@ class Late(EngineShelf):
         self.calls.put(lambda: super(Late, self).take_away(model))
 
 
-def test_a_draft_that_failed_with_another_main_model_refuses_none(two: FakeEngine) -> None:
-    two.models[LESSER.folder] = LESSER
-    shelf = Late(two)
-    shelf.drafts = lambda: [LESSER]  # type: ignore[method-assign]
-    with serving(two, shelf=shelf) as served, ThreadPoolExecutor(1) as asking:
-        asked = asking.submit(served.chat, "x", model="Other-4B", draft_model="Lesser-1B")
-        come = shelf.calls.get(timeout=PATIENCE_S)
-        two.tell(lambda event: None, ModelFailed(ModelRole.DRAFT, LESSER.folder, NoModelLoaded()))
-        states_of(served)  # by now that was heard
-        come()
-        assert asked.result(PATIENCE_S)["hunch"]["draft_model"] == "Lesser-1B"
-
-
 def test_none_is_let_into_a_model_that_another_is_about_to_replace(two: FakeEngine) -> None:
     shelf = Late(two)
     with serving(two, shelf=shelf) as served:
@@ -421,25 +381,6 @@ def test_a_model_that_its_owner_alone_loads_is_refused_as_such(two: FakeEngine) 
         assert (refused.status_code, refused.headers["x-should-retry"]) == (409, "false")
         assert "is installed, but not loaded" in refused.json()["error"]["message"]
         assert list(states_of(served)) == ["Main-8B"]
-
-
-def test_without_a_shelf_none_waits_for_a_model_that_was_unloaded(two: FakeEngine) -> None:
-    """As it was named, and before it was the client's turn."""
-
-    async def wait() -> Problem:
-        models = ServedModels(two, None, any_name=False)
-        line = ModelQueue(two, None, models, ServerOptions(), lambda: None)
-        model = models.find("Main-8B")
-        with until_none_is_loaded(two):
-            two.unload(lambda _: None)
-        turn = line.join(model)
-        with pytest.raises(Problem) as refused:
-            await asyncio.wait_for(turn.admitted, PATIENCE_S)
-        line.leave(turn)
-        line.close()
-        return refused.value
-
-    assert asyncio.run(wait()).code == "model_not_loaded"
 
 
 def test_any_name_is_the_chosen_model_unless_it_is_one(two: FakeEngine) -> None:

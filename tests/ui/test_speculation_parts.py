@@ -101,7 +101,7 @@ def test_totals_and_clearing_them_and_the_first_token_of_a_lap_is_one_token(app:
     assert figures(1).startswith("1토큰 · ")
 
 
-def test_requests_are_kept_over_restarts_and_shown_page_by_page(
+def test_requests_are_kept_and_shown_page_by_page(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -126,9 +126,7 @@ def test_requests_are_kept_over_restarts_and_shown_page_by_page(
         qtbot.waitUntil(lambda: [total.requests for total in page.totals.totals] == [4])
 
 
-def test_of_very_many_requests_the_oldest_leave_the_table_and_those_of_chats_come_back_when_asked_for(
-    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_requests_leave_the_table(app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of programs leave it for good."""
     monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 2)
     page, table = page_of(app, qtbot), app.chats.requests
@@ -171,9 +169,7 @@ def test_a_pair_that_lost_is_turned_off_and_on_again(app: AppHarness, qtbot: QtB
     assert not cards.off_row.isVisibleTo(cards)
 
 
-def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_off_and_a_fixed_length(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_the_picker_changes_how_a_chat_drafts(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
     app.window.open_picker()
@@ -215,7 +211,7 @@ def test_the_picker_changes_how_the_open_chat_drafts_and_banners_undo_turning_of
 # From a message
 
 
-def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.ask(qtbot, "Two?")
     first = app.chats.transcript.messages[1].id
@@ -235,13 +231,6 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them_and_tab_goes_there
     assert app.window.inspector.panel.isVisible()
     assert app.window.inspector.message_id == first
 
-    inspector = app.window.inspector
-    follower = inspector.nextInFocusChain()
-    while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
-        follower = follower.nextInFocusChain()
-    assert follower is not None
-    assert inspector.panel.isAncestorOf(follower)
-
 
 # Races
 
@@ -252,9 +241,7 @@ def race_of(app: AppHarness, qtbot: QtBot) -> Race:
     return app.application.speculation.race
 
 
-def test_a_race_writes_the_same_prompt_plainly_and_drafted_compares_them_and_ends_with_the_app(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_race_compares_plain_and_drafted(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     QTest.keyClick(app.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
@@ -309,41 +296,38 @@ def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(state: 
     assert "saved" not in said
 
 
-def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_ran(qapp: QApplication) -> None:
-    """Where the times of the laps say something else, the machine was busy in one of them."""
-    plain = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
-    drafted = RequestStats(
-        generated_tokens=101, rounds=51, draft_rounds=50, drafted=100, accepted=50, decode_s=2.0, plain_rounds=50.0
-    )
-    for decode_s, said in ((2.0, "saved 2.00 s: 2.0× faster."), (1.0, "Undisturbed: 2.0× faster.")):
-        laps = (plain, replace(drafted, decode_s=decode_s))
-        view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
-        assert read(verdict(view)).endswith(said)
-        assert gain_text(laps[1]) in read(verdict(view))
-    loser = replace(drafted, plain_rounds=200.0, decode_s=1.0)
-    view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in (plain, loser)))
-    assert view.is_disturbed
-    assert verdict(view).endswith("times are rough.")
-    slower = replace(loser, decode_s=8.0), replace(drafted, plain_rounds=100.0, decode_s=4.0)
-    for drafts in slower:  # both say the same, of a machine that had something else to do
-        view = RaceView(
-            RaceState.DONE,
-            (
-                Lap(LapState.DONE, stats=replace(plain, decode_s=2.0), tokens=(7,)),
-                Lap(LapState.DONE, stats=drafts, tokens=(7,)),
-            ),
-        )
-        assert view.is_disturbed
-        assert verdict(view).endswith("times are rough.")
-    for decode_s, said in ((2.0, "Too short to be sure. Try a longer prompt."), (4.0, "Too close to call.")):
-        laps = (plain, replace(drafted, decode_s=decode_s, plain_rounds_error=1.0))
-        view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
-        assert verdict(view).endswith(said)
+PLAIN = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
+DRAFTED = RequestStats(
+    generated_tokens=101, rounds=51, draft_rounds=50, drafted=100, accepted=50, decode_s=2.0, plain_rounds=50.0
+)
 
 
-def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting_says_why_the_words_differ(
-    app: AppHarness, qtbot: QtBot
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    ("plain_s", "drafted", "disturbed", "said"),
+    [
+        (4.0, DRAFTED, False, "saved 2.00 s: 2.0× faster."),
+        (4.0, replace(DRAFTED, decode_s=1.0), True, "Undisturbed: 2.0× faster."),
+        (4.0, replace(DRAFTED, plain_rounds=200.0, decode_s=1.0), True, "times are rough."),
+        # Both say the same, of a machine that had something else to do.
+        (2.0, replace(DRAFTED, plain_rounds=200.0, decode_s=8.0), True, "times are rough."),
+        (2.0, replace(DRAFTED, plain_rounds=100.0, decode_s=4.0), True, "times are rough."),
+        (4.0, replace(DRAFTED, plain_rounds_error=1.0), None, "Too short to be sure. Try a longer prompt."),
+        (4.0, replace(DRAFTED, decode_s=4.0, plain_rounds_error=1.0), None, "Too close to call."),
+    ],
+)
+def test_the_verdict_has_the_figure_of_the_reply(
+    plain_s: float, drafted: RequestStats, disturbed: bool | None, said: str
 ) -> None:
+    """Where the times of the laps say something else, the machine was busy in one of them."""
+    laps = (replace(PLAIN, decode_s=plain_s), drafted)
+    view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
+    assert read(verdict(view)).endswith(said)
+    assert disturbed in (None, view.is_disturbed)
+    assert gain_text(drafted) in read(verdict(view)) or "faster" not in said
+
+
+def test_a_race_gives_way_to_a_reply(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     asked: list[Request | None] = []
@@ -374,9 +358,7 @@ def test_a_race_gives_way_to_a_reply_and_goes_on_and_one_of_the_fastest_drafting
         assert ("rounding" in verdict(race.view)) is greedy
 
 
-def test_a_double_click_on_race_does_not_stop_it_but_closing_its_window_does_or_its_model_going(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_double_click_on_race_does_not_stop_it_but_closing_its_window_does(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
@@ -401,21 +383,8 @@ def test_a_double_click_on_race_does_not_stop_it_but_closing_its_window_does_or_
     app.engine.gate.open()
     qtbot.waitUntil(lambda: not app.engine.state().running)
 
-    race = race_of(app, qtbot)
-    app.engine.gate.hold()
-    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
-    qtbot.waitUntil(lambda: race.view.state is RaceState.RUNNING)
-    app.models.eject()
-    app.models.switch_now()
-    app.engine.gate.open()
-    qtbot.waitUntil(lambda: race.view.state is not RaceState.RUNNING)
-    qtbot.waitUntil(lambda: not app.engine.state().running)
-    assert app.window.speculation.race_window is not None
 
-
-def test_a_race_says_why_it_cannot_run_loads_what_was_taken_out_of_memory_and_needs_a_draft(
-    app: AppHarness, qtbot: QtBot
-) -> None:
+def test_a_race_says_why_it_cannot_run(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.engine.scripts.append(Script(pieces=(), error=ContextTooLong(limit_tokens=4_096, actual_tokens=50_000)))
     app.window.speculation.open_race(app.chats.transcript.messages[-1].id)

@@ -27,7 +27,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind
 from app.views.transcript.text_parts import TextPart
 from tests.helpers.hostile_markdown import ROWS, WHOLE, texts
-from tests.helpers.transcript_harness import TranscriptHarness, reply
+from tests.helpers.transcript_harness import Opener, TranscriptHarness, reply
 
 _TOUCHED = (
     "open",
@@ -68,14 +68,12 @@ WATCH = Watch()
 
 
 @pytest.fixture
-def harness(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> TranscriptHarness:
+def harness(open_transcript: Opener, monkeypatch: pytest.MonkeyPatch) -> TranscriptHarness:
     def opened(url: object) -> bool:
         raise AssertionError(f"{url} was opened")
 
     monkeypatch.setattr(QDesktopServices, "openUrl", opened)
-    harness = TranscriptHarness([])
-    qtbot.addWidget(harness.view)
-    return harness
+    return open_transcript([])
 
 
 def show(harness: TranscriptHarness, text: str) -> None:
@@ -94,9 +92,7 @@ def show(harness: TranscriptHarness, text: str) -> None:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("text", WHOLE)
-def test_nothing_is_loaded_or_opened_and_every_link_is_one_of_the_web_or_of_mail(
-    harness: TranscriptHarness, text: str
-) -> None:
+def test_nothing_is_loaded_and_links_are_of_the_web_or_mail(harness: TranscriptHarness, text: str) -> None:
     with WATCH.nothing():
         show(harness, text)
     for part, _ in harness.view.visible_parts.shown():
