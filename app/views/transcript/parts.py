@@ -76,8 +76,9 @@ class Part:
         """Of its text, on the page. It has a widget."""
         text: object = self.selectable
         assert isinstance(text, QWidget)
-        assert isinstance(self.widget, QWidget)
-        return text.mapTo(self.widget.parentWidget(), QPoint(0, 0))
+        assert self.widget is not None
+        outer = as_widget(self.widget)
+        return outer.pos() + text.mapTo(outer, QPoint(0, 0))
 
     def rect_of(self, char: int) -> QRect:
         """A caret before this character of its text, on the page."""
