@@ -169,7 +169,7 @@ def _rising(texts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _between(marks: list[tuple[float, float]], x: float) -> float:
-    """What is at `x` on the line through the marks, which rise in both directions."""
+    """Interpolates between the marks, which rise in both coordinates."""
     place = min(max(bisect_right(marks, x, key=lambda mark: mark[0]) - 1, 0), len(marks) - 2)
     first_x, first_y = marks[place]
     last_x, last_y = marks[place + 1]
