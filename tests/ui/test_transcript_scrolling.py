@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
-from app.views.transcript.text_parts import ReadOnlyText, SelectableInside, TextPart
+from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -266,8 +266,7 @@ def wide(open_transcript: Opener) -> TranscriptHarness:
 
 
 def text_of(harness: TranscriptHarness, kind: PartKind) -> ReadOnlyText:
-    widget: object = harness.parts(kind)[0].widget
-    text = widget.text if isinstance(widget, SelectableInside) else widget
+    text = harness.parts(kind)[0].selectable
     assert isinstance(text, ReadOnlyText)
     return text
 
