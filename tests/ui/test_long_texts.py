@@ -5,12 +5,14 @@ A sample of `tests/drills/test_growth.py`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -18,6 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from app.markup.safe_code import safe_code
 from app.theme import Theme
+from app.view_models.transcript import TranscriptMessage
 from app.views.settings import options
 from app.views.settings.options import PromptField
 from app.views.transcript.parts import PartKind
@@ -26,12 +29,74 @@ from app.views.widgets.long_text import LongText
 from app.views.widgets.message_edit import MessageEdit
 from tests.helpers.composing import paste
 from tests.helpers.growth import LINES, MARKDOWN, TABLE_HEAD, growth
-from tests.helpers.long_texts import LARGE_BYTES, PASTED, SHOWN, copying, cpu_s, large, large_message, pasting, showing
-from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question
+from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
 from tests.ui.growth_setups import GrowthSetup
 
 MOST_GROWTH = 3.0
-MOST_S = 0.5  # what is laid out or read as a whole takes seconds; the target of 0.1 is judged by `make bench`
+MOST_S = 0.5  # what is laid out or read as a whole takes seconds
+LARGE_BYTES = 5_000_000
+SHOWN = ["x", "말", "ab\n", "\n", "- item\n", "```py\nx = 1\n", "```\na\n```\n", "|a|b|\n", "🎉", "word " * 700 + "\n"]
+PASTED = ["x", "말", "ab\n", "\n", "word " * 700 + "\n", "x" * 3_900 + "\n", "x" * 5_000 + "\nab\n"]
+
+
+def large(unit: str) -> str:
+    return unit * (LARGE_BYTES // len(unit.encode()))
+
+
+def cpu_s(act: Callable[[], object]) -> float:
+    started_s = time.thread_time()
+    act()
+    return time.thread_time() - started_s
+
+
+@dataclass(frozen=True)
+class Act:
+    do: Callable[[], object]
+    again: Callable[[], object] = lambda: None  # what makes it possible once more
+
+
+def large_message(unit: str, *, from_user: bool) -> TranscriptMessage:
+    return question(900, large(unit)) if from_user else reply(900, large(unit))
+
+
+def showing(harness: TranscriptHarness, message: TranscriptMessage) -> list[Act]:
+    """The message after those that are there, then the middle of all."""
+    before = list(harness.model.messages)
+
+    def show() -> None:
+        harness.model.append(message)
+        QApplication.processEvents()
+        harness.view.grab()
+
+    def scroll() -> None:
+        harness.scroll_to(harness.bottom // 2)
+        QApplication.processEvents()
+        harness.view.grab()
+
+    return [
+        Act(show, lambda: harness.model.set_messages(before)),
+        Act(scroll, lambda: harness.model.set_messages([*before, message])),
+    ]
+
+
+def pasting(field: LongText, text: str) -> Act:
+    data = QMimeData()
+    data.setText(text)
+
+    def insert() -> None:
+        field.insertFromMimeData(data)
+        QApplication.processEvents()
+        field.grab()
+
+    return Act(insert, field.clear)
+
+
+def copying(harness: TranscriptHarness) -> list[Act]:
+    """The first message by itself, and all messages as a selection."""
+    return [
+        Act(lambda: harness.view.copier.copy_message(harness.model.messages[0].id)),
+        Act(lambda: harness.view.copier.copy_selection(markdown=False)),
+    ]
 
 
 @pytest.fixture
