@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.markup.safe_code import safe_code
 from app.theme import Theme
-from app.view_models.transcript import TranscriptMessage
 from app.views.settings import options
 from app.views.settings.options import PromptField
 from app.views.transcript.parts import PartKind
@@ -39,69 +37,24 @@ SHOWN = ["x", "말", "ab\n", "\n", "- item\n", "```py\nx = 1\n", "```\na\n```\n"
 PASTED = ["x", "말", "ab\n", "\n", "word " * 700 + "\n", "x" * 3_900 + "\n", "x" * 5_000 + "\nab\n"]
 
 
+@pytest.fixture
+def setup(qtbot: QtBot) -> GrowthSetup:
+    return GrowthSetup(qtbot)
+
+
 def large(unit: str) -> str:
     return unit * (LARGE_BYTES // len(unit.encode()))
+
+
+def paint(widget: QWidget) -> None:
+    QApplication.processEvents()
+    widget.grab()
 
 
 def cpu_s(act: Callable[[], object]) -> float:
     started_s = time.thread_time()
     act()
     return time.thread_time() - started_s
-
-
-@dataclass(frozen=True)
-class Act:
-    do: Callable[[], object]
-    again: Callable[[], object] = lambda: None  # what makes it possible once more
-
-
-def large_message(unit: str, *, from_user: bool) -> TranscriptMessage:
-    return question(900, large(unit)) if from_user else reply(900, large(unit))
-
-
-def showing(harness: TranscriptHarness, message: TranscriptMessage) -> list[Act]:
-    """The message after those that are there, then the middle of all."""
-    before = list(harness.model.messages)
-
-    def show() -> None:
-        harness.model.append(message)
-        QApplication.processEvents()
-        harness.view.grab()
-
-    def scroll() -> None:
-        harness.scroll_to(harness.bottom // 2)
-        QApplication.processEvents()
-        harness.view.grab()
-
-    return [
-        Act(show, lambda: harness.model.set_messages(before)),
-        Act(scroll, lambda: harness.model.set_messages([*before, message])),
-    ]
-
-
-def pasting(field: LongText, text: str) -> Act:
-    data = QMimeData()
-    data.setText(text)
-
-    def insert() -> None:
-        field.insertFromMimeData(data)
-        QApplication.processEvents()
-        field.grab()
-
-    return Act(insert, field.clear)
-
-
-def copying(harness: TranscriptHarness) -> list[Act]:
-    """The first message by itself, and all messages as a selection."""
-    return [
-        Act(lambda: harness.view.copier.copy_message(harness.model.messages[0].id)),
-        Act(lambda: harness.view.copier.copy_selection(markdown=False)),
-    ]
-
-
-@pytest.fixture
-def setup(qtbot: QtBot) -> GrowthSetup:
-    return GrowthSetup(qtbot)
 
 
 def assert_is_quick(act: Callable[[], object], again: Callable[[], object] = lambda: None) -> None:
@@ -119,8 +72,19 @@ def assert_is_quick(act: Callable[[], object], again: Callable[[], object] = lam
 def test_five_megabytes_are_shown_at_once(qtbot: QtBot, unit: str, from_user: bool) -> None:
     harness = TranscriptHarness(long_chat(2))
     qtbot.addWidget(harness.view)
-    for act in showing(harness, large_message(unit, from_user=from_user)):
-        assert_is_quick(act.do, act.again)
+    before = list(harness.model.messages)
+    message = question(900, large(unit)) if from_user else reply(900, large(unit))
+
+    def show() -> None:
+        harness.model.append(message)
+        paint(harness.view)
+
+    def scroll() -> None:
+        harness.scroll_to(harness.bottom // 2)
+        paint(harness.view)
+
+    assert_is_quick(show, again=lambda: harness.model.set_messages(before))
+    assert_is_quick(scroll, again=lambda: harness.model.set_messages([*before, message]))
 
 
 @pytest.mark.costly
@@ -135,8 +99,12 @@ def test_five_megabytes_are_pasted_read_and_undone_at_once(
     qtbot.addWidget(field)
     field.resize(500, 200)
     field.show()
-    paste = pasting(field, text)
-    assert_is_quick(paste.do, paste.again)
+
+    def paste_all() -> None:
+        paste(field, text)
+        paint(field)
+
+    assert_is_quick(paste_all, again=field.clear)
     assert_is_quick(field.text)
     assert field.text() == text
     assert_is_quick(field.undo, again=field.redo)
@@ -156,7 +124,8 @@ def test_five_megabytes_are_copied_at_once(qtbot: QtBot, unit: str) -> None:
     field.set_text(text)
     field.selectAll()
     harness.view.selectAll()
-    for copy in (field.copy, *(act.do for act in copying(harness))):
+    copier = harness.view.copier
+    for copy in (field.copy, partial(copier.copy_message, 1), partial(copier.copy_selection, markdown=False)):
         QApplication.clipboard().clear()
         assert_is_quick(copy)
         assert len(QApplication.clipboard().text()) in (len(text), len(text) - 1)  # with or without the last line's end
