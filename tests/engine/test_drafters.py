@@ -44,8 +44,8 @@ from engine.models.drafter_kinds import KINDS
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import can_draft
+from engine.runtime.scheduler import Writing
 from engine.runtime.sharing import BatchWay
-from engine.runtime.writing import Writing
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS

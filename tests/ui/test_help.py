@@ -9,9 +9,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.views.shell.help_menu import LicencesDialog, ReportDialog
+from app.views.shell.help_menu import LicencesDialog, ReportDialog, redacted
 from app.views.widgets.dialog import Dialog
-from app.words.diagnostics import redacted
 from tests.helpers.app_harness import AppHarness, open_app
 
 SECRET = "zebra"
